@@ -1,0 +1,1 @@
+"""Slackwater: AWS storage that stands still, and machines whose burst has run dry."""

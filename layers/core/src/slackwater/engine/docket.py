@@ -1,0 +1,163 @@
+"""Brings every question about a fleet to its answer, in rounds, with as few metric calls as it takes.
+
+The docket is opened household by household (resources that share metrics), so what it holds is bounded by what waits for
+metrics, not by the size of the fleet. It never talks to AWS: it hands out calls and takes answers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of
+from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, Seen
+from slackwater.model.findings import UnknownVerdict
+from slackwater.model.fleet import Fleet
+from slackwater.model.metrics import Need, Series
+from slackwater.model.resources import Resource
+from slackwater.model.verdicts import Ask, Fine, Flagged, Unknown
+
+
+class DetectorError(Exception):
+    """A detector that does not keep the rules: it asks for ever, or for what it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enabled:
+    """A detector that is on, with the limits the policy gives it."""
+
+    id: str
+    detector: AnyDetector
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class FlaggedResource:
+    """A question answered with yes, not priced yet."""
+
+    enabled: Enabled
+    resource: Resource
+    verdict: Flagged
+
+
+@dataclass(slots=True, eq=False)
+class _Question:
+    enabled: Enabled
+    resource: Resource
+    rounds: int = 0
+    asked: tuple[Need, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class _Household:
+    open: list[_Question]
+    answered: dict[Need, Series] = field(default_factory=dict)
+    failed: dict[Need, str] = field(default_factory=dict)
+    waiting: int = 0
+
+
+class Docket:
+    """All questions about one target. Take calls with `next_call`, bring answers with `receive`, read the results at the end."""
+
+    def __init__(self, fleet: Fleet, enabled: Iterable[Enabled], now: datetime) -> None:
+        """`now` is the end of every window."""
+        self.flagged: list[FlaggedResource] = []
+        self.unknown: list[UnknownVerdict] = []
+        self.failures: dict[str, int] = {}
+        """Why metrics could not be read, and how many."""
+        self._fleet = fleet
+        self._now = now
+        self._packer = Packer()
+        self._ready: deque[MetricCall] = deque()
+        self._pending: dict[MetricQuery, list[tuple[_Household, list[Need]]]] = {}
+        households = _households(fleet, enabled)
+        self.questions = sum(map(len, households.values()))
+        self.settled = 0
+        self._unopened: Iterator[list[_Question]] = iter(households.values())
+
+    def next_call(self, *, idle: bool) -> MetricCall | None:
+        """A call to make now. A call that is not full is given only when `idle`: nothing is on its way any more."""
+        while not self._ready and (questions := next(self._unopened, None)) is not None:
+            self._advance(_Household(questions))
+        if not self._ready and idle:
+            self._ready.extend(self._packer.flush())
+        return self._ready.popleft() if self._ready else None
+
+    def receive(self, series: Mapping[MetricQuery, Series], failed: Mapping[MetricQuery, str]) -> None:
+        """Take the answer to a call: a series for each query, or the reason why there is none."""
+        for reason in failed.values():
+            self.failures[reason] = self.failures.get(reason, 0) + 1
+        for query in (*series, *failed):
+            for household, needs in self._pending.pop(query):
+                for need in needs:
+                    if query in failed:
+                        household.failed[need] = failed[query]
+                    else:
+                        household.answered[need] = series[query].since(query_of(need, self._now).window.start_s)
+                household.waiting -= 1
+                if not household.waiting:
+                    self._advance(household)
+
+    def _advance(self, household: _Household) -> None:
+        """Ask every open question of a household once more, and queue what they need."""
+        still_open, needs = [], set[Need]()
+        for question in household.open:
+            verdict = self._judge(question, household)
+            if isinstance(verdict, Ask):
+                still_open.append(question)
+                needs.update(verdict.needs)
+                continue
+            self.settled += 1
+            if isinstance(verdict, Flagged):
+                self.flagged.append(FlaggedResource(question.enabled, question.resource, verdict))
+            elif isinstance(verdict, Unknown):
+                self.unknown.append(UnknownVerdict(question.enabled.id, question.resource, verdict.reason))
+        household.open = still_open
+        self._queue(household, needs)
+
+    def _judge(self, question: _Question, household: _Household) -> Flagged | Fine | Unknown | Ask:
+        detector, limits = question.enabled.detector, question.enabled.limits
+        for kind in detector.reads:
+            if kind in self._fleet.unreadable:
+                return Unknown(f"{kind.KIND} records could not be read: {self._fleet.unreadable[kind]}")
+        for need in question.asked:
+            if need in household.failed:
+                return Unknown(f"{need.metric.name} could not be read: {household.failed[need]}")
+        verdict = detector.judge(question.resource, Seen(self._now, self._fleet, household.answered), limits)
+        if not isinstance(verdict, Ask):
+            return verdict
+        question.rounds += 1
+        if question.rounds > MAX_ROUNDS or all(need in household.answered for need in verdict.needs):
+            raise DetectorError(f"{question.enabled.id} asks without end about {question.resource.id}: {verdict.needs}")
+        try:
+            for need in verdict.needs:
+                query_of(need, self._now)
+        except TooFineError as error:
+            return Unknown(str(error))
+        question.asked += verdict.needs
+        return verdict
+
+    def _queue(self, household: _Household, needs: set[Need]) -> None:
+        """Queue one query for each metric and period, as far back as the most patient need."""
+        widest: defaultdict[tuple[object, ...], list[Need]] = defaultdict(list)
+        for need in sorted(needs - household.answered.keys(), key=lambda need: -need.days):
+            widest[need.metric, need.dimensions, need.period_s].append(need)
+        household.waiting = len(widest)
+        for same in widest.values():
+            query = query_of(same[0], self._now)
+            if query in self._pending:
+                self._pending[query].append((household, same))
+                continue
+            self._pending[query] = [(household, same)]
+            if call := self._packer.add(query):
+                self._ready.append(call)
+
+
+def _households(fleet: Fleet, enabled: Iterable[Enabled]) -> dict[str, list[_Question]]:
+    households: defaultdict[str, list[_Question]] = defaultdict(list)
+    for one in enabled:
+        for resource in fleet.all(one.detector.resource):
+            households[resource.household].append(_Question(one, resource))
+    return households

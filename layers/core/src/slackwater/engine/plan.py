@@ -1,0 +1,123 @@
+"""Packs the metrics that detectors ask for into as few GetMetricData calls as CloudWatch's limits allow.
+
+Limits: Amazon CloudWatch User Guide, "CloudWatch service quotas" (500 queries and 100,800 points a call) and the retention
+of metrics in "Metrics" (60 s points are kept 15 days, 300 s points 63 days, 3,600 s points 455 days). A period too fine for
+its start returns nothing, without an error: such a need is refused here, aloud.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from slackwater.model.metrics import Dimensions, Metric, Need
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
+
+MAX_QUERIES: Final = 500
+MAX_POINTS: Final = 100_800
+
+RETENTION_DAYS: Final = ((MINUTE_S, 15), (FIVE_MINUTES_S, 63), (HOUR_S, 455))
+"""Finest period that is still kept, and for how many days."""
+
+
+class TooFineError(ValueError):
+    """A period that CloudWatch no longer keeps for so long ago; it would answer with silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Epoch seconds, end exclusive, both on a boundary of the periods asked in it."""
+
+    start_s: int
+    end_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricQuery:
+    """One metric by one period in one window: what a need becomes at a given time."""
+
+    metric: Metric
+    dimensions: Dimensions
+    period_s: int
+    window: Window
+
+    @property
+    def points(self) -> int:
+        """Points that the answer holds at most."""
+        return (self.window.end_s - self.window.start_s) // self.period_s
+
+
+@dataclass(frozen=True, slots=True)
+class MetricCall:
+    """Queries that one GetMetricData call answers in one page."""
+
+    window: Window
+    queries: tuple[MetricQuery, ...]
+
+
+def window_of(need: Need, now: datetime) -> Window:
+    """The window of a need: whole periods, the last of which may still be running for days, never for shorter ones.
+
+    A day's point includes today so that use that began this morning is seen; rates are taken from finished periods only.
+
+    Raises:
+        TooFineError: CloudWatch does not keep this period for so long.
+    """
+    now_s = int(now.timestamp())
+    end_s = -(-now_s // DAY_S) * DAY_S if need.period_s == DAY_S else now_s // need.period_s * need.period_s
+    span_s = int(need.days * DAY_S)
+    start_s = (now_s - span_s) // DAY_S * DAY_S if need.period_s == DAY_S else end_s - span_s
+    kept_days = max((days for period_s, days in RETENTION_DAYS if need.period_s % period_s == 0), default=0)
+    if now_s - start_s > kept_days * DAY_S:
+        raise TooFineError(
+            f"{need.metric.name} by {need.period_s} s is kept for {kept_days} days, and {need.days:g} were asked for"
+        )
+    return Window(start_s, end_s)
+
+
+def query_of(need: Need, now: datetime) -> MetricQuery:
+    """What to ask CloudWatch to answer a need."""
+    return MetricQuery(need.metric, need.dimensions, need.period_s, window_of(need, now))
+
+
+class Packer:
+    """Takes queries one by one and gives them back as calls, each as full as its limits allow."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._waiting: defaultdict[tuple[Window, int], list[MetricQuery]] = defaultdict(list)
+
+    def add(self, query: MetricQuery) -> MetricCall | None:
+        """Queue a query; the call that this fills, if it does."""
+        queue = self._waiting[query.window, query.period_s]
+        queue.append(query)
+        if len(queue) < min(MAX_QUERIES, max(1, MAX_POINTS // query.points)):
+            return None
+        del self._waiting[query.window, query.period_s]
+        return MetricCall(query.window, tuple(queue))
+
+    def flush(self) -> list[MetricCall]:
+        """Everything that still waits; periods of one window share calls (first fit, largest first)."""
+        bins: defaultdict[Window, list[_Bin]] = defaultdict(list)
+        for queue in sorted(self._waiting.values(), key=lambda queue: -queue[0].points):
+            for query in queue:
+                of_window = bins[query.window]
+                if not any(bin_.take(query) for bin_ in of_window):
+                    of_window.append(_Bin(query))
+        self._waiting.clear()
+        return [MetricCall(window, tuple(bin_.queries)) for window, of_window in bins.items() for bin_ in of_window]
+
+
+class _Bin:
+    def __init__(self, query: MetricQuery) -> None:
+        self.queries = [query]
+        self.points = query.points
+
+    def take(self, query: MetricQuery) -> bool:
+        if len(self.queries) == MAX_QUERIES or self.points + query.points > MAX_POINTS:
+            return False
+        self.queries.append(query)
+        self.points += query.points
+        return True

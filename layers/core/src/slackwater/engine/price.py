@@ -1,0 +1,70 @@
+"""Values what detectors flagged: physical units times unit prices. An unknown price stays unknown, never zero."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Final
+
+from slackwater.engine.docket import FlaggedResource
+from slackwater.model.findings import Finding, PriceBasis, Recommendation
+from slackwater.model.money import PriceItem, PriceTable
+from slackwater.model.verdicts import Advice, Severity
+
+CENT: Final = Decimal("0.01")
+
+WASTE_SEVERITY: Final[tuple[tuple[Decimal, Severity], ...]] = (
+    (Decimal(100), "high"),  # about a working hour a month
+    (Decimal(10), "medium"),
+    (Decimal(0), "low"),
+)
+"""Monthly USD from which waste has a severity; waste of unknown price is medium, so that nobody overlooks it."""
+
+
+def items_of(flagged: Iterable[FlaggedResource]) -> set[PriceItem]:
+    """Every item whose price these findings need."""
+    return {
+        change.item for one in flagged for advice in one.verdict.advice for change in advice.changes or ()
+    }
+
+
+def price(flagged: FlaggedResource, table: PriceTable) -> Finding:
+    """The finding, with every recommendation valued."""
+    verdict, resource, detector_id = flagged.verdict, flagged.resource, flagged.enabled.id
+    recommendations = tuple(Recommendation(advice=a, monthly_savings_usd=savings(a, table)) for a in verdict.advice)
+    basis = tuple(PriceBasis(item, table[item]) for item in sorted(items_of([flagged])) if item in table)
+    finding_id = _digest(resource.target.account, resource.target.region, detector_id, resource.id)
+    first = recommendations[0].monthly_savings_usd if recommendations else Decimal(0)
+    return Finding(
+        id=finding_id,
+        detector=detector_id,
+        kind=flagged.enabled.detector.kind,
+        severity=verdict.severity or waste_severity(first),
+        confidence=verdict.confidence,
+        resource=resource,
+        summary=verdict.summary,
+        evidence=verdict.evidence,
+        recommendations=recommendations,
+        price_basis=basis,
+        caveats=verdict.caveats,
+        fingerprint=_digest(finding_id, verdict.confidence, *(a.action for a in verdict.advice), *map(str, verdict.gist)),
+    )
+
+
+def savings(advice: Advice, table: PriceTable) -> Decimal | None:
+    """USD a month that an advice saves, to the cent; None when it, or the price of any part of it, is unknown."""
+    if advice.changes is None or any(change.item not in table for change in advice.changes):
+        return None
+    return sum((change.quantity * table[change.item].usd for change in advice.changes), Decimal(0)).quantize(CENT)
+
+
+def waste_severity(monthly_usd: Decimal | None) -> Severity:
+    """How much a waste of money matters, by the money."""
+    if monthly_usd is None:
+        return "medium"
+    return next((severity for usd, severity in WASTE_SEVERITY if monthly_usd >= usd), "info")
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,40 @@
+"""What to read first, and what it all comes to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from slackwater.model.findings import Finding
+from slackwater.model.verdicts import Severity
+
+SEVERITIES: Final[tuple[Severity, ...]] = ("high", "medium", "low", "info")
+
+
+def ranked(findings: Iterable[Finding]) -> list[Finding]:
+    """By severity, then by money, then by id so that two scans agree."""
+    return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), -(f.monthly_savings_usd or 0), f.detector, f.id))
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What the findings come to. A resource counts once, with its best recommendation."""
+
+    findings: int
+    monthly_savings_usd: Decimal
+    unpriced: int
+
+
+def totals(findings: Iterable[Finding]) -> Totals:
+    """Sum of each resource's best saving; resources of which no saving is known are counted as unpriced."""
+    by_resource: defaultdict[str, list[Decimal | None]] = defaultdict(list)
+    count = 0
+    for finding in findings:
+        count += 1
+        by_resource[finding.resource.arn] += [r.monthly_savings_usd for r in finding.recommendations]
+    best = [max((s for s in savings if s is not None), default=None) for savings in by_resource.values()]
+    saved = sum((max(b, Decimal(0)) for b in best if b is not None), Decimal(0))
+    return Totals(count, saved, sum(b is None for b in best))

@@ -1,0 +1,116 @@
+"""What a scan says: findings with evidence and prices, what it could not see, and what it cost itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from slackwater.model.money import Price, PriceItem
+from slackwater.model.resources import Resource, Target
+from slackwater.model.verdicts import Advice, Confidence, Evidence, FindingKind, Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """An advice with its price. `monthly_savings_usd` is None where a price is unknown, negative where it costs more."""
+
+    advice: Advice
+    monthly_savings_usd: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class PriceBasis:
+    """A price that a figure rests on."""
+
+    item: PriceItem
+    price: Price
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A flagged resource, priced. Its saving is that of its first recommendation."""
+
+    id: str
+    detector: str
+    kind: FindingKind
+    severity: Severity
+    confidence: Confidence
+    resource: Resource
+    summary: str
+    evidence: tuple[Evidence, ...]
+    recommendations: tuple[Recommendation, ...]
+    price_basis: tuple[PriceBasis, ...]
+    caveats: tuple[str, ...]
+    fingerprint: str
+
+    @property
+    def monthly_savings_usd(self) -> Decimal | None:
+        """The first recommendation's saving; zero where there is nothing to recommend."""
+        return self.recommendations[0].monthly_savings_usd if self.recommendations else Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownVerdict:
+    """A question that could not be answered, and why."""
+
+    detector: str
+    resource: Resource
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gap:
+    """A call that was denied, throttled to the end or broken. A required one makes its target incomplete."""
+
+    account: str
+    region: str
+    what: str
+    reason: str
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What the scan itself asked of AWS. `estimated_usd` is None where the price of a metric request is unknown."""
+
+    api_calls: Mapping[str, int]
+    metrics_requested: int
+    datapoints: int
+    estimated_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetScan:
+    """One target's part of a scan."""
+
+    target: Target
+    findings: tuple[Finding, ...]
+    unknown: tuple[UnknownVerdict, ...]
+    gaps: tuple[Gap, ...]
+    resources: Mapping[str, int]
+    kept: int
+    below_minimum: int
+
+    @property
+    def complete(self) -> bool:
+        """True when nothing required was missing."""
+        return all(gap.optional for gap in self.gaps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """A whole scan, over all its targets."""
+
+    id: str
+    started_at: datetime
+    finished_at: datetime
+    targets: tuple[TargetScan, ...]
+    gaps: tuple[Gap, ...]
+    usage: Usage
+
+    @property
+    def complete(self) -> bool:
+        """True when no target, and nothing before the targets, lacks something required."""
+        return all(t.complete for t in self.targets) and all(g.optional for g in self.gaps)

@@ -1,0 +1,87 @@
+"""CloudWatch metrics: what a detector needs, and the series that answers it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import isnan, nan
+
+type Dimensions = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric and the statistic asked of it. `unit` is what one point means, for people."""
+
+    namespace: str
+    name: str
+    stat: str
+    unit: str
+
+    def need(self, *dimensions: tuple[str, str], period_s: int, days: float) -> Need:
+        """This metric of one resource, as far back as `days`."""
+        return Need(self, tuple(sorted(dimensions)), period_s, days)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One metric of one resource, by `period_s`, over the last `days`."""
+
+    metric: Metric
+    dimensions: Dimensions
+    period_s: int
+    days: float
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Evenly spaced points; a point nobody published is missing, never zero.
+
+    `start_s` is the epoch second of the first point; `values` holds NaN where there is no point (8 bytes each: a fleet has
+    millions of them). Callers see None.
+    """
+
+    start_s: int
+    period_s: int
+    values: array[float]
+
+    @classmethod
+    def of(cls, start: datetime, period_s: int, values: Iterable[float | None]) -> Series:
+        """A series from plain values, None for a missing point."""
+        return cls(int(start.timestamp()), period_s, array("d", [nan if v is None else v for v in values]))
+
+    @property
+    def start(self) -> datetime:
+        """Time of the first point."""
+        return datetime.fromtimestamp(self.start_s, UTC)
+
+    @property
+    def end_s(self) -> int:
+        """Epoch second just after the last point."""
+        return self.start_s + self.period_s * len(self.values)
+
+    @property
+    def present(self) -> Sequence[float]:
+        """The points that were published."""
+        return [v for v in self.values if not isnan(v)]
+
+    @property
+    def missing(self) -> int:
+        """How many points were not published."""
+        return sum(map(isnan, self.values))
+
+    def points(self) -> Iterator[tuple[datetime, float | None]]:
+        """Every point with its time."""
+        for i, v in enumerate(self.values):
+            yield datetime.fromtimestamp(self.start_s + i * self.period_s, UTC), None if isnan(v) else v
+
+    def optional(self) -> list[float | None]:
+        """The values, None where missing."""
+        return [None if isnan(v) else v for v in self.values]
+
+    def since(self, start_s: int) -> Series:
+        """The part from `start_s` on, aligned to the period."""
+        skip = max(0, -(-(start_s - self.start_s) // self.period_s))
+        return Series(self.start_s + skip * self.period_s, self.period_s, self.values[skip:])

@@ -1,0 +1,91 @@
+"""Prices and changes of what is paid for. Money is Decimal, in US dollars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Final
+
+from slackwater.model.resources import EfsStorageClass
+from slackwater.model.units import HOURS_PER_MONTH
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PriceItem:
+    """Something AWS has one price for in a region. `id` is what a policy's override names."""
+
+    id: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What one unit of an item costs, who says so, and since when."""
+
+    usd: Decimal
+    source: str
+    as_of: date
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Units of an item per month that a recommendation saves (positive) or adds (negative)."""
+
+    item: PriceItem
+    quantity: Decimal
+
+
+type PriceTable = Mapping[PriceItem, Price]
+"""The prices of one region. An item that is not in it has no known price."""
+
+GIB_MONTH: Final = "GiB-month"
+
+
+def ebs_storage(volume_type: str) -> PriceItem:
+    """Provisioned capacity of an EBS volume type."""
+    return PriceItem(f"ebs.{volume_type}.storage", GIB_MONTH)
+
+
+EBS_GP3_THROUGHPUT: Final = PriceItem("ebs.gp3.throughput", "MiB/s-month")
+EBS_SNAPSHOT_STORAGE: Final = PriceItem("ebs.snapshot.storage", GIB_MONTH)
+
+
+def ebs_iops(volume_type: str) -> PriceItem:
+    """Provisioned IOPS of gp3 (above 3,000), io1, or io2's first tier (up to 32,000)."""
+    return PriceItem(f"ebs.{volume_type}.iops", "IOPS-month")
+
+
+def ebs_iops_tier(tier: int) -> PriceItem:
+    """io2's dearer-to-cheaper tiers: 2 is 32,001 to 64,000 IOPS, 3 is above."""
+    return PriceItem(f"ebs.io2.iops.tier{tier}", "IOPS-month")
+
+
+def efs_storage(storage_class: EfsStorageClass, *, one_zone: bool, elastic: bool) -> PriceItem:
+    """EFS capacity by class. Only Infrequent Access has a price of its own under Elastic throughput."""
+    zone = "one-zone." if one_zone else ""
+    suffix = ".elastic" if storage_class == "IA" and elastic and not one_zone else ""
+    return PriceItem(f"efs.{zone}{storage_class.lower()}.storage{suffix}", GIB_MONTH)
+
+
+EFS_PROVISIONED_THROUGHPUT: Final = PriceItem("efs.provisioned.throughput", "MiB/s-month")
+
+
+def ec2_hour(instance_type: str) -> PriceItem:
+    """One hour of a Linux on-demand instance."""
+    return PriceItem(f"ec2.{instance_type}.hour", "hour")
+
+
+VPC_ENDPOINT_HOUR: Final = PriceItem("vpc.interface-endpoint.hour", "hour")
+VPC_ENDPOINT_GIB: Final = PriceItem("vpc.interface-endpoint.data", "GiB")
+
+
+def hours(count: float = 1) -> Decimal:
+    """`count` things for every hour of a month."""
+    return Decimal(str(count)) * HOURS_PER_MONTH
+
+
+def amount(value: float) -> Decimal:
+    """A measured quantity as Decimal, without binary noise (9 significant digits)."""
+    return Decimal(f"{value:.9g}")

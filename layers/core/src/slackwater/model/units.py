@@ -1,0 +1,21 @@
+"""Units. KiB, MiB, GiB and TiB are powers of 1024; Mbps and Gbps are decimal bits."""
+
+from typing import Final
+
+KIB: Final = 1024
+MIB: Final = 1024**2
+GIB: Final = 1024**3
+TIB: Final = 1024**4
+
+MINUTE_S: Final = 60
+FIVE_MINUTES_S: Final = 300
+HOUR_S: Final = 3_600
+DAY_S: Final = 86_400
+
+HOURS_PER_MONTH: Final = 730
+"""AWS's own pricing month: 8,760 hours in a year, divided by 12."""
+
+
+def bytes_per_s_of_gbps(gbps: float) -> float:
+    """Bytes per second of a rate in Gbps (decimal bits, as EC2 states bandwidth)."""
+    return gbps * 1e9 / 8

@@ -1,0 +1,76 @@
+"""What a detector answers about one resource."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from slackwater.model.metrics import Need, Series
+from slackwater.model.money import Change
+
+type Severity = Literal["high", "medium", "low", "info"]
+type Confidence = Literal["high", "medium", "low"]
+type FindingKind = Literal["waste", "performance", "risk"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One fact behind a finding: a number with its unit, or words; a series where a picture helps."""
+
+    label: str
+    value: float | int | str
+    unit: str
+    series: Series | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """Something to do about it. `changes` says what is paid for no more, or more; None where nobody can know."""
+
+    action: str
+    summary: str
+    changes: tuple[Change, ...] | None
+    risk: str
+    reversible: bool
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flagged:
+    """The detector's question is answered with yes.
+
+    `severity` is None where the money decides it. `gist` holds what makes a person look again when it changes; ages and
+    cents do not belong in it.
+    """
+
+    summary: str
+    confidence: Confidence
+    evidence: tuple[Evidence, ...]
+    advice: tuple[Advice, ...]
+    gist: tuple[str | int | bool, ...]
+    severity: Severity | None = None
+    caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fine:
+    """Nothing to say, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """It cannot be known from what was there, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Not settled yet: these metrics would settle it."""
+
+    needs: tuple[Need, ...] = field(default=())
+
+
+type Verdict = Flagged | Fine | Unknown | Ask

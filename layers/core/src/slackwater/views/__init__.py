@@ -1,0 +1,1 @@
+"""A scan as text: data in, text out."""

@@ -1,0 +1,328 @@
+"""What exists in a simulated account, as frozen values. Times are epoch seconds, sizes are named by unit."""
+
+from __future__ import annotations
+
+import calendar
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from .instance_types import TYPES, InstanceType
+from .series import FOREVER, Series, Signal, Track
+
+type Tags = Mapping[str, str]
+type Telemetry = Mapping[str, Track]
+"""Metrics given outright, by name: they replace what the resource would publish by itself."""
+
+ACCOUNT = "123456789012"
+KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
+
+
+def instant(text: str) -> int:
+    """Epoch seconds of an RFC 3339 time in UTC."""
+    return calendar.timegm(time.strptime(text.strip().upper().removesuffix("Z").partition(".")[0], "%Y-%m-%dT%H:%M:%S"))
+
+
+def rfc3339(moment: int, fraction: str = "") -> str:
+    """A moment as AWS writes it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + fraction + "Z"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """Work done over time: `shape` (fraction of the peak, a sample a minute) times rates at the peak, bytes a second."""
+
+    shape: Signal
+    read: float = 0.0
+    write: float = 0.0
+    read_size: float = 64 * KIB
+    write_size: float = 64 * KIB
+    metadata: float = 0.0
+    """Bytes of metadata a second at the peak (EFS) or operations a second (FSx)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A volume on an instance."""
+
+    instance_id: str
+    since: int
+    device: str = "/dev/sdf"
+    delete_on_termination: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """An EBS volume. `used` are the intervals in which it was attached and so published metrics."""
+
+    id: str
+    az: str
+    created: int
+    size_gib: int
+    type: str = "gp3"
+    iops: int | None = None
+    throughput: int | None = None
+    attachments: tuple[Attachment, ...] = ()
+    used: tuple[tuple[int, int], ...] = ()
+    activity: Activity | None = None
+    nitro: bool = True
+    tags: Tags = field(default_factory=dict)
+    encrypted: bool = True
+    snapshot_id: str = ""
+    multi_attach: bool = False
+    telemetry: Telemetry = field(default_factory=dict)
+
+    @property
+    def region(self) -> str:
+        """The zone's Region."""
+        return self.az[:-1]
+
+    @property
+    def state(self) -> str:
+        """`in-use` or `available`."""
+        return "in-use" if self.attachments else "available"
+
+    @property
+    def iops_limit(self) -> int | None:
+        """IOPS as DescribeVolumes shows them: provisioned, gp2's baseline, gp3's included 3,000."""
+        if self.type == "gp2":
+            return min(16_000, max(100, 3 * self.size_gib))
+        return self.iops or (3_000 if self.type == "gp3" else None)
+
+    @property
+    def throughput_limit(self) -> int | None:
+        """Provisioned MiB/s, gp3 only."""
+        return (self.throughput or 125) if self.type == "gp3" else None
+
+    @property
+    def intervals(self) -> tuple[tuple[int, int], ...]:
+        """When it was attached."""
+        return self.used or tuple((attachment.since, FOREVER) for attachment in self.attachments)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Bytes through an interface: `scale` × the signal's values, a sample a minute or a statistic set every five."""
+
+    signal: Signal
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """An EC2 instance. `running` are its intervals of running; none means since launch."""
+
+    id: str
+    type: str
+    az: str
+    launched: int
+    state: Literal["running", "stopped", "terminated"] = "running"
+    stopped: int | None = None
+    detailed: bool = False
+    tags: Tags = field(default_factory=dict)
+    net_in: Flow | None = None
+    net_out: Flow | None = None
+    cpu: Flow | None = None
+    running: tuple[tuple[int, int], ...] = ()
+    agent: bool = False
+    spot: bool = False
+    telemetry: Telemetry = field(default_factory=dict)
+
+    @property
+    def region(self) -> str:
+        """The zone's Region."""
+        return self.az[:-1]
+
+    @property
+    def kind(self) -> InstanceType:
+        """Its type's published facts."""
+        return TYPES[self.type]
+
+    @property
+    def intervals(self) -> tuple[tuple[int, int], ...]:
+        """When it ran."""
+        return self.running or ((self.launched, self.stopped or FOREVER),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MountTarget:
+    """Where an EFS file system can be mounted."""
+
+    id: str
+    az: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replication:
+    """An EFS replication, from the source's side."""
+
+    source_id: str
+    source_region: str
+    destination_id: str
+    destination_region: str
+    created: int
+
+
+type Voice = Literal["zeros", "absent", "dark"]
+"""What an EFS file system publishes when nobody uses it: zeros, only StorageBytes, or nothing at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElasticFileSystem:
+    """An EFS file system; `one_zone` names its zone."""
+
+    id: str
+    region: str
+    created: int
+    one_zone: str | None = None
+    mode: Literal["bursting", "provisioned", "elastic"] = "bursting"
+    provisioned_mibps: float | None = None
+    standard_bytes: int = 6 * KIB
+    ia_bytes: int = 0
+    archive_bytes: int = 0
+    mount_targets: tuple[MountTarget, ...] = ()
+    activity: Activity | None = None
+    clients: Flow | None = None
+    voice: Voice = "zeros"
+    tags: Tags = field(default_factory=dict)
+    lifecycle: tuple[tuple[str, str], ...] = ()
+    replica: bool = False
+    backup: bool = False
+    access_points: int = 0
+    telemetry: Telemetry = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FsxFileSystem:
+    """An FSx file system. Utilisations are percent at the activity's peak."""
+
+    id: str
+    region: str
+    created: int
+    kind: Literal["OPENZFS", "ONTAP", "WINDOWS", "LUSTRE"]
+    deployment: str
+    storage_gib: int
+    throughput: int
+    iops: int | None = None
+    activity: Activity | None = None
+    clients: float = 0.0
+    disk_iops_peak: float = 5.0
+    server_peak: float = 5.0
+    used: float = 0.4
+    tags: Tags = field(default_factory=dict)
+    telemetry: Telemetry = field(default_factory=dict)
+
+    @property
+    def root_volume_id(self) -> str:
+        """OpenZFS: the id of the volume that every file system starts with."""
+        return "fsvol-" + self.id.removeprefix("fs-")
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One client entry of an NFS export."""
+
+    clients: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FsxVolume:
+    """A volume of an OpenZFS or ONTAP file system."""
+
+    id: str
+    file_system_id: str
+    region: str
+    created: int
+    name: str
+    kind: Literal["OPENZFS", "ONTAP"] = "OPENZFS"
+    path: str = "/fsx"
+    parent: str | None = None
+    exports: tuple[Export, ...] = ()
+    svm_id: str | None = None
+    ontap_type: str = "RW"
+    size_gib: int = 64
+    activity: Activity | None = None
+    tags: Tags = field(default_factory=dict)
+    telemetry: Telemetry = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageVirtualMachine:
+    """An ONTAP storage virtual machine."""
+
+    id: str
+    file_system_id: str
+    region: str
+    created: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrailEvent:
+    """A management event; `resources` are (type, name) pairs."""
+
+    name: str
+    at: int
+    region: str
+    user: str
+    resources: tuple[tuple[str, str], ...]
+    request: Mapping[str, object]
+    response: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """A role that other accounts may assume, with the external id it demands."""
+
+    name: str
+    external_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planted:
+    """Something put there on purpose: a trouble, or the innocent twin of one."""
+
+    resource_id: str
+    type: str
+    name: str
+    region: str
+    story: str
+    troubles: tuple[str, ...] = ()
+    twin_of: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fleet:
+    """One account at one moment."""
+
+    now: int
+    account: str = ACCOUNT
+    regions: tuple[str, ...] = ("ap-northeast-1",)
+    volumes: Sequence[Volume] = ()
+    instances: Sequence[Instance] = ()
+    efs: Sequence[ElasticFileSystem] = ()
+    fsx: Sequence[FsxFileSystem] = ()
+    fsx_volumes: Sequence[FsxVolume] = ()
+    svms: Sequence[StorageVirtualMachine] = ()
+    replications: Sequence[Replication] = ()
+    events: Sequence[TrailEvent] = ()
+    roles: Sequence[Role] = ()
+    planted: Sequence[Planted] = ()
+
+    @cached_property
+    def volumes_of(self) -> dict[str, list[Volume]]:
+        """Volumes by the instance that carries them."""
+        found: dict[str, list[Volume]] = {}
+        for volume in self.volumes:
+            for attachment in volume.attachments:
+                found.setdefault(attachment.instance_id, []).append(volume)
+        return found
+
+
+def given(signal: Signal, *, scale: float = 1.0, digits: int = 4, since: int = 0, until: int = FOREVER) -> Track:
+    """A metric given outright."""
+    return (Series(signal, scale=scale, digits=digits, since=since, until=until),)

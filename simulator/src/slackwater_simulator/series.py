@@ -1,0 +1,256 @@
+"""Metric series as CloudWatch keeps them: one statistic set (sum, count, least, greatest) per step.
+
+A `Signal` holds statistic sets for one cycle of whole days and repeats into the past, so that any window can be
+asked. A `Series` is a signal as one metric of one resource shows it: scaled, and alive from one moment to another.
+Every coarser period is an exact aggregate of the same steps, computed once and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+type Floats = NDArray[np.float64]
+type Ints = NDArray[np.int64]
+
+MINUTE = 60
+HOUR = 3_600
+DAY = 86_400
+CYCLE = 35 * DAY
+"""Length of a signal, seconds: five whole weeks, so that weekdays stay weekdays when it repeats."""
+FOREVER = 1 << 40
+
+
+class Stats(NamedTuple):
+    """Statistic sets of consecutive buckets; a bucket with `count` 0 has no point."""
+
+    total: Floats
+    count: Floats
+    low: Floats
+    high: Floats
+
+
+class Points(NamedTuple):
+    """Buckets that have data: their starts (epoch seconds, ascending) and statistics."""
+
+    starts: Ints
+    stats: Stats
+
+
+NO_POINTS = Points(np.empty(0, np.int64), Stats(*(np.empty(0) for _ in range(4))))
+
+
+@dataclass(eq=False, slots=True)
+class Signal:
+    """Statistic sets every `step` seconds from `origin` (a UTC midnight, epoch seconds), repeating every cycle."""
+
+    origin: int
+    step: int
+    stats: Stats
+    _coarser: dict[int, Stats] = field(default_factory=dict)
+
+    @classmethod
+    def sampled(cls, origin: int, step: int, values: Floats) -> Signal:
+        """One sample a step; NaN is a missing point."""
+        missing = np.isnan(values)
+        total = np.where(missing, 0.0, values) if missing.any() else values
+        count = np.where(missing, 0.0, 1.0)
+        low, high = (total, total) if total is values else (np.where(missing, np.inf, values), np.where(missing, -np.inf, values))
+        return cls(origin, step, Stats(total, count, low, high))
+
+    @property
+    def cycle(self) -> int:
+        """Seconds after which the signal repeats."""
+        return len(self.stats.total) * self.step
+
+    def at(self, period: int) -> Stats:
+        """The whole cycle in buckets of `period` seconds, a multiple of the step that divides the cycle."""
+        if period == self.step:
+            return self.stats
+        if period not in self._coarser:
+            width = period // self.step
+            total, count, low, high = (column.reshape(-1, width) for column in self.stats)
+            self._coarser[period] = Stats(total.sum(1), count.sum(1), low.min(1), high.max(1))
+        return self._coarser[period]
+
+    def coarsened(self, step: int) -> Signal:
+        """The same measurements, published as one statistic set every `step` seconds (basic monitoring)."""
+        return Signal(self.origin, step, self.at(step))
+
+    def window(self, start: int, end: int, period: int) -> Stats:
+        """Buckets from `start` to `end`, both multiples of `period`."""
+        whole = self.at(period)
+        size = len(whole.total)
+        first = (start - self.origin) // period % size
+        length = (end - start) // period
+        if first + length <= size:
+            return Stats(*(column[first : first + length] for column in whole))
+        rows = np.arange(first, first + length) % size
+        return Stats(*(column[rows] for column in whole))
+
+
+def constant(step: int, value: float = 1.0) -> Signal:
+    """A signal that always has the same value, `value`, every `step` seconds."""
+    return Signal.sampled(0, step, np.full(DAY // step, value))
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A signal as a metric: value = offset + scale × signal, published from `since` until `until` (epoch seconds).
+
+    With `op_size`, SampleCount is the number of operations (Sum ÷ op_size) and Minimum and Maximum are the size of one.
+    """
+
+    signal: Signal
+    scale: float = 1.0
+    offset: float = 0.0
+    since: int = 0
+    until: int = FOREVER
+    op_size: float | None = None
+    digits: int = 0
+
+    def points(self, start: int, end: int, period: int) -> Points:
+        """Buckets on the clock's grid whose start lies in [start, end), holding the data before `end`."""
+        step = self.signal.step
+        since = -(-max(self.since, start) // step) * step
+        until = min(self.until, end) // step * step
+        if period < step:
+            period = step
+        first = max(-(-start // period), since // period) * period
+        since = max(since, first)
+        if until <= since:
+            return NO_POINTS
+        last = -(-until // period) * period
+        if self.signal.cycle % period or period % step:
+            stats = self._uneven(first, last, since, until, period)
+        else:
+            stats = self.signal.window(first, last, period)
+            stats = self._trimmed(stats, first, last, since, until, period)
+        starts = np.arange(first, last, period, dtype=np.int64)
+        if not stats.count.all():
+            has = stats.count > 0
+            starts, stats = starts[has], Stats(*(column[has] for column in stats))
+        return Points(starts, self._measured(stats))
+
+    def _trimmed(self, stats: Stats, first: int, last: int, since: int, until: int, period: int) -> Stats:
+        """The first and the last bucket hold only what was published."""
+        edges = []
+        if since > first:
+            edges.append((0, since, min(first + period, until)))
+        if until < last and (last - period > first or not edges):
+            edges.append((-1, max(last - period, since), until))
+        if not edges:
+            return stats
+        stats = Stats(*(column.copy() for column in stats))
+        for row, start, end in edges:
+            part = self.signal.window(start, end, self.signal.step)
+            for column, value in zip(stats, _whole(part), strict=True):
+                column[row] = value
+        return stats
+
+    def _uneven(self, first: int, last: int, since: int, until: int, period: int) -> Stats:
+        """Buckets that do not fit the cycle: each summed from the steps."""
+        step = self.signal.step
+        rows = []
+        for start in range(first, last, period):
+            low, high = -(-max(start, since) // step) * step, -(-min(start + period, until) // step) * step
+            rows.append(_whole(self.signal.window(low, max(low, high), step)))
+        return Stats(*np.array(rows).T.copy())
+
+    def _measured(self, stats: Stats) -> Stats:
+        total = np.round(stats.total * self.scale + stats.count * self.offset, self.digits)
+        if self.op_size is not None:
+            moved = total > 0
+            size = np.where(moved, self.op_size, 0.0)
+            return Stats(total, np.where(moved, np.maximum(np.rint(total / self.op_size), 1.0), stats.count), size, size)
+        low = np.round(stats.low * self.scale + self.offset, self.digits)
+        high = np.round(stats.high * self.scale + self.offset, self.digits)
+        return Stats(total, stats.count, low, high) if self.scale >= 0 else Stats(total, stats.count, high, low)
+
+
+type Track = tuple[Series, ...]
+"""What one metric published: one series, or several that follow one another (a stop, a change, a silence between)."""
+
+
+def _whole(stats: Stats) -> tuple[float, float, float, float]:
+    if not len(stats.total):
+        return 0.0, 0.0, np.inf, -np.inf
+    return float(stats.total.sum()), float(stats.count.sum()), float(stats.low.min()), float(stats.high.max())
+
+
+def track_points(track: Track, start: int, end: int, period: int) -> Points:
+    """The points of a metric in a window, with buckets merged where two of its series share one."""
+    if len(track) == 1:
+        return track[0].points(start, end, period)
+    return _merged([series.points(start, end, period) for series in track])
+
+
+def _merged(parts: Sequence[Points]) -> Points:
+    parts = [part for part in parts if len(part.starts)]
+    if not parts:
+        return NO_POINTS
+    starts = np.concatenate([part.starts for part in parts])
+    columns = [np.concatenate([part.stats[column] for part in parts]) for column in range(4)]
+    order = np.argsort(starts, kind="stable")
+    unique, firsts = np.unique(starts[order], return_index=True)
+    total, count, low, high = (column[order] for column in columns)
+    merged = Stats(
+        np.add.reduceat(total, firsts),
+        np.add.reduceat(count, firsts),
+        np.minimum.reduceat(low, firsts),
+        np.maximum.reduceat(high, firsts),
+    )
+    return Points(unique, merged)
+
+
+def statistic(track: Track, name: str, start: int, end: int, period: int) -> tuple[Ints, Floats]:
+    """Starts and values of one statistic: Sum, Average, Minimum, Maximum, SampleCount or pNN."""
+    if name[0] == "p":
+        return _percentile(track, float(name[1:]), start, end, period)
+    starts, (total, count, low, high) = track_points(track, start, end, period)
+    match name:
+        case "Sum":
+            return starts, total
+        case "Average":
+            return starts, total / np.maximum(count, 1e-300)
+        case "Minimum":
+            return starts, low
+        case "Maximum":
+            return starts, high
+        case "SampleCount":
+            return starts, count
+    raise KeyError(name)
+
+
+def _percentile(track: Track, rank: float, start: int, end: int, period: int) -> tuple[Ints, Floats]:
+    """Percentile over the steps' means in each bucket, linear between neighbours."""
+    step = track[0].signal.step
+    starts, stats = track_points(track, start - start % -period, end, step)
+    if not len(starts):
+        return starts, stats.total
+    means = stats.total / stats.count
+    buckets, rows = np.unique(starts // period * period, return_inverse=True)
+    places = np.arange(len(starts)) - np.searchsorted(rows, rows)
+    table = np.full((len(buckets), int(places.max()) + 1), np.inf)
+    table[rows, places] = means
+    table.sort(axis=1)
+    ranks = (np.bincount(rows) - 1) * rank / 100
+    below = ranks.astype(np.int64)
+    above = np.minimum(below + 1, np.bincount(rows) - 1)
+    lines = np.arange(len(buckets))
+    value = table[lines, below] + (table[lines, above] - table[lines, below]) * (ranks - below)
+    return buckets, value
+
+
+def added(signals: Iterable[tuple[Signal, float]], step: int = MINUTE) -> Signal:
+    """The sum of signals of one step and cycle, each times its factor."""
+    parts = list(signals)
+    total = np.zeros(CYCLE // step)
+    origin = parts[0][0].origin if parts else 0
+    for signal, factor in parts:
+        total += signal.window(origin, origin + CYCLE, step).total * factor
+    return Signal.sampled(origin, step, total)
