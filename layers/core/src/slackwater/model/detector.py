@@ -46,6 +46,10 @@ class Seen:
         """The answer to a need; it may hold no point at all."""
         return self._answered[need]
 
+    def finished(self, series: Series, since: datetime) -> Series:
+        """The points of a series whose whole period lies between `since` and now."""
+        return series.between(since.timestamp(), self.now.timestamp())
+
     def age(self, since: datetime) -> timedelta:
         """How long ago `since` was."""
         return self.now - since

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import isnan, nan
+from math import ceil, floor, isnan, nan
 
 type Dimensions = tuple[tuple[str, str], ...]
 
@@ -48,9 +48,13 @@ class Series:
     values: array[float]
 
     @classmethod
-    def of(cls, start: datetime, period_s: int, values: Iterable[float | None]) -> Series:
+    def of(cls, start_s: int, period_s: int, values: Iterable[float | None]) -> Series:
         """A series from plain values, None for a missing point."""
-        return cls(int(start.timestamp()), period_s, array("d", [nan if v is None else v for v in values]))
+        return cls(start_s, period_s, array("d", [nan if v is None else v for v in values]))
+
+    def __len__(self) -> int:
+        """How many points, published or not."""
+        return len(self.values)
 
     @property
     def start(self) -> datetime:
@@ -81,7 +85,12 @@ class Series:
         """The values, None where missing."""
         return [None if isnan(v) else v for v in self.values]
 
-    def since(self, start_s: int) -> Series:
-        """The part from `start_s` on, aligned to the period."""
-        skip = max(0, -(-(start_s - self.start_s) // self.period_s))
-        return Series(self.start_s + skip * self.period_s, self.period_s, self.values[skip:])
+    def since(self, start_s: float) -> Series:
+        """The part from `start_s` on: points that begin at or after it."""
+        return self.between(start_s, self.end_s)
+
+    def between(self, start_s: float, end_s: float) -> Series:
+        """The points that begin at or after `start_s` and end at or before `end_s` (epoch seconds)."""
+        first = max(0, ceil((start_s - self.start_s) / self.period_s))
+        last = max(first, floor((end_s - self.start_s) / self.period_s))
+        return Series(self.start_s + first * self.period_s, self.period_s, self.values[first:last])

@@ -1,0 +1,557 @@
+"""Instances whose network credits are gone: they burst, and then stick to their baseline.
+
+## What it finds
+An instance of a type that bursts (peak above baseline), whose traffic in one direction went well above its baseline and then,
+within half an hour, stuck to it for at least six five-minute points, flat. With the CloudWatch agent's ENA counters the
+finding is confirmed, or taken back; without them it is at most medium, because a shaper set to just that rate looks the same.
+
+## Why it matters
+There is no metric for network credits. A t3.micro proxy moves 350 MB/s, then 8, and the CPU credits are full and the disks
+idle ("Your network I/O credits are zero!", 2023-12-06). Nothing in AWS tells.
+
+## When it is wrong
+A rate limit in the application, at the peer or on the link that happens to equal the baseline; an upstream file system at its
+own permitted rate; a single flow, which carries at most 5 Gbps. A plateau without a burst before it is not evidence and is
+not flagged; nor is one while the CPU credits were gone, nor points from before the last start (the type may have been
+another).
+
+## What to do
+First ask whether the slow hours hurt: a nightly transfer that ends in time needs nothing. Otherwise take the smallest type
+whose baseline carries the load, or a type without burst; or take the traffic off the instance (an interface endpoint, or a
+gateway endpoint for clients inside the VPC).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from math import isnan
+from typing import Final
+
+from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
+from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.money import VPC_ENDPOINT_GIB, VPC_ENDPOINT_HOUR, Change, amount, ec2_hour, hours
+from slackwater.model.resources import AgentMetric, Instance, InstanceType, Target
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, MINUTE_S, bytes_per_s_of_gbps
+from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.performance import network
+from slackwater.performance.network import Plateau
+
+CREDIT_BALANCE = Metric("AWS/EC2", "CPUCreditBalance", "Minimum", "credits")
+SURPLUS_BALANCE = Metric("AWS/EC2", "CPUSurplusCreditBalance", "Maximum", "credits")
+
+DAYS_A_MONTH: Final = 365 / 12
+FLAT_FAMILY: Final = {False: "m6i", True: "m7g"}
+"""A current general family to move to, by whether the instance is Graviton."""
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """In and out have their own allowance and their own credits."""
+
+    word: str
+    traffic: Metric
+    shaped: str
+    """The ENA counter of what was held back, as the CloudWatch agent names it."""
+
+
+IN = Direction("in", Metric("AWS/EC2", "NetworkIn", "Sum", "bytes"), "ethtool_bw_in_allowance_exceeded")
+OUT = Direction("out", Metric("AWS/EC2", "NetworkOut", "Sum", "bytes"), "ethtool_bw_out_allowance_exceeded")
+
+
+class ThrottledLimits(Limits):
+    """What counts as stuck to the baseline."""
+
+    window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; five-minute points are kept 63 days")
+    plateau_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="shorter ones hurt nobody and may be chance")
+    plateau_spread_percent: float = limit(
+        5, unit="percent", gt=0, le=20, why="standard deviation over mean: a shaper is flat, demand is not"
+    )
+    after_burst_minutes: int = limit(30, unit="minutes", ge=5, le=240, why="the plateau follows from the burst before it")
+    screen_percent: float = limit(
+        25, unit="percent", gt=0, le=27, why="of an hour at baseline; a burst and a plateau leave more in one of two hours"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """One direction's plateaus."""
+
+    direction: Direction
+    traffic: Series
+    plateaus: list[Plateau]
+
+    @property
+    def longest(self) -> Plateau:
+        return max(self.plateaus, key=lambda plateau: plateau.points)
+
+    @property
+    def seconds(self) -> int:
+        return network.seconds_of(self.plateaus, self.traffic.period_s)
+
+
+def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
+    """Flag an instance that burst and then stuck to its baseline."""
+    instance_type = seen.fleet.get(InstanceType, instance.instance_type)
+    if instance.state != "running":
+        return Fine(f"it is {instance.state}")
+    if instance_type is None or instance_type.network_baseline_gbps is None:
+        return Unknown(f"EC2 publishes no bandwidth for {instance.instance_type}")
+    if not network.can_burst(instance_type):
+        return Fine(f"{instance_type.id} has no burst: its baseline is its peak")
+    baseline = instance_type.network_baseline_gbps
+
+    by_hour = {way: _need(instance, way.traffic, HOUR_S, limits) for way in (IN, OUT)}
+    if lacking := seen.lacking(by_hour.values()):
+        return Ask(lacking)
+    hourly = {way: seen[need].since(instance.launched_at.timestamp()) for way, need in by_hour.items()}
+    if not any(series.present for series in hourly.values()):
+        return Unknown("NetworkIn and NetworkOut have no point since it was started")
+    worth_a_look = bytes_per_s_of_gbps(baseline) * HOUR_S * limits.screen_percent / 100
+    busy = [way for way, series in hourly.items() if max(series.present, default=0) >= worth_a_look]
+    if not busy:
+        return Fine("no hour came near its baseline")
+
+    by_five_minutes = {way: _need(instance, way.traffic, FIVE_MINUTES_S, limits) for way in busy}
+    if lacking := seen.lacking(by_five_minutes.values()):
+        return Ask(lacking)
+    stuck = []
+    for way, need in by_five_minutes.items():
+        traffic = seen[need].since(instance.launched_at.timestamp())
+        if found := network.plateaus(
+            traffic,
+            baseline,
+            min_points=limits.plateau_minutes * MINUTE_S // FIVE_MINUTES_S,
+            max_spread=limits.plateau_spread_percent / 100,
+            max_gap_s=limits.after_burst_minutes * MINUTE_S,
+        ):
+            stuck.append(Stuck(way, traffic, found))
+    if not stuck:
+        return Fine("it never stuck to its baseline after a burst")
+
+    credits = _need(instance, CREDIT_BALANCE, FIVE_MINUTES_S, limits)
+    surplus = _need(instance, SURPLUS_BALANCE, FIVE_MINUTES_S, limits)
+    counters = {one.direction: _counters(instance, one.direction, seen, limits) for one in stuck}
+    if lacking := seen.lacking([credits, surplus, *(need for needs in counters.values() for need in needs)]):
+        return Ask(lacking)
+    stuck = [one for one in stuck if not _cpu_was_out_of_credits(one, seen[credits], seen[surplus])]
+    if not stuck:
+        return Fine("its CPU credits were gone while it was slow: the CPU was the limit")
+    held_back = {one.direction: _held_back(one, [seen[need] for need in counters[one.direction]]) for one in stuck}
+    stuck = [one for one in stuck if held_back[one.direction] is not False]
+    if not stuck:
+        return Fine("its ENA driver held nothing back while it was slow: the limit is elsewhere")
+    worst = max(stuck, key=lambda one: (held_back[one.direction] is True, one.seconds))
+    return _flag(instance, instance_type, worst, stuck, confirmed=held_back[worst.direction] is True, seen=seen)
+
+
+def _need(instance: Instance, metric: Metric, period_s: int, limits: ThrottledLimits) -> Need:
+    return metric.need(("InstanceId", instance.id), period_s=period_s, days=limits.window_days)
+
+
+def _counters(instance: Instance, direction: Direction, seen: Seen, limits: ThrottledLimits) -> list[Need]:
+    return [
+        Metric(found.namespace, found.name, "Maximum", "packets since the driver was loaded").need(
+            *found.dimensions, period_s=FIVE_MINUTES_S, days=limits.window_days
+        )
+        for found in seen.fleet.all(AgentMetric)
+        if found.instance_id == instance.id and found.name == direction.shaped
+    ]
+
+
+def _cpu_was_out_of_credits(stuck: Stuck, balance: Series, surplus: Series) -> bool:
+    """True when the CPU had neither credits nor, in unlimited mode, surplus credits for most of the longest plateau."""
+    plateau = stuck.longest
+    start_s = stuck.traffic.start_s + plateau.first * FIVE_MINUTES_S
+    end_s = stuck.traffic.start_s + plateau.end * FIVE_MINUTES_S
+    credits, borrowed = (series.between(start_s, end_s) for series in (balance, surplus))
+    empty = [
+        balance < 1 and not (lent > 0)  # NaN, nothing lent or not published, is not above zero
+        for balance, lent in zip(credits.values, borrowed.values, strict=False)
+        if not isnan(balance)
+    ]
+    return len(empty) > 0 and sum(empty) > len(empty) / 2
+
+
+def _held_back(stuck: Stuck, counters: list[Series]) -> bool | None:
+    """Whether the ENA driver counted packets held back in at least half of the plateau's points; None where nobody counted.
+
+    The counters only grow; a fall is a reset, and that pair says nothing.
+    """
+    plateau = stuck.longest
+    start_s = stuck.traffic.start_s + plateau.first * FIVE_MINUTES_S
+    rose, known = [False] * plateau.points, [False] * plateau.points
+    for counter in counters:
+        values = counter.between(start_s - FIVE_MINUTES_S, start_s + plateau.points * FIVE_MINUTES_S).values
+        for i, (before, after) in enumerate(zip(values, values[1:], strict=False)):
+            if not isnan(before) and not isnan(after) and after >= before:
+                known[i] = True
+                rose[i] |= after > before
+    if sum(known) < plateau.points / 2:
+        return None
+    return sum(rose) >= plateau.points / 2
+
+
+def _flag(
+    instance: Instance,
+    instance_type: InstanceType,
+    worst: Stuck,
+    stuck: list[Stuck],
+    *,
+    confirmed: bool,
+    seen: Seen,
+) -> Flagged:
+    plateau, baseline = worst.longest, instance_type.network_baseline_gbps or 0
+    burst_mb_s, stuck_mb_s = plateau.burst_bytes_per_s / 1e6, plateau.mean_bytes_per_s / 1e6
+    slow_hours = worst.seconds / HOUR_S
+    ambiguous = not confirmed and (
+        instance_type.network_cards > 1
+        or instance.bandwidth_weighting != "default"
+        or abs(baseline / network.SINGLE_FLOW_GBPS - 1) < 0.1
+    )
+    confidence: Confidence = "high" if confirmed else "low" if ambiguous else "medium"
+    ruled_out = "The ENA driver counted packets held back in those minutes." if confirmed else "No ENA counters were there to confirm it."
+    return Flagged(
+        summary=(
+            f"{' and '.join(one.direction.word for one in stuck)}: burst at {burst_mb_s:,.0f} MB/s, then stuck at {stuck_mb_s:,.1f} MB/s,"
+            f" its baseline, for {slow_hours:,.1f} hours: its network credits were gone"
+        ),
+        severity="high" if confirmed and slow_hours >= 1 else "medium",
+        confidence=confidence,
+        evidence=(
+            Evidence(
+                label=f"Network {worst.direction.word} around the longest plateau",
+                value=round(stuck_mb_s, 2),
+                unit="MB/s",
+                series=_picture(worst),
+            ),
+            Evidence(label=f"Baseline of {instance_type.id}", value=round(bytes_per_s_of_gbps(baseline) / 1e6, 2), unit="MB/s"),
+            Evidence(label="Burst before it", value=round(burst_mb_s, 1), unit="MB/s"),
+            Evidence(label="Stuck", value=round(slow_hours, 2), unit="hours"),
+            Evidence(label="Variation while stuck", value=round(plateau.spread * 100, 2), unit="percent"),
+            Evidence(label="Ruled out", value=f"CPU credits were not gone; network traffic leaves EBS alone. {ruled_out}", unit="words"),
+        ),
+        advice=_ways_out(instance, instance_type, plateau.burst_bytes_per_s, worst, seen),
+        gist=(instance_type.id, confirmed),
+        caveats=_caveats(instance_type, ambiguous=ambiguous, confirmed=confirmed),
+    )
+
+
+def _caveats(instance_type: InstanceType, *, ambiguous: bool, confirmed: bool) -> tuple[str, ...]:
+    caveats = ["The burst shows what the load could use, not what it needs: it may have wanted more."]
+    if not confirmed:
+        caveats.append(
+            "A shaper set to the baseline looks the same. The CloudWatch agent's ethtool_bw_*_allowance_exceeded would tell."
+        )
+    if ambiguous:
+        caveats.append(
+            f"{instance_type.id} has several network cards, a changed bandwidth weighting, or a baseline near the 5 Gbps of"
+            " a single flow: look closer."
+        )
+    return tuple(caveats)
+
+
+def _picture(stuck: Stuck) -> Series:
+    """Bytes a second by five minutes, from an hour before the burst's end to an hour after the plateau, a day at most."""
+    plateau, traffic = stuck.longest, stuck.traffic
+    start_s = traffic.start_s + plateau.burst * FIVE_MINUTES_S - HOUR_S
+    end_s = min(traffic.start_s + plateau.end * FIVE_MINUTES_S + HOUR_S, start_s + DAY_S)
+    part = traffic.between(start_s, end_s)
+    return Series.of(part.start_s, part.period_s, [None if isnan(v) else v / FIVE_MINUTES_S / 1e6 for v in part.values])
+
+
+def _ways_out(
+    instance: Instance, instance_type: InstanceType, demand_bytes_per_s: float, stuck: Stuck, seen: Seen
+) -> tuple[Advice, ...]:
+    demand_gbps = demand_bytes_per_s * 8 / 1e9
+    types = seen.fleet.all(InstanceType)
+    family = [t for t in types if t.family == instance_type.family]
+    others = [t for t in types if t.family == FLAT_FAMILY[network.is_arm(instance_type.id)]]
+    steady = [t for t in others if not network.can_burst(t)]
+    candidates = (
+        (network.smallest_that_carries(family, demand_gbps), "the smallest of its family whose baseline carries it"),
+        (network.smallest_that_carries(others, demand_gbps), "the smallest general type whose baseline carries it"),
+        (network.smallest_that_carries(steady, demand_gbps), "the smallest general type without burst: it never drops"),
+        (network.largest(family), "the largest of its family"),
+    )
+    advice: dict[str, Advice] = {}
+    for candidate, why in candidates:
+        if candidate and candidate.id != instance_type.id and candidate.id not in advice:
+            advice[candidate.id] = _resize(instance, candidate, demand_gbps, why)
+    monthly_gib = sum(stuck.traffic.present) / GIB / (len(stuck.traffic) * FIVE_MINUTES_S / DAY_S) * DAYS_A_MONTH
+    return (*advice.values(), *_endpoints(monthly_gib))
+
+
+def _resize(instance: Instance, candidate: InstanceType, demand_gbps: float, why: str) -> Advice:
+    baseline = candidate.network_baseline_gbps or 0
+    carries = baseline >= demand_gbps
+    region = instance.target.region
+    return Advice(
+        action=f"change-instance-type-to-{candidate.id}",
+        summary=(
+            f"{candidate.id}: {why}: {bytes_per_s_of_gbps(baseline) / 1e6:,.0f} MB/s without credits"
+            f" ({'carries' if carries else 'does not carry'} {demand_gbps * 1e3 / 8:,.0f} MB/s)."
+        ),
+        changes=(Change(ec2_hour(instance.instance_type), hours()), Change(ec2_hour(candidate.id), -hours())),
+        risk="A stop and a start: minutes of downtime, and a new public address unless it is an Elastic IP.",
+        reversible=True,
+        command=(
+            f"aws ec2 modify-instance-attribute --instance-id {instance.id} --region {region}"
+            f" --instance-type Value={candidate.id}  # while it is stopped"
+        ),
+    )
+
+
+def _endpoints(monthly_gib: float) -> tuple[Advice, ...]:
+    return (
+        Advice(
+            action="interface-endpoint",
+            summary=(
+                "If the traffic goes to an AWS service: an interface endpoint in one zone takes it past the instance"
+                f" (priced with {monthly_gib:,.0f} GiB a month, as now)."
+            ),
+            changes=(Change(VPC_ENDPOINT_HOUR, -hours()), Change(VPC_ENDPOINT_GIB, amount(-monthly_gib))),
+            risk="Billed by the hour, zone and GiB; clients must resolve the endpoint's name.",
+            reversible=True,
+        ),
+        Advice(
+            action="gateway-endpoint",
+            summary="If it goes to S3 from clients inside the VPC: a gateway endpoint is free, and they need no proxy.",
+            changes=(),
+            risk="Of no use to on-premises clients: a gateway endpoint is reached only from inside its VPC.",
+            reversible=True,
+        ),
+    )
+
+
+_TARGET = Target("123456789012", "ap-northeast-1")
+_PROXY = Instance(
+    id="i-0cccccccccccccccc",
+    arn="arn:aws:ec2:ap-northeast-1:123456789012:instance/i-0cccccccccccccccc",
+    target=_TARGET,
+    tags={"Name": "s3-proxy"},
+    instance_type="t3.micro",
+    state="running",
+    launched_at=CASE_NOW - timedelta(days=100),
+    stopped_at=None,
+    detailed_monitoring=False,
+    root_device="/dev/xvda",
+)
+
+
+def _type(name: str, vcpus: int, baseline_gbps: float, peak_gbps: float) -> InstanceType:
+    return InstanceType(
+        id=name,
+        vcpus=vcpus,
+        hypervisor="nitro",
+        network_baseline_gbps=baseline_gbps,
+        network_peak_gbps=peak_gbps,
+        network_cards=1,
+        ebs_baseline_mbps=None,
+        ebs_maximum_mbps=None,
+        ebs_baseline_iops=None,
+        ebs_maximum_iops=None,
+        source="a worked example",
+    )
+
+
+_TYPES = (
+    _type("t3.micro", 2, 0.064, 5),
+    _type("t3.2xlarge", 8, 2.048, 5),
+    _type("m5.large", 2, 0.75, 10),
+    _type("m6i.2xlarge", 8, 3.125, 12.5),
+    _type("m6i.8xlarge", 32, 12.5, 12.5),
+)
+_COUNTERS = tuple(
+    AgentMetric(
+        id=f"{_PROXY.id}/{way.shaped}/ens5",
+        namespace="CWAgent",
+        name=way.shaped,
+        instance_id=_PROXY.id,
+        dimensions=(("InstanceId", _PROXY.id), ("driver", "ena"), ("interface", "ens5")),
+    )
+    for way in (IN, OUT)
+)
+_IN_SHAPED, _OUT_SHAPED = (
+    Metric("CWAgent", way.shaped, "Maximum", "packets since the driver was loaded") for way in (IN, OUT)
+)
+
+
+def _last_day(*rates: tuple[float | None, int]) -> list[float | None]:
+    """13 quiet days, then (MB/s, minutes) one after the other, then quiet to the end of a day: bytes by five minutes."""
+    day = [None if mb_s is None else mb_s * 1e6 * 300 for mb_s, minutes in rates for _ in range(minutes // 5)]
+    return [1e6] * (14 * 288 - 288) + day + [1e6] * (288 - len(day))
+
+
+def _traffic(way: Direction, by_five_minutes: list[float | None]) -> dict[tuple[Metric, int], list[float | None]]:
+    by_hour = [sum(v or 0 for v in by_five_minutes[i : i + 12]) for i in range(0, len(by_five_minutes), 12)]
+    return {(way.traffic, FIVE_MINUTES_S): by_five_minutes, (way.traffic, HOUR_S): [*by_hour]}
+
+
+def _ever(value: float) -> list[float | None]:
+    return [value] * (14 * 288)
+
+
+_PINNED = _traffic(OUT, _last_day((350, 30), (100, 5), (7.9, 540)))
+
+DETECTOR = Detector(
+    title="EC2 instance throttled to its network baseline",
+    kind="performance",
+    resource=Instance,
+    limits=ThrottledLimits,
+    reads=(InstanceType,),
+    reads_if_allowed=(AgentMetric,),
+    judge=judge,
+    cases=(
+        Case(
+            title="a t3.micro proxy at 350 MB/s, and then at 8 for nine hours",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics=_PINNED,
+            expect=Flagged,
+            says="burst at 350 MB/s, then stuck at 7.9 MB/s, its baseline, for 9.0 hours",
+        ),
+        Case(
+            title="the same, in and out: a proxy moves every byte twice",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics={**_PINNED, **_traffic(IN, _last_day((350, 30), (100, 5), (7.9, 540)))},
+            expect=Flagged,
+            says="in and out",
+        ),
+        Case(
+            title="the ENA driver counted what it held back",
+            resource=_PROXY,
+            records=(*_TYPES, *_COUNTERS),
+            metrics={**_PINNED, (_OUT_SHAPED, FIVE_MINUTES_S): [float(n) for n in range(14 * 288)]},
+            expect=Flagged,
+        ),
+        Case(
+            title="the ENA driver held nothing back",
+            resource=_PROXY,
+            records=(*_TYPES, *_COUNTERS),
+            metrics={**_PINNED, (_OUT_SHAPED, FIVE_MINUTES_S): _ever(7)},
+            expect=Fine,
+            says="held nothing back",
+        ),
+        Case(
+            title="the ENA driver held back, but only in the other direction",
+            resource=_PROXY,
+            records=(*_TYPES, *_COUNTERS),
+            metrics={
+                **_PINNED,
+                (_IN_SHAPED, FIVE_MINUTES_S): [float(n) for n in range(14 * 288)],
+                (_OUT_SHAPED, FIVE_MINUTES_S): _ever(0),
+            },
+            expect=Fine,
+            says="held nothing back",
+        ),
+        Case(
+            title="steady at its baseline, never a burst",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics=_traffic(OUT, _ever(8e6 * 300)),
+            expect=Fine,
+            says="never stuck to its baseline after a burst",
+        ),
+        Case(
+            title="the burst was two hours before",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics=_traffic(OUT, _last_day((350, 30), (0, 120), (7.9, 540))),
+            expect=Fine,
+        ),
+        Case(
+            title="short bursts that recover",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics=_traffic(OUT, _last_day(*((200, 10), (0.1, 50)) * 12)),
+            expect=Fine,
+        ),
+        Case(
+            title="demand that wanders about the baseline",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics=_traffic(OUT, _last_day((350, 30), *((7.3, 5), (8.3, 5)) * 50)),
+            expect=Fine,
+        ),
+        Case(
+            title="half the baseline each way: the directions do not add up",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics={
+                **_traffic(OUT, _last_day((350, 30), (4, 540))),
+                **_traffic(IN, _last_day((350, 30), (4, 540))),
+            },
+            expect=Fine,
+        ),
+        Case(
+            title="a single flow at 5 Gbps, far above the baseline",
+            resource=replace(_PROXY, instance_type="m5.large"),
+            records=_TYPES,
+            metrics=_traffic(OUT, _last_day((900, 30), (625, 540))),
+            expect=Fine,
+        ),
+        Case(
+            title="the CPU credits were gone, and it may not borrow",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics={
+                **_PINNED,
+                (CREDIT_BALANCE, FIVE_MINUTES_S): _ever(0),
+                (SURPLUS_BALANCE, FIVE_MINUTES_S): _ever(0),
+            },
+            expect=Fine,
+            says="CPU",
+        ),
+        Case(
+            title="the CPU credits were gone, but it borrows (unlimited)",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics={
+                **_PINNED,
+                (CREDIT_BALANCE, FIVE_MINUTES_S): _ever(0),
+                (SURPLUS_BALANCE, FIVE_MINUTES_S): _ever(40),
+            },
+            expect=Flagged,
+        ),
+        Case(
+            title="started after it happened: it may have been another type",
+            resource=replace(_PROXY, launched_at=CASE_NOW - timedelta(hours=8)),
+            records=_TYPES,
+            metrics=_PINNED,
+            expect=Fine,
+        ),
+        Case(
+            title="points missing in the plateau: no run is long enough",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics=_traffic(OUT, _last_day((350, 30), *((7.9, 20), (None, 5)) * 20)),
+            expect=Fine,
+        ),
+        Case(
+            title="a type without burst",
+            resource=replace(_PROXY, instance_type="m6i.8xlarge"),
+            records=_TYPES,
+            expect=Fine,
+            says="no burst",
+        ),
+        Case(
+            title="hardly any traffic: settled by the hour",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics=_traffic(OUT, _ever(1e6)),
+            expect=Fine,
+            says="no hour",
+        ),
+        Case(title="no metrics", resource=_PROXY, records=_TYPES, expect=Unknown, says="no point"),
+        Case(
+            title="a type that EC2 says nothing about",
+            resource=replace(_PROXY, instance_type="m1.small"),
+            records=_TYPES,
+            expect=Unknown,
+            says="m1.small",
+        ),
+        Case(title="stopped", resource=replace(_PROXY, state="stopped"), records=_TYPES, expect=Fine, says="stopped"),
+    ),
+)

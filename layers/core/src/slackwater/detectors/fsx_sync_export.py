@@ -1,0 +1,259 @@
+"""OpenZFS exports whose clients wait for every small write.
+
+## What it finds
+A volume with an NFS export that is `sync` (FSx's default: `async` is not among the options), into which its clients wrote at
+least 100 small writes a second (64 KiB or less on average) for half an hour or more of the last 14 days, while the disks
+were less than half busy. Then it is not the disk that is slow: each write waits to be acknowledged by stable storage.
+
+## Why it matters
+IOPS and throughput bought for such a file system change nothing: 342 operations a second at 192 IOPS, 327 at 960; with
+`async` 3,768 ("Sharing WordPress content on FSx for OpenZFS", 2025-03).
+
+## When it is wrong
+The rate may be all that the application wants to write: ask whether anybody waits. Writes by other volumes of the same file
+system share its disks; minutes in which those were busy do not count.
+
+## What to do
+First at the clients, which costs nothing: more writers side by side, larger writes, `nconnect`, fewer fsyncs. Then, only for
+data that may lose its last seconds (a cache, a deployed document root), `async`. It is never set for you: an acknowledged
+write can be lost when the file server fails. Not for databases, not for anything that cannot be made again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from math import isnan
+from typing import Final
+
+from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
+from slackwater.model.metrics import Metric, Series
+from slackwater.model.resources import FsxFileSystem, FsxVolume, NfsClients, Target
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, KIB
+from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.performance import nfs
+
+WRITES = Metric("AWS/FSx", "DataWriteOperations", "Sum", "operations")
+WRITTEN = Metric("AWS/FSx", "DataWriteBytes", "Sum", "bytes")
+BUSY: Final = tuple(
+    Metric("AWS/FSx", name, "Maximum", "percent")
+    for name in ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
+)
+
+
+class SyncExportLimits(Limits):
+    """What write load makes a sync export matter."""
+
+    window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; five-minute points are kept 63 days")
+    busy_writes_per_s: float = limit(100, unit="writes/s", gt=0, why="below that nobody waits: 342 a second were measured sync")
+    small_write_kib: float = limit(64, unit="KiB", gt=0, why="larger writes are bound by throughput, not by the wait")
+    busy_minutes: int = limit(30, unit="minutes", ge=5, le=1440, why="six five-minute points: not one deployment's hiccup")
+    disk_percent: float = limit(50, unit="percent", gt=0, le=100, why="AWS advises to stay below half; above it the disk may be the limit")
+
+
+def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
+    """Flag a volume whose clients write small and often through a sync export while its disks are at rest."""
+    waiting = [entry for entry in volume.nfs_export if entry.is_sync]
+    if volume.volume_type != "OPENZFS":
+        return Fine(f"it is {volume.volume_type}, not OpenZFS")
+    if not volume.nfs_export:
+        return Fine("it exports nothing")
+    if not waiting:
+        return Fine("every client entry is async")
+    points_wanted = limits.busy_minutes * 60 // FIVE_MINUTES_S
+
+    by_hour = WRITES.need(*_dimensions(volume), period_s=HOUR_S, days=limits.window_days)
+    if lacking := seen.lacking([by_hour]):
+        return Ask(lacking)
+    if not seen[by_hour].present:
+        return Unknown(f"DataWriteOperations has no point in {limits.window_days} days")
+    one_point = limits.busy_writes_per_s * FIVE_MINUTES_S
+    if sum(hour for hour in seen[by_hour].present if hour >= one_point) < points_wanted * one_point:
+        return Fine("hardly anything is written")
+
+    writes_need, written_need = (
+        metric.need(*_dimensions(volume), period_s=FIVE_MINUTES_S, days=limits.window_days) for metric in (WRITES, WRITTEN)
+    )
+    busy_needs = [
+        metric.need(("FileSystemId", volume.file_system_id), period_s=FIVE_MINUTES_S, days=limits.window_days)
+        for metric in BUSY
+    ]
+    if lacking := seen.lacking([writes_need, written_need, *busy_needs]):
+        return Ask(lacking)
+    writes, written = seen[writes_need], seen[written_need]
+    busy = [seen[need] for need in busy_needs]
+    small = [
+        i
+        for i, (count, size) in enumerate(zip(writes.values, written.values, strict=True))
+        if count >= one_point and size / count <= limits.small_write_kib * KIB  # NaN, a missing point, is neither
+    ]
+    if len(small) < points_wanted:
+        return Fine("it never wrote many small files for long")
+    seen_disk = [i for i in small if not isnan(busy[0].values[i])]
+    if len(seen_disk) < points_wanted:
+        return Unknown(f"DiskIopsUtilization has no point in {len(small) - len(seen_disk)} of {len(small)} busy five minutes")
+    at_rest = [i for i in seen_disk if not any(series.values[i] >= limits.disk_percent for series in busy)]
+    if len(at_rest) < points_wanted:
+        return Fine("its disks were busy: they are the limit, not the export")
+    return _flag(volume, waiting, writes, written, busy, at_rest, seen)
+
+
+def _dimensions(volume: FsxVolume) -> tuple[tuple[str, str], ...]:
+    return ("FileSystemId", volume.file_system_id), ("VolumeId", volume.id)
+
+
+def _flag(
+    volume: FsxVolume,
+    waiting: list[NfsClients],
+    writes: Series,
+    written: Series,
+    busy: Sequence[Series],
+    at_rest: list[int],
+    seen: Seen,
+) -> Flagged:
+    file_system = seen.fleet.get(FsxFileSystem, volume.file_system_id)
+    count = sum(writes.values[i] for i in at_rest)
+    per_s = count / len(at_rest) / FIVE_MINUTES_S
+    mean_kib = sum(written.values[i] for i in at_rest) / count / KIB
+    disk = max(series.values[i] for series in busy for i in at_rest if not isnan(series.values[i]))
+    slow_hours = len(at_rest) * FIVE_MINUTES_S / HOUR_S
+    clients = ", ".join(entry.clients for entry in waiting)
+    evidence = [
+        Evidence(label="Writes a second, by five minutes", value=round(per_s), unit="writes/s", series=_around(writes, at_rest)),
+        Evidence(label="Mean size of a write", value=round(mean_kib, 1), unit="KiB"),
+        Evidence(label="Disks at most", value=round(disk, 1), unit="percent busy"),
+        Evidence(label="So for", value=round(slow_hours, 1), unit="hours"),
+        Evidence(label="Client entries that are sync", value=clients, unit="words"),
+    ]
+    if file_system and file_system.iops:
+        evidence.append(Evidence(label="SSD IOPS provisioned", value=file_system.iops, unit="IOPS"))
+    return Flagged(
+        summary=(
+            f"clients {clients} made {per_s:,.0f} writes a second of {mean_kib:,.0f} KiB through a sync export while the disks were at most"
+            f" {disk:.0f} % busy: each write waits for its acknowledgement"
+        ),
+        severity="high" if slow_hours >= 24 else "medium",
+        confidence="medium",
+        evidence=tuple(evidence),
+        advice=_advice(volume, waiting),
+        gist=tuple(sorted(entry.clients for entry in waiting)),
+        caveats=(
+            "async acknowledges before the data is on stable storage: writes of the last seconds are lost if the file server"
+            " fails. Not for mission-critical data.",
+            "More IOPS or throughput will not help while the export is sync.",
+        ),
+    )
+
+
+def _around(writes: Series, at_rest: list[int]) -> Series:
+    """Writes a second over the day of the busiest point."""
+    busiest = max(at_rest, key=lambda i: writes.values[i])
+    middle_s = writes.start_s + busiest * FIVE_MINUTES_S
+    part = writes.between(middle_s - DAY_S / 2, middle_s + DAY_S / 2)
+    return Series.of(part.start_s, part.period_s, [None if isnan(v) else v / FIVE_MINUTES_S for v in part.values])
+
+
+def _advice(volume: FsxVolume, waiting: list[NfsClients]) -> tuple[Advice, ...]:
+    options = [
+        {"Clients": entry.clients, "Options": [o for o in entry.options if o != "sync"] + (["async"] if entry in waiting else [])}
+        for entry in volume.nfs_export
+    ]
+    export = json.dumps({"NfsExports": [{"ClientConfigurations": options}]})
+    gain = nfs.MEASURED_ASYNC_OPS_PER_S / nfs.MEASURED_SYNC_OPS_PER_S
+    return (
+        Advice(
+            action="client-side-first",
+            summary=(
+                "At the clients, without risk: several writers side by side (rsync or tar in parallel), larger writes"
+                " (wsize=1048576), nconnect=16, no fsync after each file."
+            ),
+            changes=(),
+            risk="None for the data.",
+            reversible=True,
+        ),
+        Advice(
+            action="async-export",
+            summary=(
+                f"Where the last seconds may be lost: async for {', '.join(entry.clients for entry in waiting)}; about"
+                f" {gain:.0f} times as many 4 KiB writes were measured. The command carries the whole export list, because"
+                " UpdateVolume replaces it."
+            ),
+            changes=(),
+            risk="Acknowledged writes are lost when the file server fails or fails over.",
+            reversible=True,
+            command=(
+                f"aws fsx update-volume --volume-id {volume.id} --region {volume.target.region}"
+                f" --open-zfs-configuration '{export}'"
+            ),
+        ),
+    )
+
+
+_TARGET = Target("123456789012", "ap-northeast-1")
+_SYNC = NfsClients(clients="10.0.0.0/16", options=("rw", "crossmnt", "no_root_squash"))
+_ASYNC = NfsClients(clients="10.1.0.0/16", options=("async", "rw", "crossmnt"))
+_VOLUME = FsxVolume(
+    id="fsvol-0123456789abcdef0",
+    arn="arn:aws:fsx:ap-northeast-1:123456789012:volume/fs-0123456789abcdef0/fsvol-0123456789abcdef0",
+    target=_TARGET,
+    tags={"Name": "wordpress-content"},
+    file_system_id="fs-0123456789abcdef0",
+    volume_type="OPENZFS",
+    state="AVAILABLE",
+    created_at=CASE_NOW - timedelta(days=250),
+    path="/fsx/wordpress",
+    nfs_export=(_SYNC,),
+)
+
+
+def _writing(per_s: float, kib: float, disk_percent: float | None) -> Mapping[tuple[Metric, int], Sequence[float | None]]:
+    """Two hours of such writes every night, and what the disks did meanwhile."""
+    ops = ([per_s * 300] * 24 + [300.0] * 264) * 14
+    return {
+        (WRITES, HOUR_S): [sum(ops[i : i + 12]) for i in range(0, len(ops), 12)],
+        (WRITES, FIVE_MINUTES_S): ops,
+        (WRITTEN, FIVE_MINUTES_S): [n * kib * KIB for n in ops],
+        **{(metric, FIVE_MINUTES_S): [disk_percent] * len(ops) for metric in BUSY},
+    }
+
+
+DETECTOR = Detector(
+    title="FSx for OpenZFS export that makes small writes wait",
+    kind="performance",
+    resource=FsxVolume,
+    limits=SyncExportLimits,
+    reads_if_allowed=(FsxFileSystem,),
+    judge=judge,
+    cases=(
+        Case(
+            title="a document root on a sync export, 4 KiB writes, disks at rest",
+            resource=_VOLUME,
+            metrics=_writing(342, 4, 8),
+            expect=Flagged,
+            says="342 writes a second of 4 KiB through a sync export",
+        ),
+        Case(
+            title="one client entry of two is sync",
+            resource=replace(_VOLUME, nfs_export=(_ASYNC, _SYNC)),
+            metrics=_writing(342, 4, 8),
+            expect=Flagged,
+            says="clients 10.0.0.0/16 made",
+        ),
+        Case(title="async", resource=replace(_VOLUME, nfs_export=(_ASYNC,)), expect=Fine, says="async"),
+        Case(title="hardly any writes", resource=_VOLUME, metrics=_writing(1, 4, 3), expect=Fine, says="hardly"),
+        Case(title="large writes", resource=_VOLUME, metrics=_writing(150, 1024, 30), expect=Fine, says="many small"),
+        Case(title="the disk is at its limit", resource=_VOLUME, metrics=_writing(342, 4, 96), expect=Fine, says="disks were busy"),
+        Case(
+            title="nobody knows what the disks did",
+            resource=_VOLUME,
+            metrics=_writing(342, 4, None),
+            expect=Unknown,
+            says="DiskIopsUtilization has no point",
+        ),
+        Case(title="no metrics", resource=_VOLUME, expect=Unknown, says="no point in 14 days"),
+        Case(title="an ONTAP volume", resource=replace(_VOLUME, volume_type="ONTAP", nfs_export=()), expect=Fine, says="ONTAP"),
+        Case(title="no export", resource=replace(_VOLUME, nfs_export=()), expect=Fine, says="exports nothing"),
+    ),
+)

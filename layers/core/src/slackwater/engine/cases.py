@@ -1,0 +1,46 @@
+"""Plays a detector's worked examples: the same judgement and rounds, with the case's own metrics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from slackwater.engine.docket import Docket, Enabled
+from slackwater.engine.plan import MetricQuery
+from slackwater.model.detector import CASE_NOW, AnyDetector, Case
+from slackwater.model.fleet import Fleet
+from slackwater.model.metrics import Series
+from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
+
+
+def play(detector: AnyDetector, case: Case) -> Verdict:
+    """The verdict on a case. A metric that the case does not give has no points."""
+    verdicts: list[Verdict] = []
+
+    def watch(*args: Any) -> Verdict:  # noqa: ANN401 -- a detector's own types
+        verdicts.append(detector.judge(*args))
+        return verdicts[-1]
+
+    watched = replace(detector, judge=watch)
+    limits = detector.limits.model_validate(case.limits)
+    fleet = Fleet([case.resource, *case.records], case.unreadable)
+    docket = Docket(fleet, [Enabled("case", watched, limits)], CASE_NOW)
+    while call := docket.next_call(idle=True):
+        docket.receive({query: _answer(query, case) for query in call.queries}, {})
+    return Unknown(docket.unknown[0].reason) if docket.unknown else verdicts[-1]
+
+
+def words(verdict: Verdict) -> str:
+    """What a verdict says, for comparing and for the pages."""
+    match verdict:
+        case Flagged():
+            return verdict.summary
+        case Fine() | Unknown():
+            return verdict.reason
+        case _:
+            return ""
+
+
+def _answer(query: MetricQuery, case: Case) -> Series:
+    values = list(case.metrics.get((query.metric, query.period_s), ()))[-query.points :]
+    return Series.of(query.window.start_s, query.period_s, [None] * (query.points - len(values)) + values)

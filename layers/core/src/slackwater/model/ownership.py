@@ -1,0 +1,23 @@
+"""Who made a resource, where its tags say so: what a program manages must be changed in that program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+KUBERNETES_KEYS: Final = ("kubernetes.io/created-for/pvc/name", "ebs.csi.aws.com/cluster", "CSIVolumeName", "efs.csi.aws.com/cluster")
+"""Tags that the in-tree provisioner, the EBS CSI driver and the EFS CSI driver put on what they create."""
+
+
+def managed_by(tags: Mapping[str, str] | None) -> str | None:
+    """`Kubernetes (claim shop/db)`, `CloudFormation stack x`, `Auto Scaling group y`, or None."""
+    tags = tags or {}
+    if any(key in tags for key in KUBERNETES_KEYS) or any(key.startswith("kubernetes.io/cluster/") for key in tags):
+        claim = tags.get("kubernetes.io/created-for/pvc/name")
+        namespace = tags.get("kubernetes.io/created-for/pvc/namespace")
+        return f"Kubernetes (claim {namespace or '?'}/{claim})" if claim else "Kubernetes"
+    if stack := tags.get("aws:cloudformation:stack-name"):
+        return f"CloudFormation stack {stack}"
+    if group := tags.get("aws:autoscaling:groupName"):
+        return f"Auto Scaling group {group}"
+    return None

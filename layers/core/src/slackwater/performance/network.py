@@ -1,0 +1,130 @@
+"""EC2 network bandwidth with burst. Amazon EC2 User Guide, "Amazon EC2 instance network bandwidth".
+
+An instance whose peak is above its baseline bursts on network I/O credits, a bucket for each direction. No metric shows the
+credits; what shows is a rate above the baseline, and then a rate that sticks to the baseline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isnan
+from statistics import fmean, pstdev
+from typing import Final
+
+from slackwater.model.metrics import Series
+from slackwater.model.resources import InstanceType
+from slackwater.model.units import bytes_per_s_of_gbps
+
+SINGLE_FLOW_GBPS: Final = 5.0
+"""What one flow outside a cluster placement group, or all flows through an internet gateway of a small instance, may carry."""
+
+BURST_RATIO: Final = 1.30
+"""A rate this far above the baseline can only be burst; measurement noise is not 30 %."""
+PLATEAU_RATIOS: Final = (0.90, 1.05)
+"""A pinned rate is the baseline less protocol overhead; above 1.05 credits are still being spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plateau:
+    """A run of points that stick to the baseline after a burst. Indexes into the series, end exclusive."""
+
+    first: int
+    end: int
+    mean_bytes_per_s: float
+    spread: float
+    """Standard deviation over mean."""
+    burst_bytes_per_s: float
+    """The highest rate of the burst before it."""
+    burst: int
+    """Index of the last point of that burst."""
+
+    @property
+    def points(self) -> int:
+        """How many points it lasts."""
+        return self.end - self.first
+
+
+def can_burst(instance_type: InstanceType) -> bool:
+    """True when the peak is above the baseline; the text "Up to" disagrees with the numbers for dozens of types."""
+    baseline, peak = instance_type.network_baseline_gbps, instance_type.network_peak_gbps
+    return baseline is not None and peak is not None and peak > baseline
+
+
+def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread: float, max_gap_s: int) -> list[Plateau]:
+    """Where bytes by period stick to the baseline within `max_gap_s` after a burst.
+
+    `sums` are bytes a period in one direction. Runs shorter than `min_points`, and runs whose rate varies by more than
+    `max_spread` (standard deviation over mean), are no plateau; the first and last point of a run are only part of it and are
+    left out where the run is long enough.
+    """
+    baseline = bytes_per_s_of_gbps(baseline_gbps)
+    rates = [value / sums.period_s for value in sums.values]
+    low, high = (ratio * baseline for ratio in PLATEAU_RATIOS)
+    found: list[Plateau] = []
+    for first, end in _runs(rates, low, high):
+        if end - first < min_points:
+            continue
+        trim = 1 if end - first >= min_points + 2 else 0
+        inner = rates[first + trim : end - trim]
+        mean = fmean(inner)
+        spread = pstdev(inner) / mean
+        burst = _burst_before(rates, first, BURST_RATIO * baseline, max_gap_s // sums.period_s)
+        if spread < max_spread and burst is not None:
+            top = max(_run_back(rates, burst, BURST_RATIO * baseline))
+            found.append(Plateau(first, end, mean, spread, top, burst))
+    return found
+
+
+def _runs(rates: Sequence[float], low: float, high: float) -> Iterator[tuple[int, int]]:
+    first = None
+    for i, rate in enumerate(rates):
+        inside = low <= rate <= high  # NaN, a missing point, is never inside
+        if inside and first is None:
+            first = i
+        elif not inside and first is not None:
+            yield first, i
+            first = None
+    if first is not None:
+        yield first, len(rates)
+
+
+def _burst_before(rates: Sequence[float], first: int, threshold: float, max_gap: int) -> int | None:
+    return next((i for i in range(first - 1, max(-1, first - 2 - max_gap), -1) if rates[i] >= threshold), None)
+
+
+def _run_back(rates: Sequence[float], last: int, threshold: float) -> list[float]:
+    run = []
+    for i in range(last, -1, -1):
+        if isnan(rates[i]) or rates[i] < threshold:
+            break
+        run.append(rates[i])
+    return run
+
+
+def seconds_of(points: Iterable[Plateau], period_s: int) -> int:
+    """How long plateaus last together."""
+    return sum(plateau.points for plateau in points) * period_s
+
+
+def is_arm(instance_type: str) -> bool:
+    """True for Graviton types: a `g` after the generation (`t4g`, `m7gd`). They cannot run an x86 image, nor the reverse."""
+    return re.match(r"[a-z]+\d+g", instance_type) is not None or instance_type.startswith("a1.")
+
+
+def smallest_that_carries(types: Iterable[InstanceType], gbps: float) -> InstanceType | None:
+    """The type with the lowest baseline that carries `gbps` without credits."""
+    carrying = [t for t in types if t.network_baseline_gbps is not None and t.network_baseline_gbps >= gbps]
+    return min(carrying, key=_size, default=None)
+
+
+def largest(types: Iterable[InstanceType]) -> InstanceType | None:
+    """The type with the highest baseline."""
+    return max((t for t in types if t.network_baseline_gbps is not None), key=_size, default=None)
+
+
+def _size(instance_type: InstanceType) -> tuple[float, int, str]:
+    return instance_type.network_baseline_gbps or 0, instance_type.vcpus, instance_type.id
+
+

@@ -1,0 +1,164 @@
+"""The docket: rounds, households, failures, and what it refuses of a detector."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from slackwater.engine.docket import DetectorError, Docket, Enabled
+from slackwater.engine.plan import MetricCall, MetricQuery
+from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen
+from slackwater.model.fleet import Fleet
+from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.resources import Attachment, Instance, Target, Volume
+from slackwater.model.units import DAY_S, MINUTE_S
+from slackwater.model.verdicts import Ask, Fine, Flagged, Unknown, Verdict
+
+TARGET = Target("123456789012", "us-east-1")
+VOLUME = Volume(
+    id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=TARGET, tags={}, volume_type="gp3", size_gib=8,
+    iops=3000, throughput_mib_s=125, state="in-use", created_at=CASE_NOW - timedelta(days=90), availability_zone="us-east-1a",
+    multi_attach=False,
+)  # fmt: skip
+READ = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")
+FLAG = Flagged(summary="flagged", confidence="high", evidence=(), advice=(), gist=())
+
+
+def enabled(judge: Callable[[Volume, Seen, Limits], Verdict], name: str = "ebs-test", **more: Any) -> Enabled:
+    detector = Detector(title="", kind="waste", resource=Volume, limits=Limits, judge=judge, cases=(), **more)
+    return Enabled(name, detector, Limits())
+
+
+def reads(days: float, period_s: int = DAY_S) -> Need:
+    return READ.need(("VolumeId", "vol-1"), period_s=period_s, days=days)
+
+
+def asks_for(need: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
+    return lambda _volume, seen, _limits: Ask((need,)) if seen.lacking([need]) else Fine(f"{len(seen[need])} points")
+
+
+def drain(docket: Docket, answer: Callable[[MetricQuery], Series | str] | None = None) -> list[MetricCall]:
+    calls = []
+    while call := docket.next_call(idle=True):
+        calls.append(call)
+        answers = {query: answer(query) if answer else zeros(query) for query in call.queries}
+        docket.receive(
+            {query: one for query, one in answers.items() if isinstance(one, Series)},
+            {query: one for query, one in answers.items() if isinstance(one, str)},
+        )
+    return calls
+
+
+def zeros(query: MetricQuery) -> Series:
+    return Series.of(query.window.start_s, query.period_s, [0.0] * query.points)
+
+
+def test_two_detectors_that_want_one_metric_ask_once_as_far_back_as_the_more_patient() -> None:
+    lengths: list[int] = []
+
+    def measuring(need: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
+        def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+            if seen.lacking([need]):
+                return Ask((need,))
+            lengths.append(len(seen[need]))
+            return Fine("")
+
+        return judge
+
+    docket = Docket(Fleet([VOLUME]), [enabled(measuring(reads(14)), "a"), enabled(measuring(reads(30)), "b")], CASE_NOW)
+    calls = drain(docket)
+
+    assert [len(call.queries) for call in calls] == [1]
+    assert sorted(lengths) == [15, 31]
+
+
+def test_a_metric_that_could_not_be_read_is_unknown_with_the_reason_and_a_failure() -> None:
+    docket = Docket(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
+    drain(docket, lambda _query: "ThrottlingException")
+
+    assert [(one.resource.id, one.reason) for one in docket.unknown] == [
+        ("vol-1", "VolumeReadOps could not be read: ThrottlingException")
+    ]
+    assert docket.failures == {"ThrottlingException": 1}
+
+
+def test_a_kind_that_could_not_be_read_makes_its_dependants_unknown_without_a_call() -> None:
+    docket = Docket(Fleet([VOLUME], {Instance: "AccessDenied"}), [enabled(asks_for(reads(14)), reads=(Instance,))], CASE_NOW)
+
+    assert drain(docket) == []
+    assert docket.unknown[0].reason == "ec2-instance records could not be read: AccessDenied"
+
+
+def test_a_period_no_longer_kept_is_unknown_never_a_silent_empty_series() -> None:
+    docket = Docket(Fleet([VOLUME]), [enabled(asks_for(reads(30, MINUTE_S)))], CASE_NOW)
+
+    assert drain(docket) == []
+    assert "kept for 15 days" in docket.unknown[0].reason
+
+
+def test_a_detector_may_ask_three_times_and_not_a_fourth() -> None:
+    def greedy(rounds: int) -> Callable[[Volume, Seen, Limits], Verdict]:
+        def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+            for days in range(1, rounds + 1):
+                if lacking := seen.lacking([Metric("N", f"M{days}", "Sum", "").need(period_s=DAY_S, days=1)]):
+                    return Ask(lacking)
+            return FLAG
+
+        return judge
+
+    docket = Docket(Fleet([VOLUME]), [enabled(greedy(3))], CASE_NOW)
+    drain(docket)
+    assert len(docket.flagged) == 1
+
+    with pytest.raises(DetectorError, match="asks without end"):
+        drain(Docket(Fleet([VOLUME]), [enabled(greedy(4))], CASE_NOW))
+
+
+def test_a_detector_that_asks_for_what_it_has_is_an_error() -> None:
+    with pytest.raises(DetectorError, match="asks without end"):
+        drain(Docket(Fleet([VOLUME]), [enabled(lambda *_: Ask((reads(1),)))], CASE_NOW))
+
+
+def test_a_call_that_is_not_full_waits_until_nothing_is_on_its_way() -> None:
+    docket = Docket(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
+
+    assert docket.next_call(idle=False) is None
+    assert docket.next_call(idle=True) is not None
+
+
+def test_the_fleet_is_opened_no_further_than_full_calls_need() -> None:
+    opened: list[str] = []
+
+    def judge(volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+        opened.append(volume.id)
+        need = READ.need(("VolumeId", volume.id), period_s=DAY_S, days=14)
+        return Ask((need,)) if seen.lacking([need]) else Fine("")
+
+    volumes = [replace(VOLUME, id=f"vol-{n}") for n in range(2_000)]
+    docket = Docket(Fleet(volumes), [enabled(judge)], CASE_NOW)
+
+    assert docket.next_call(idle=True) is not None
+    assert len(opened) == 500
+
+
+def test_volumes_of_one_instance_that_ask_for_its_metric_ask_once() -> None:
+    need = Metric("AWS/EC2", "EBSReadBytes", "Sum", "bytes").need(("InstanceId", "i-1"), period_s=DAY_S, days=14)
+    on_i1 = (Attachment(instance_id="i-1", device="/dev/sdf", attached_at=None),)
+    volumes = [replace(VOLUME, id=f"vol-{n}", attachments=on_i1) for n in range(5)]
+    docket = Docket(Fleet(volumes), [enabled(asks_for(need))], CASE_NOW)
+
+    assert [len(call.queries) for call in drain(docket)] == [1]
+    assert docket.settled == docket.questions == 5
+
+
+def test_unknown_and_flagged_and_fine_are_all_settled() -> None:
+    verdicts: dict[str, Verdict] = {"vol-0": FLAG, "vol-1": Fine(""), "vol-2": Unknown("why")}
+    volumes = [replace(VOLUME, id=id_) for id_ in verdicts]
+    docket = Docket(Fleet(volumes), [enabled(lambda volume, _seen, _limits: verdicts[volume.id])], CASE_NOW)
+    drain(docket)
+
+    assert docket.settled == 3
+    assert [one.resource.id for one in docket.flagged] == ["vol-0"]
+    assert [one.resource.id for one in docket.unknown] == ["vol-2"]
