@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
+# Columns: name, vCPUs, threads a core, memory MiB, hypervisor, architecture, network baseline and peak Gbps,
+# EBS baseline and maximum Mbps, EBS baseline and maximum IOPS, interfaces, addresses an interface,
+# current generation, clock GHz, network text, EBS-optimized support.
 _TABLE = """
 t2.nano 1 1 512 xen x86_64 0.032 0.512 - - - - 2 2 1 2.4 Low_to_Moderate unsupported
 t2.micro 1 1 1024 xen x86_64 0.064 1.024 - - - - 2 2 1 2.5 Low_to_Moderate unsupported
@@ -168,6 +170,11 @@ class InstanceType:
     def nitro(self) -> bool:
         """Whether it runs on Nitro, and so publishes EBS minima and maxima."""
         return self.hypervisor == "nitro"
+
+    @property
+    def cores(self) -> int:
+        """Physical cores."""
+        return max(1, self.vcpus // self.threads_per_core)
 
     @property
     def family(self) -> str:

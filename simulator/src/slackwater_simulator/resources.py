@@ -126,7 +126,8 @@ class Instance:
     net_out: Flow | None = None
     cpu: Flow | None = None
     running: tuple[tuple[int, int], ...] = ()
-    agent: bool = False
+    agent: Literal["", "plain", "typed"] = ""
+    """The CloudWatch agent's ENA counters: none, with the required dimensions, or with InstanceType appended."""
     spot: bool = False
     telemetry: Telemetry = field(default_factory=dict)
 
@@ -184,6 +185,8 @@ class ElasticFileSystem:
     archive_bytes: int = 0
     mount_targets: tuple[MountTarget, ...] = ()
     activity: Activity | None = None
+    active: tuple[int, int] | None = None
+    """When the activity took place; always without it, and silent outside it."""
     clients: Flow | None = None
     voice: Voice = "zeros"
     tags: Tags = field(default_factory=dict)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -26,10 +27,10 @@ FOREVER = 1 << 40
 
 
 class Stats(NamedTuple):
-    """Statistic sets of consecutive buckets; a bucket with `count` 0 has no point."""
+    """Statistic sets of consecutive buckets; a bucket with no samples has no point."""
 
     total: Floats
-    count: Floats
+    samples: Floats
     low: Floats
     high: Floats
 
@@ -44,6 +45,13 @@ class Points(NamedTuple):
 NO_POINTS = Points(np.empty(0, np.int64), Stats(*(np.empty(0) for _ in range(4))))
 
 
+@cache
+def _ones(size: int) -> Floats:
+    ones = np.ones(size)
+    ones.flags.writeable = False
+    return ones
+
+
 @dataclass(eq=False, slots=True)
 class Signal:
     """Statistic sets every `step` seconds from `origin` (a UTC midnight, epoch seconds), repeating every cycle."""
@@ -52,15 +60,16 @@ class Signal:
     step: int
     stats: Stats
     _coarser: dict[int, Stats] = field(default_factory=dict)
+    _slower: dict[int, Signal] = field(default_factory=dict)
 
     @classmethod
     def sampled(cls, origin: int, step: int, values: Floats) -> Signal:
         """One sample a step; NaN is a missing point."""
         missing = np.isnan(values)
-        total = np.where(missing, 0.0, values) if missing.any() else values
-        count = np.where(missing, 0.0, 1.0)
-        low, high = (total, total) if total is values else (np.where(missing, np.inf, values), np.where(missing, -np.inf, values))
-        return cls(origin, step, Stats(total, count, low, high))
+        if not missing.any():
+            return cls(origin, step, Stats(values, _ones(len(values)), values, values))
+        low, high = np.where(missing, np.inf, values), np.where(missing, -np.inf, values)
+        return cls(origin, step, Stats(np.where(missing, 0.0, values), np.where(missing, 0.0, 1.0), low, high))
 
     @property
     def cycle(self) -> int:
@@ -79,7 +88,9 @@ class Signal:
 
     def coarsened(self, step: int) -> Signal:
         """The same measurements, published as one statistic set every `step` seconds (basic monitoring)."""
-        return Signal(self.origin, step, self.at(step))
+        if step not in self._slower:
+            self._slower[step] = Signal(self.origin, step, self.at(step))
+        return self._slower[step]
 
     def window(self, start: int, end: int, period: int) -> Stats:
         """Buckets from `start` to `end`, both multiples of `period`."""
@@ -118,21 +129,20 @@ class Series:
         step = self.signal.step
         since = -(-max(self.since, start) // step) * step
         until = min(self.until, end) // step * step
-        if period < step:
-            period = step
+        period = max(period, step)
         first = max(-(-start // period), since // period) * period
         since = max(since, first)
         if until <= since:
             return NO_POINTS
         last = -(-until // period) * period
-        if self.signal.cycle % period or period % step:
+        if DAY % period or period % step:
             stats = self._uneven(first, last, since, until, period)
         else:
             stats = self.signal.window(first, last, period)
             stats = self._trimmed(stats, first, last, since, until, period)
         starts = np.arange(first, last, period, dtype=np.int64)
-        if not stats.count.all():
-            has = stats.count > 0
+        if not stats.samples.all():
+            has = stats.samples > 0
             starts, stats = starts[has], Stats(*(column[has] for column in stats))
         return Points(starts, self._measured(stats))
 
@@ -162,14 +172,14 @@ class Series:
         return Stats(*np.array(rows).T.copy())
 
     def _measured(self, stats: Stats) -> Stats:
-        total = np.round(stats.total * self.scale + stats.count * self.offset, self.digits)
+        total = np.round(stats.total * self.scale + stats.samples * self.offset, self.digits)
         if self.op_size is not None:
             moved = total > 0
             size = np.where(moved, self.op_size, 0.0)
-            return Stats(total, np.where(moved, np.maximum(np.rint(total / self.op_size), 1.0), stats.count), size, size)
+            return Stats(total, np.where(moved, np.maximum(np.rint(total / self.op_size), 1.0), stats.samples), size, size)
         low = np.round(stats.low * self.scale + self.offset, self.digits)
         high = np.round(stats.high * self.scale + self.offset, self.digits)
-        return Stats(total, stats.count, low, high) if self.scale >= 0 else Stats(total, stats.count, high, low)
+        return Stats(total, stats.samples, low, high) if self.scale >= 0 else Stats(total, stats.samples, high, low)
 
 
 type Track = tuple[Series, ...]
@@ -179,7 +189,7 @@ type Track = tuple[Series, ...]
 def _whole(stats: Stats) -> tuple[float, float, float, float]:
     if not len(stats.total):
         return 0.0, 0.0, np.inf, -np.inf
-    return float(stats.total.sum()), float(stats.count.sum()), float(stats.low.min()), float(stats.high.max())
+    return float(stats.total.sum()), float(stats.samples.sum()), float(stats.low.min()), float(stats.high.max())
 
 
 def track_points(track: Track, start: int, end: int, period: int) -> Points:
@@ -232,7 +242,7 @@ def _percentile(track: Track, rank: float, start: int, end: int, period: int) ->
     starts, stats = track_points(track, start - start % -period, end, step)
     if not len(starts):
         return starts, stats.total
-    means = stats.total / stats.count
+    means = stats.total / stats.samples
     buckets, rows = np.unique(starts // period * period, return_inverse=True)
     places = np.arange(len(starts)) - np.searchsorted(rows, rows)
     table = np.full((len(buckets), int(places.max()) + 1), np.inf)

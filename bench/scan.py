@@ -1,0 +1,100 @@
+"""What a scan of a large account costs, beside the least it could: `make bench`.
+
+Every figure is of a whole `slackwater scan` process against the simulated account, which runs in a process of its own and
+delays each answer. Prints a Markdown table; `--write FILE` puts it between the file's bench marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from floor import floor
+from slackwater_simulator import mixed_fleet
+
+BEGIN, END = "<!-- bench -->\n", "<!-- /bench -->\n"
+
+
+@contextmanager
+def simulator(resources: int, latency_ms: float) -> Iterator[dict[str, Any]]:
+    """A simulated account in its own process; ends with the block."""
+    command = [sys.executable, "-m", "slackwater_simulator", "--fleet", "mixed", "--resources", str(resources)]
+    command += ["--latency-ms", str(latency_ms), "--exit-with-stdin"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        yield json.loads(process.stdout.readline())
+        process.stdin.close()
+
+
+def scan(account: dict[str, Any], home: Path) -> tuple[dict[str, Any], float, float, float]:
+    """One scan as a process: its document, wall seconds, CPU seconds, and peak MiB."""
+    document = home / "scan.json"
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "AWS_ENDPOINT_URL": account["url"],
+        "AWS_ACCESS_KEY_ID": "simulated",
+        "AWS_SECRET_ACCESS_KEY": "simulated",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    slackwater = Path(sys.executable).with_name("slackwater")
+    command = [str(slackwater), "scan", "--now", account["now"], "--format", "json", "--output", str(document)]
+    command += [flag for region in account["regions"] for flag in ("--region", region)]
+    started = time.monotonic()
+    process = subprocess.Popen(command, env=environment, cwd=home)
+    _, status, used = os.wait4(process.pid, 0)
+    wall_s = time.monotonic() - started
+    if os.waitstatus_to_exitcode(status) != 0:
+        raise SystemExit(f"the scan ended with {os.waitstatus_to_exitcode(status)}")
+    return json.loads(document.read_text()), wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def row(resources: int, latency_ms: float) -> str:
+    """A line of the table."""
+    with tempfile.TemporaryDirectory() as folder, simulator(resources, latency_ms) as account:
+        home = Path(folder)
+        scan(account, home)  # fills the price cache, and the simulator's own
+        urllib.request.urlopen(urllib.request.Request(f"{account['url']}/_simulator/reset", method="POST")).read()
+        document, wall_s, cpu_s, peak_mib = scan(account, home)
+    usage = document["scan"]["usage"]
+    calls, least = sum(usage["api_calls"].values()), sum(floor(mixed_fleet(resources)).values())
+    return (
+        f"| {resources:,} | {latency_ms:g} | {calls} | {least} | {calls / least - 1:+.1%} | {usage['metrics_requested']:,}"
+        f" | {usage['datapoints']:,} | ${usage['estimated_usd']} | {wall_s:.1f} | {cpu_s:.1f} | {peak_mib:.0f} |\n"
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--resources", type=int, nargs="*", default=[5_000, 20_000])
+    parser.add_argument("--latency-ms", type=float, nargs="*", default=[0, 50])
+    parser.add_argument("--write", type=Path, help="a file with bench marks")
+    options = parser.parse_args()
+    table = (
+        "| Resources | Latency, ms | Calls | Floor | Above | Metrics | Points | CloudWatch | Wall, s | CPU, s | Peak, MiB |\n"
+        "|-|-|-|-|-|-|-|-|-|-|-|\n"
+    )
+    for resources in options.resources:
+        for latency_ms in options.latency_ms:
+            table += row(resources, latency_ms)
+    sys.stdout.write(table)
+    if options.write:
+        text = options.write.read_text()
+        before, _, rest = text.partition(BEGIN)
+        options.write.write_text(f"{before}{BEGIN}{table}{END}{rest.partition(END)[2]}")
+
+
+if __name__ == "__main__":
+    main()

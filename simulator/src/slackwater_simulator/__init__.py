@@ -1,0 +1,56 @@
+"""A simulated AWS account: storage, instances and their metrics over the real wire protocols.
+
+It is a simulation with known truth, made to score programs that judge storage. It opens nothing but a local port.
+"""
+
+from .fleets.demo import demo_fleet
+from .fleets.hostile import hostile_fleet
+from .fleets.mixed import mixed_fleet
+from .resources import (
+    Activity,
+    Attachment,
+    ElasticFileSystem,
+    Export,
+    Fleet,
+    Flow,
+    FsxFileSystem,
+    FsxVolume,
+    Instance,
+    MountTarget,
+    Planted,
+    Replication,
+    Role,
+    StorageVirtualMachine,
+    TrailEvent,
+    Volume,
+    given,
+    instant,
+)
+from .server import Simulator
+from .shapes import Shapes
+
+__all__ = [
+    "Activity",
+    "Attachment",
+    "ElasticFileSystem",
+    "Export",
+    "Fleet",
+    "Flow",
+    "FsxFileSystem",
+    "FsxVolume",
+    "Instance",
+    "MountTarget",
+    "Planted",
+    "Replication",
+    "Role",
+    "Shapes",
+    "Simulator",
+    "StorageVirtualMachine",
+    "TrailEvent",
+    "Volume",
+    "demo_fleet",
+    "given",
+    "hostile_fleet",
+    "instant",
+    "mixed_fleet",
+]

@@ -1,0 +1,54 @@
+"""`python -m slackwater_simulator`: serve a fleet until told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+
+from . import Simulator, demo_fleet, mixed_fleet
+from .resources import Fleet, rfc3339
+
+
+def _fleet(options: argparse.Namespace) -> Fleet:
+    chosen = {"now": options.now} if options.now else {}
+    if options.fleet == "demo":
+        return demo_fleet(seed=options.seed, **chosen)
+    return mixed_fleet(options.resources, seed=options.seed, regions=tuple(options.regions.split(",")), **chosen)
+
+
+def _until_closed(stop: threading.Event) -> None:
+    sys.stdin.buffer.read()
+    stop.set()
+
+
+def main() -> int:
+    """Serve; the first line of standard output says where."""
+    parser = argparse.ArgumentParser(prog="slackwater_simulator", description=__doc__)
+    parser.add_argument("--fleet", choices=["demo", "mixed"], default="demo")
+    parser.add_argument("--resources", type=int, default=20_000, help="size of the mixed fleet")
+    parser.add_argument("--regions", default="ap-northeast-1", help="of the mixed fleet, by commas")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--now", help="the account's present moment, RFC 3339, UTC")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--latency-ms", type=float, default=0.0, help="delay of every answer")
+    parser.add_argument("--exit-with-stdin", action="store_true", help="stop when standard input closes")
+    options = parser.parse_args()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    fleet = _fleet(options)
+    with Simulator(fleet, latency_ms=options.latency_ms, port=options.port) as simulator:
+        where = {"url": simulator.url, "now": rfc3339(fleet.now), "account": fleet.account, "regions": list(fleet.regions)}
+        sys.stdout.write(json.dumps(where) + "\n")
+        sys.stdout.flush()
+        if options.exit_with_stdin:
+            threading.Thread(target=_until_closed, args=(stop,), daemon=True).start()
+        stop.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""CloudTrail: looking up management events of the last ninety days."""
+
+from __future__ import annotations
+
+from uuid import NAMESPACE_URL, uuid5
+
+from .account import cut
+from .resources import TrailEvent, rfc3339
+from .series import DAY
+from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
+
+PAGE = 50
+KEPT = 90 * DAY
+_SOURCE = "ec2.amazonaws.com"
+
+
+def lookup_events(call: Call) -> Reply:
+    """Events newest first, by at most one attribute."""
+    now = call.account.fleet.now
+    attributes = call.input.get("LookupAttributes") or []
+    if len(attributes) > 1:
+        raise AwsError("InvalidLookupAttributesException", "You can specify only one lookup attribute.")
+    size = int(call.input.get("MaxResults", PAGE))
+    if not 1 <= size <= PAGE:
+        raise AwsError("InvalidMaxResultsException", "MaxResults must be between 1 and 50.")
+    start, end = float(call.input.get("StartTime", 0)), float(call.input.get("EndTime", now))
+    if start > end:
+        raise AwsError("InvalidTimeRangeException", "Start time must be before end time.")
+    found = [
+        event
+        for event in call.account.fleet.events
+        if event.region == call.region and max(start, now - KEPT) <= event.at <= end
+    ]
+    for attribute in attributes:
+        found = [event for event in found if _has(event, attribute["AttributeKey"], attribute["AttributeValue"])]
+    found.sort(key=lambda event: -event.at)
+    offset = offset_of(call.input.get("NextToken"), "InvalidNextTokenException")
+    items, following = cut(found, offset, size)
+    answer: Json = {"Events": [_event(call, event) for event in items]}
+    if following is not None:
+        answer["NextToken"] = token(following)
+    return json_reply(call, answer)
+
+
+def _has(event: TrailEvent, key: str, value: str) -> bool:
+    match key:
+        case "EventName":
+            return event.name == value
+        case "ResourceName":
+            return any(name == value for _, name in event.resources)
+        case "ResourceType":
+            return any(kind == value for kind, _ in event.resources)
+        case "EventSource":
+            return value == _SOURCE
+        case "Username":
+            return event.user == value
+    raise AwsError("InvalidLookupAttributesException", f"The simulator cannot look up {key}.")
+
+
+def _event(call: Call, event: TrailEvent) -> Json:
+    number = str(uuid5(NAMESPACE_URL, f"{event.name}/{event.at}/{event.resources}"))
+    record = {
+        "eventVersion": "1.11",
+        "userIdentity": {
+            "type": "IAMUser",
+            "accountId": call.account.id,
+            "userName": event.user,
+            "arn": f"arn:aws:iam::{call.account.id}:user/{event.user}",
+        },
+        "eventTime": rfc3339(event.at),
+        "eventSource": _SOURCE,
+        "eventName": event.name,
+        "awsRegion": event.region,
+        "sourceIPAddress": "198.51.100.7",
+        "userAgent": "console.amazonaws.com",
+        "requestParameters": event.request,
+        "responseElements": event.response,
+        "eventID": number,
+        "readOnly": False,
+        "eventType": "AwsApiCall",
+        "managementEvent": True,
+        "recipientAccountId": call.account.id,
+        "eventCategory": "Management",
+    }
+    return {
+        "EventId": number,
+        "EventName": event.name,
+        "ReadOnly": "false",
+        "EventTime": float(event.at),
+        "EventSource": _SOURCE,
+        "Username": event.user,
+        "Resources": [{"ResourceType": kind, "ResourceName": name} for kind, name in event.resources],
+        "CloudTrailEvent": as_json(record).decode(),
+    }
+
+
+OPERATIONS: dict[str, Operation] = {"LookupEvents": lookup_events}

@@ -1,0 +1,363 @@
+"""CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics, as JSON 1.0 and as the older query protocol.
+
+Buckets lie on the clock's grid (a day starts at UTC midnight) and are returned when they start within [StartTime,
+EndTime); StartTime is first rounded down as the API reference says, by its age. Limits: CloudWatch service quotas.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from .account import cut
+from .faults import Faults
+from .published import unit
+from .resources import instant, rfc3339
+from .series import DAY, HOUR, Floats, Ints, statistic
+from .telemetry import Dimensions
+from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
+from .xml import members, query_document, tag
+
+QUERIES, POINTS, STATISTICS_POINTS, METRICS_PAGE = 500, 100_800, 1_440, 500
+_NAMESPACE = "http://monitoring.amazonaws.com/doc/2010-08-01/"
+_STATISTICS = ("Sum", "Average", "Minimum", "Maximum", "SampleCount")
+_PERCENTILE = re.compile(r"p(\d{1,2}(\.\d{1,10})?|100)")
+_ID = re.compile(r"[a-z][a-zA-Z0-9_]{0,254}")
+_ACTIVE = 14 * DAY
+_ROW = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What is asked of a metric."""
+
+    start: int
+    end: int
+    now: int
+
+    def served(self, period: int) -> bool:
+        """Whether points of this period are still kept at the window's start: 60 s 15 days, 300 s 63, 3,600 s 455."""
+        age = self.now - self.start
+        if age <= 15 * DAY:
+            return True
+        return period % 300 == 0 if age <= 63 * DAY else period % HOUR == 0 and age <= 455 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One metric and statistic."""
+
+    id: str
+    label: str
+    namespace: str
+    metric: str
+    dimensions: Dimensions
+    period: int
+    stat: str
+    unit: str | None
+    returned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One query's answer on a page."""
+
+    query: Query
+    starts: Ints
+    values: Floats
+    status: str = "Complete"
+
+
+def _moment(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else float(instant(str(value).replace("+00:00", "Z")))
+
+
+def _window(call: Call) -> Window:
+    now = call.account.fleet.now
+    if "StartTime" not in call.input or "EndTime" not in call.input:
+        raise _invalid("The parameters StartTime and EndTime are required.")
+    start, end = _moment(call.input["StartTime"]), _moment(call.input["EndTime"])
+    if start >= end:
+        raise _invalid("The parameter StartTime must be less than the parameter EndTime.")
+    age = now - start
+    grain = 60 if age <= 15 * DAY else 300 if age <= 63 * DAY else HOUR
+    return Window(int(start // grain * grain), min(-int(-end // 1), now), now)
+
+
+def _invalid(message: str) -> AwsError:
+    return AwsError("ValidationError", message, 400)
+
+
+def _dimensions(entries: Iterable[Json]) -> Dimensions:
+    return tuple(sorted((str(entry["Name"]), str(entry["Value"])) for entry in entries))
+
+
+def _period(value: object) -> int:
+    period = int(str(value or 0))
+    if period <= 0 or period % 60:
+        raise _invalid("Period must be a multiple of 60 seconds here: no metric has high resolution.")
+    return period
+
+
+def _statistic_name(name: str) -> str:
+    if name not in _STATISTICS and not _PERCENTILE.fullmatch(name):
+        raise _invalid(f"The statistic {name} is not supported by the simulator.")
+    return name
+
+
+def _query(entry: Json) -> Query:
+    if not _ID.fullmatch(str(entry.get("Id", ""))):
+        raise _invalid(f"The value '{entry.get('Id')}' for parameter Id must start with a lowercase letter.")
+    stat = entry.get("MetricStat")
+    if not stat:
+        raise _invalid(f"Query {entry['Id']}: the simulator evaluates no expressions.")
+    metric = stat["Metric"]
+    return Query(
+        id=entry["Id"],
+        label=str(entry.get("Label", metric["MetricName"])),
+        namespace=metric["Namespace"],
+        metric=metric["MetricName"],
+        dimensions=_dimensions(metric.get("Dimensions", ())),
+        period=_period(stat.get("Period")),
+        stat=_statistic_name(stat.get("Stat", "")),
+        unit=stat.get("Unit"),
+        returned=str(entry.get("ReturnData", True)).lower() == "true",
+    )
+
+
+_NOTHING = np.empty(0, np.int64), np.empty(0)
+
+
+def _values(call: Call, query: Query, window: Window) -> tuple[Ints, Floats]:
+    if not window.served(query.period) or (query.unit and query.unit != unit(query.metric)):
+        return _NOTHING
+    track = call.account.telemetry.track(call.region, query.namespace, query.metric, query.dimensions)
+    return statistic(track, query.stat, window.start, window.end, query.period) if track else _NOTHING
+
+
+def get_metric_data(faults: Faults) -> Operation:
+    """GetMetricData, a hundred thousand and eight hundred points a page."""
+
+    def operation(call: Call) -> Reply:
+        entries = call.input.get("MetricDataQueries") or []
+        if not entries:
+            raise _invalid("The parameter MetricDataQueries is required.")
+        if len(entries) > QUERIES:
+            raise _invalid(f"The collection MetricDataQueries must not have a size greater than {QUERIES}.")
+        queries = [query for query in map(_query, entries) if query.returned]
+        if len({query.id for query in queries}) < len(queries):
+            raise _invalid("The values for parameter Id must be unique.")
+        window = _window(call)
+        plan = faults.take("partial", call.action)
+        broken = {query.id for query in queries[plan["every"] - 1 :: plan["every"]]} if plan else set()
+        first, skip = divmod(offset_of(call.input.get("NextToken")), _ROW)
+        budget = min(int(call.input.get("MaxDatapoints", POINTS)), POINTS)
+        newest_first = call.input.get("ScanBy", "TimestampDescending") != "TimestampAscending"
+        results: list[Result] = []
+        following = None
+        for number in range(first, len(queries)):
+            query = queries[number]
+            if query.id in broken:
+                results.append(Result(query, *_NOTHING, "InternalError"))
+                continue
+            starts, values = _values(call, query, window)
+            if newest_first:
+                starts, values = starts[::-1], values[::-1]
+            if skip:
+                starts, values = starts[skip:], values[skip:]
+            if len(starts) > budget:
+                results.append(Result(query, starts[:budget], values[:budget], "PartialData"))
+                following = number * _ROW + skip + budget
+                budget = 0
+                break
+            results.append(Result(query, starts, values))
+            budget, skip = budget - len(starts), 0
+        if not call.input.get("NextToken"):
+            call.account.metrics_requested += len(queries)
+        call.account.datapoints += sum(len(result.starts) for result in results)
+        return _data_reply(call, results, following)
+
+    return operation
+
+
+def _data_reply(call: Call, results: list[Result], following: int | None) -> Reply:
+    if call.protocol == "query":
+        body = members("MetricDataResults", map(_result_xml, results), "member")
+        body += tag("NextToken", token(following)) if following is not None else ""
+        return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
+    body = ",".join(map(_result_json, results))
+    end = f',"NextToken":"{token(following)}"' if following is not None else ""
+    return json_reply(call, f'{{"MetricDataResults":[{body}],"Messages":[]{end}}}'.encode())
+
+
+def _result_json(result: Result) -> str:
+    messages = (
+        '"Messages":[{"Code":"InternalError","Value":"An internal error occurred"}],'
+        if result.status == "InternalError"
+        else ""
+    )
+    return (
+        f'{{"Id":"{result.query.id}","Label":{json.dumps(result.query.label)},{messages}"StatusCode":"{result.status}",'
+        f'"Timestamps":{_times(result.starts)},"Values":{_numbers(result.values)}}}'
+    )
+
+
+def _result_xml(result: Result) -> str:
+    return (
+        tag("Id", result.query.id)
+        + tag("Label", result.query.label)
+        + members("Timestamps", (rfc3339(start) for start in result.starts.tolist()), "member")
+        + members("Values", map(repr, result.values.tolist()), "member")
+        + tag("StatusCode", result.status)
+    )
+
+
+def _times(starts: Ints) -> str:
+    """Timestamps as JSON; even ones, which most answers share, are written once."""
+    size = len(starts)
+    if size < 2:
+        return str(starts.tolist())
+    first, step = int(starts[0]), int(starts[1] - starts[0])
+    if int(starts[-1]) == first + step * (size - 1) and (np.diff(starts) == step).all():
+        return _even(first, step, size)
+    return str(starts.tolist())
+
+
+@lru_cache(maxsize=256)
+def _even(first: int, step: int, size: int) -> str:
+    return str(list(range(first, first + step * size, step))).replace(" ", "")
+
+
+def _numbers(values: Floats) -> str:
+    """Values as JSON; whole ones, such as bytes, the quick way."""
+    if not len(values):
+        return "[]"
+    whole = values.astype(np.int64)
+    if (whole == values).all():
+        return str(whole.tolist()).replace(", ", ".0,").replace("]", ".0]")
+    return json.dumps(np.round(values, 6).tolist())
+
+
+def get_metric_statistics(call: Call) -> Reply:
+    """One metric, up to 1,440 points, in no particular order."""
+    window = _window(call)
+    period = _period(call.input.get("Period"))
+    if (window.end - window.start) / period > STATISTICS_POINTS:
+        wanted = -(-(window.end - window.start) // period)
+        raise AwsError(
+            "InvalidParameterCombination",
+            f"You have requested up to {wanted:,} datapoints, which exceeds the limit of {STATISTICS_POINTS:,}.",
+            400,
+        )
+    plain = list(call.input.get("Statistics") or [])
+    extended = list(call.input.get("ExtendedStatistics") or [])
+    if not plain and not extended:
+        raise AwsError(
+            "InvalidParameterCombination", "At least one of the parameters Statistics and ExtendedStatistics is required.", 400
+        )
+    metric = str(call.input["MetricName"])
+    columns: dict[str, tuple[Ints, Floats]] = {}
+    for name in plain + extended:
+        query = Query(
+            id="q",
+            label=metric,
+            namespace=call.input["Namespace"],
+            metric=metric,
+            dimensions=_dimensions(call.input.get("Dimensions") or ()),
+            period=period,
+            stat=_statistic_name(name),
+            unit=call.input.get("Unit"),
+            returned=True,
+        )
+        columns[name] = _values(call, query, window)
+    starts = next(iter(columns.values()))[0].tolist()
+    tables = {name: values.tolist() for name, (_, values) in columns.items()}
+    order = np.random.default_rng(len(starts)).permutation(len(starts)).tolist()
+    call.account.metrics_requested += 1
+    call.account.datapoints += len(starts)
+    if call.protocol == "query":
+        rows = (
+            tag("Timestamp", rfc3339(starts[row]))
+            + "".join(tag(name, tables[name][row]) for name in plain)
+            + (
+                "<ExtendedStatistics>"
+                + "".join(f"<entry><key>{name}</key><value>{tables[name][row]}</value></entry>" for name in extended)
+                + "</ExtendedStatistics>"
+                if extended
+                else ""
+            )
+            + tag("Unit", unit(metric))
+            for row in order
+        )
+        body = tag("Label", metric) + members("Datapoints", rows, "member")
+        return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
+    points = []
+    for row in order:
+        point: Json = {"Timestamp": starts[row], "Unit": unit(metric)} | {name: tables[name][row] for name in plain}
+        if extended:
+            point["ExtendedStatistics"] = {name: tables[name][row] for name in extended}
+        points.append(point)
+    return json_reply(call, {"Label": metric, "Datapoints": points})
+
+
+type Listed = tuple[str, str, Dimensions]
+
+
+def list_metrics(listings: Callable[[Call], list[Listed]]) -> Operation:
+    """Metrics that had data in the last two weeks."""
+
+    def operation(call: Call) -> Reply:
+        wanted = [(entry["Name"], entry.get("Value")) for entry in call.input.get("Dimensions") or ()]
+        name = call.input.get("MetricName")
+
+        def matches(listed: Listed) -> bool:
+            held = dict(listed[2])
+            return (not name or listed[1] == name) and all(key in held and value in (None, held[key]) for key, value in wanted)
+
+        found = listings(call)
+        if name or wanted:
+            found = [listed for listed in found if matches(listed)]
+        items, following = cut(found, offset_of(call.input.get("NextToken")), METRICS_PAGE)
+        if call.protocol == "query":
+            rows = (
+                tag("Namespace", space)
+                + tag("MetricName", metric)
+                + members("Dimensions", (tag("Name", key) + tag("Value", value) for key, value in held), "member")
+                for space, metric, held in items
+            )
+            body = members("Metrics", rows, "member") + (tag("NextToken", token(following)) if following is not None else "")
+            return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
+        answer: Json = {
+            "Metrics": [
+                {"Namespace": space, "MetricName": metric, "Dimensions": [{"Name": key, "Value": value} for key, value in held]}
+                for space, metric, held in items
+            ]
+        }
+        if following is not None:
+            answer["NextToken"] = token(following)
+        return json_reply(call, as_json(answer))
+
+    return operation
+
+
+def operations(faults: Faults) -> dict[str, Operation]:
+    """The operations; listings are made once a Region and namespace."""
+    kept: dict[tuple[str, str, str | None], list[Listed]] = {}
+
+    def listings(call: Call) -> list[Listed]:
+        key = call.account.id, call.region, call.input.get("Namespace")
+        if key not in kept:
+            since = call.account.fleet.now - _ACTIVE
+            kept[key] = list(call.account.telemetry.listing(call.region, key[2], since))
+        return kept[key]
+
+    return {
+        "GetMetricData": get_metric_data(faults),
+        "GetMetricStatistics": get_metric_statistics,
+        "ListMetrics": list_metrics(listings),
+    }

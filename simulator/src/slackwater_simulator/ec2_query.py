@@ -1,0 +1,402 @@
+"""EC2's query protocol: Regions, volumes, instances, instance types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from fnmatch import fnmatchcase
+from hashlib import blake2b
+from typing import Any
+
+from .account import cut
+from .instance_types import TYPES, InstanceType
+from .resources import Attachment, Fleet, Instance, Volume, rfc3339
+from .wire import AwsError, Call, Operation, Reply, offset_of, token
+from .xml import ec2_document, members, tag, tag_set, text
+
+ENABLED = (
+    *("ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ca-central-1"),
+    *("eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "eu-west-3", "sa-east-1"),
+    *("us-east-1", "us-east-2", "us-west-1", "us-west-2"),
+)
+_OPTIONAL = ["af-south-1", "ap-east-1", "ap-southeast-3", "eu-south-1", "me-central-1", "me-south-1"]
+VOLUMES_PAGE, INSTANCES_PAGE, TYPES_PAGE = 500, 1000, 100
+"""Pages when MaxResults is not given; it may be 5-1000 (instance types: 5-100)."""
+
+
+def hexadecimal(name: str, length: int = 17) -> str:
+    """Stable hexadecimal digits for an id."""
+    return blake2b(name.encode(), digest_size=16).hexdigest()[:length]
+
+
+def key_arn(region: str, account: str) -> str:
+    """The account's storage key."""
+    return f"arn:aws:kms:{region}:{account}:key/{hexadecimal(account, 8)}-1111-4222-8333-{hexadecimal(account, 12)}"
+
+
+def _reply(call: Call, body: str) -> Reply:
+    return Reply(ec2_document(call.operation, body), "text/xml;charset=UTF-8")
+
+
+def _filters(call: Call, known: Collection[str]) -> dict[str, list[str]]:
+    """Filters by name; one that EC2 would know but the simulator does not is an error, never ignored."""
+    found: dict[str, list[str]] = {}
+    for entry in call.input.get("Filter", ()):
+        name = entry.get("Name", "")
+        if name not in known and not name.startswith("tag:") and name != "tag-key":
+            raise AwsError("InvalidParameterValue", f"The filter '{name}' is invalid")
+        found[name] = [str(value) for value in entry.get("Value", ())]
+    return found
+
+
+def _tagged(item: Volume | Instance, name: str, wanted: Sequence[str]) -> bool:
+    if name == "tag-key":
+        return any(fnmatchcase(key, pattern) for key in item.tags for pattern in wanted)
+    value = item.tags.get(name.removeprefix("tag:"))
+    return value is not None and any(fnmatchcase(value, pattern) for pattern in wanted)
+
+
+def _matches(
+    item: Volume | Instance, filters: dict[str, list[str]], known: Collection[str], values: Callable[[str], Sequence[str]]
+) -> bool:
+    for name, wanted in filters.items():
+        if name not in known:
+            if not _tagged(item, name, wanted):
+                return False
+        elif not any(fnmatchcase(value, pattern) for value in values(name) for pattern in wanted):
+            return False
+    return True
+
+
+def _size(call: Call, usual: int, most: int) -> int:
+    given = call.input.get("MaxResults")
+    if given is None:
+        return usual
+    if not str(given).isdigit() or not 5 <= int(given) <= 1000:
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ( {given} ) for parameter maxResults is invalid. Expecting a value between 5 and {most}.",
+        )
+    return min(int(given), most)
+
+
+def _paged(call: Call, found: Sequence[Any], name: str, size: int, render: Callable[[Any], str]) -> Reply:
+    offset = offset_of(call.input.get("NextToken"), "InvalidParameterValue")
+    items, following = cut(found, offset, size)
+    next_token = tag("nextToken", token(following)) if following is not None else ""
+    inputs = repr(sorted((key, repr(value)) for key, value in call.input.items()))
+
+    def page() -> bytes:
+        return ec2_document(call.operation, members(name, map(render, items)) + next_token)
+
+    return Reply(call.account.page((call.operation, call.region, inputs), page), "text/xml;charset=UTF-8")
+
+
+def _wanted[T: (Volume, Instance)](call: Call, items: Sequence[T], parameter: str, code: str) -> Sequence[T]:
+    """Items by id, when ids are given."""
+    ids = call.input.get(parameter)
+    if not ids:
+        return items
+    if call.input.get("MaxResults"):
+        raise AwsError("InvalidParameterCombination", f"The parameter {parameter} cannot be used with the parameter maxResults")
+    by_id = {item.id: item for item in items}
+    missing = [each for each in ids if each not in by_id]
+    if missing:
+        raise AwsError(code, f"The ids '{', '.join(missing)}' do not exist")
+    return [by_id[each] for each in ids]
+
+
+# --- Regions ----------------------------------------------------------------------------------------------------------
+
+
+def describe_regions(call: Call) -> Reply:
+    """Enabled Regions; with AllRegions the opt-in ones too."""
+    regions = [(name, "opt-in-not-required") for name in ENABLED]
+    if call.input.get("AllRegions") == "true":
+        regions += [(name, "not-opted-in") for name in _OPTIONAL]
+    names = call.input.get("RegionName")
+    if names:
+        unknown = [name for name in names if name not in {*ENABLED, *_OPTIONAL}]
+        if unknown:
+            raise AwsError("InvalidParameterValue", f"Invalid region name: {unknown[0]}")
+        regions = [region for region in regions if region[0] in names]
+    for name, wanted in _filters(call, ("opt-in-status", "region-name", "endpoint")).items():
+        regions = [region for region in regions if {"opt-in-status": region[1]}.get(name, region[0]) in wanted]
+    rendered = (
+        tag("regionName", name) + tag("regionEndpoint", f"ec2.{name}.amazonaws.com") + tag("optInStatus", status)
+        for name, status in regions
+    )
+    return _reply(call, members("regionInfo", rendered))
+
+
+# --- Volumes ----------------------------------------------------------------------------------------------------------
+
+_VOLUME_FILTERS = (
+    "volume-id",
+    "status",
+    "volume-type",
+    "availability-zone",
+    "attachment.instance-id",
+    "attachment.status",
+    "encrypted",
+)
+
+
+def _volume_values(volume: Volume) -> Callable[[str], Sequence[str]]:
+    def values(name: str) -> Sequence[str]:
+        match name:
+            case "attachment.instance-id":
+                return [attachment.instance_id for attachment in volume.attachments]
+            case "attachment.status":
+                return ["attached"] * len(volume.attachments)
+            case "encrypted":
+                return [text(volume.encrypted)]
+        found = {"volume-id": volume.id, "status": volume.state, "volume-type": volume.type, "availability-zone": volume.az}
+        return [found[name]]
+
+    return values
+
+
+def describe_volumes(call: Call) -> Reply:
+    """Volumes of the Region, newest style of fields."""
+    found = _wanted(call, call.account.volumes.get(call.region, []), "VolumeId", "InvalidVolume.NotFound")
+    if filters := _filters(call, _VOLUME_FILTERS):
+        found = [volume for volume in found if _matches(volume, filters, _VOLUME_FILTERS, _volume_values(volume))]
+    return _paged(call, found, "volumeSet", _size(call, VOLUMES_PAGE, 1000), lambda volume: volume_xml(volume, call.account.id))
+
+
+def volume_xml(volume: Volume, account: str) -> str:
+    """One volume."""
+    key = key_arn(volume.region, account) if volume.encrypted else None
+    return (
+        f"<volumeId>{volume.id}</volumeId><size>{volume.size_gib}</size>"
+        f"<volumeArn>arn:aws:ec2:{volume.region}:{account}:volume/{volume.id}</volumeArn>"
+        f"{tag('snapshotId', volume.snapshot_id)}<availabilityZone>{volume.az}</availabilityZone>"
+        f"<availabilityZoneId>{zone_id(volume.az)}</availabilityZoneId><status>{volume.state}</status>"
+        f"<createTime>{rfc3339(volume.created, '.123')}</createTime>"
+        f"{members('attachmentSet', (_attachment_xml(volume, attachment) for attachment in volume.attachments))}"
+        f"{tag_set(volume.tags)}<volumeType>{volume.type}</volumeType>{tag('iops', volume.iops_limit)}"
+        f"<encrypted>{text(volume.encrypted)}</encrypted>{tag('kmsKeyId', key)}"
+        f"<multiAttachEnabled>{text(volume.multi_attach)}</multiAttachEnabled>{tag('throughput', volume.throughput_limit)}"
+        "<operator><managed>false</managed></operator>"
+    )
+
+
+def _attachment_xml(volume: Volume, attachment: Attachment) -> str:
+    return (
+        f"<volumeId>{volume.id}</volumeId><instanceId>{attachment.instance_id}</instanceId><device>{attachment.device}</device>"
+        f"<status>attached</status><attachTime>{rfc3339(attachment.since, '.000')}</attachTime>"
+        f"<deleteOnTermination>{text(attachment.delete_on_termination)}</deleteOnTermination>"
+    )
+
+
+def zone_id(az: str) -> str:
+    """The zone's id: a for az1, c for az2, …"""
+    area, direction, number = az[:-1].split("-")
+    compass = "".join(part[0] for part in _COMPASS[direction])
+    return f"{area}{compass}{number}-az{ord(az[-1]) - ord('a') + 1}"
+
+
+_COMPASS = {
+    "north": ["north"],
+    "south": ["south"],
+    "east": ["east"],
+    "west": ["west"],
+    "central": ["central"],
+    "northeast": ["north", "east"],
+    "southeast": ["south", "east"],
+}
+
+
+# --- Instances --------------------------------------------------------------------------------------------------------
+
+_STATES = {"running": 16, "stopped": 80, "terminated": 48}
+_INSTANCE_FILTERS = ("instance-id", "instance-state-name", "instance-type", "availability-zone")
+
+
+def _instance_values(instance: Instance) -> Callable[[str], Sequence[str]]:
+    found = {
+        "instance-id": instance.id,
+        "instance-state-name": instance.state,
+        "instance-type": instance.type,
+        "availability-zone": instance.az,
+    }
+    return lambda name: [found[name]]
+
+
+def describe_instances(call: Call) -> Reply:
+    """Instances of the Region, a reservation each."""
+    found = _wanted(call, call.account.instances.get(call.region, []), "InstanceId", "InvalidInstanceID.NotFound")
+    if filters := _filters(call, _INSTANCE_FILTERS):
+        found = [instance for instance in found if _matches(instance, filters, _INSTANCE_FILTERS, _instance_values(instance))]
+    fleet = call.account.fleet
+
+    def reservation(instance: Instance) -> str:
+        number = hexadecimal("r" + instance.id)
+        body = members("instancesSet", [instance_xml(instance, fleet)])
+        return f"<reservationId>r-{number}</reservationId><ownerId>{fleet.account}</ownerId><groupSet/>{body}"
+
+    return _paged(call, found, "reservationSet", _size(call, INSTANCES_PAGE, 1000), reservation)
+
+
+def instance_xml(instance: Instance, fleet: Fleet) -> str:
+    """One instance, with the many elements that real answers carry."""
+    kind, region, launched = instance.kind, instance.region, rfc3339(instance.launched, ".000")
+    digits = hexadecimal(instance.id)
+    address = f"10.0.{int(digits[:2], 16)}.{int(digits[2:4], 16)}"
+    host = f"ip-{address.replace('.', '-')}.{region}.compute.internal"
+    vpc, subnet = f"vpc-{hexadecimal(fleet.account + region)}", f"subnet-{hexadecimal(fleet.account + instance.az)}"
+    group = f"<groupId>sg-{hexadecimal('sg' + region)}</groupId><groupName>application</groupName>"
+    state = f"<code>{_STATES[instance.state]}</code><name>{instance.state}</name>"
+    reason, why = "", ""
+    if instance.state != "running" and instance.stopped:
+        reason = f"User initiated ({rfc3339(instance.stopped)[:-1].replace('T', ' ')} GMT)"
+        why = (
+            "<stateReason><code>Client.UserInitiatedShutdown</code>"
+            "<message>Client.UserInitiatedShutdown: User initiated shutdown</message></stateReason>"
+        )
+    devices = members(
+        "blockDeviceMapping",
+        (_device_xml(volume) for volume in fleet.volumes_of.get(instance.id, ()) if instance.state != "terminated"),
+    )
+    return (
+        f"<instanceId>{instance.id}</instanceId><imageId>ami-{hexadecimal(instance.type)}</imageId><instanceState>{state}</instanceState>"
+        f"<privateDnsName>{host}</privateDnsName><dnsName/><reason>{reason}</reason><keyName>operations</keyName><amiLaunchIndex>0</amiLaunchIndex>"
+        f"<productCodes/><instanceType>{instance.type}</instanceType><launchTime>{launched}</launchTime>"
+        f"<placement><availabilityZone>{instance.az}</availabilityZone><availabilityZoneId>{zone_id(instance.az)}</availabilityZoneId>"
+        "<groupName/><tenancy>default</tenancy></placement>"
+        f"<monitoring><state>{'enabled' if instance.detailed else 'disabled'}</state></monitoring>"
+        f"<subnetId>{subnet}</subnetId><vpcId>{vpc}</vpcId><privateIpAddress>{address}</privateIpAddress>"
+        f"<sourceDestCheck>true</sourceDestCheck><groupSet><item>{group}</item></groupSet>{why}"
+        f"<architecture>{kind.architecture}</architecture><rootDeviceType>ebs</rootDeviceType><rootDeviceName>/dev/xvda</rootDeviceName>{devices}"
+        f"<virtualizationType>hvm</virtualizationType><clientToken>{digits[:8]}-aaaa-4bbb-8ccc-{digits[:12]}</clientToken>{tag_set(instance.tags)}"
+        f"<hypervisor>xen</hypervisor>{_interface_xml(instance, fleet.account, vpc, subnet, address, host, group)}"
+        f"<iamInstanceProfile><arn>arn:aws:iam::{fleet.account}:instance-profile/application</arn><id>AIPASIMULATED{digits[:8].upper()}</id></iamInstanceProfile>"
+        f"{'<instanceLifecycle>spot</instanceLifecycle>' if instance.spot else ''}"
+        f"<ebsOptimized>{text(kind.ebs is not None)}</ebsOptimized><enaSupport>true</enaSupport>"
+        f"<cpuOptions><coreCount>{kind.cores}</coreCount><threadsPerCore>{kind.threads_per_core}</threadsPerCore></cpuOptions>"
+        "<capacityReservationSpecification><capacityReservationPreference>open</capacityReservationPreference></capacityReservationSpecification>"
+        "<hibernationOptions><configured>false</configured></hibernationOptions><licenseSet/>"
+        "<metadataOptions><state>applied</state><httpTokens>required</httpTokens><httpPutResponseHopLimit>2</httpPutResponseHopLimit>"
+        "<httpEndpoint>enabled</httpEndpoint><httpProtocolIpv6>disabled</httpProtocolIpv6><instanceMetadataTags>disabled</instanceMetadataTags></metadataOptions>"
+        "<enclaveOptions><enabled>false</enabled></enclaveOptions><platformDetails>Linux/UNIX</platformDetails><usageOperation>RunInstances</usageOperation>"
+        f"<usageOperationUpdateTime>{launched}</usageOperationUpdateTime>"
+        "<privateDnsNameOptions><hostnameType>ip-name</hostnameType><enableResourceNameDnsARecord>false</enableResourceNameDnsARecord>"
+        "<enableResourceNameDnsAAAARecord>false</enableResourceNameDnsAAAARecord></privateDnsNameOptions>"
+        "<maintenanceOptions><autoRecovery>default</autoRecovery><rebootMigration>default</rebootMigration></maintenanceOptions>"
+        "<bootMode>uefi-preferred</bootMode><currentInstanceBootMode>uefi</currentInstanceBootMode>"
+        "<networkPerformanceOptions><bandwidthWeighting>default</bandwidthWeighting></networkPerformanceOptions>"
+        "<operator><managed>false</managed></operator>"
+    )
+
+
+def _device_xml(volume: Volume) -> str:
+    attachment = volume.attachments[0]
+    return (
+        f"<deviceName>{attachment.device}</deviceName><ebs><volumeId>{volume.id}</volumeId><status>attached</status>"
+        f"<attachTime>{rfc3339(attachment.since, '.000')}</attachTime>"
+        f"<deleteOnTermination>{text(attachment.delete_on_termination)}</deleteOnTermination>"
+        "<operator><managed>false</managed></operator></ebs>"
+    )
+
+
+def _interface_xml(instance: Instance, account: str, vpc: str, subnet: str, address: str, host: str, group: str) -> str:
+    if instance.state == "terminated":
+        return "<networkInterfaceSet/>"
+    digits = hexadecimal("eni" + instance.id)
+    mac = ":".join(("06", *(digits[place : place + 2] for place in range(0, 10, 2))))
+    since = rfc3339(instance.launched, ".000")
+    return (
+        f"<networkInterfaceSet><item><networkInterfaceId>eni-{digits}</networkInterfaceId><subnetId>{subnet}</subnetId><vpcId>{vpc}</vpcId>"
+        f"<description/><ownerId>{account}</ownerId><status>in-use</status><macAddress>{mac}</macAddress>"
+        f"<privateIpAddress>{address}</privateIpAddress><privateDnsName>{host}</privateDnsName><sourceDestCheck>true</sourceDestCheck>"
+        f"<groupSet><item>{group}</item></groupSet><attachment><attachmentId>eni-attach-{digits}</attachmentId><deviceIndex>0</deviceIndex>"
+        f"<status>attached</status><attachTime>{since}</attachTime><deleteOnTermination>true</deleteOnTermination><networkCardIndex>0</networkCardIndex></attachment>"
+        f"<privateIpAddressesSet><item><privateIpAddress>{address}</privateIpAddress><privateDnsName>{host}</privateDnsName><primary>true</primary></item>"
+        "</privateIpAddressesSet><ipv6AddressesSet/><interfaceType>interface</interfaceType><operator><managed>false</managed></operator></item></networkInterfaceSet>"
+    )
+
+
+# --- Instance types ---------------------------------------------------------------------------------------------------
+
+
+def describe_instance_types(call: Call) -> Reply:
+    """The types of the table; all of them without names."""
+    names = call.input.get("InstanceType") or []
+    if len(names) > 100:
+        raise AwsError("InvalidParameterValue", "The maximum number of instance types that can be specified is 100")
+    unknown = [name for name in names if name not in TYPES]
+    if unknown:
+        raise AwsError("InvalidInstanceType", f"The following supplied instance types do not exist: [{', '.join(unknown)}]")
+    if names and call.input.get("MaxResults"):
+        raise AwsError(
+            "InvalidParameterCombination", "The parameter InstanceTypes cannot be used with the parameter maxResults"
+        )
+    found = [TYPES[name] for name in names] if names else list(TYPES.values())
+    for name, wanted in _filters(
+        call, ("instance-type", "hypervisor", "burstable-performance-supported", "current-generation")
+    ).items():
+        found = [kind for kind in found if any(fnmatchcase(_type_value(kind, name), pattern) for pattern in wanted)]
+    size = min(_size(call, TYPES_PAGE, 100), TYPES_PAGE)
+    return _paged(call, found, "instanceTypeSet", size, type_xml)
+
+
+def _type_value(kind: InstanceType, name: str) -> str:
+    return {
+        "instance-type": kind.name,
+        "hypervisor": kind.hypervisor,
+        "burstable-performance-supported": text(kind.cpu_credits),
+        "current-generation": text(kind.current),
+    }[name]
+
+
+def type_xml(kind: InstanceType) -> str:
+    """One instance type."""
+    limits = ""
+    if kind.ebs:
+        sides = (
+            ("baseline", kind.ebs.baseline_mbps, kind.ebs.baseline_iops),
+            ("maximum", kind.ebs.maximum_mbps, kind.ebs.maximum_iops),
+        )
+        limits = "".join(
+            tag(f"{side}BandwidthInMbps", mbps) + tag(f"{side}ThroughputInMBps", mbps / 8) + tag(f"{side}Iops", iops)
+            for side, mbps, iops in sides
+        )
+        limits = f"<ebsOptimizedInfo>{limits}</ebsOptimizedInfo>"
+    nvme = "required" if kind.nitro else "unsupported"
+    card = (
+        tag("networkCardIndex", 0)
+        + tag("networkPerformance", kind.network_text)
+        + tag("maximumNetworkInterfaces", kind.interfaces)
+        + tag("baselineBandwidthInGbps", kind.baseline_gbps)
+        + tag("peakBandwidthInGbps", kind.peak_gbps)
+    )
+    return (
+        f"<instanceType>{kind.name}</instanceType><currentGeneration>{text(kind.current)}</currentGeneration>"
+        f"<freeTierEligible>{text(kind.name == 't3.micro')}</freeTierEligible>"
+        f"{members('supportedUsageClasses', ('on-demand', 'spot'))}"
+        f"{members('supportedRootDeviceTypes', ('ebs',))}{members('supportedVirtualizationTypes', ('hvm',))}"
+        f"<bareMetal>false</bareMetal><hypervisor>{kind.hypervisor}</hypervisor>"
+        f"<processorInfo>{members('supportedArchitectures', (kind.architecture,))}"
+        f"<sustainedClockSpeedInGhz>{kind.clock_ghz}</sustainedClockSpeedInGhz></processorInfo>"
+        f"<vCpuInfo><defaultVCpus>{kind.vcpus}</defaultVCpus><defaultCores>{kind.cores}</defaultCores>"
+        f"<defaultThreadsPerCore>{kind.threads_per_core}</defaultThreadsPerCore></vCpuInfo><memoryInfo><sizeInMiB>{kind.memory_mib}</sizeInMiB></memoryInfo>"
+        "<instanceStorageSupported>false</instanceStorageSupported>"
+        f"<ebsInfo><ebsOptimizedSupport>{kind.ebs_support}</ebsOptimizedSupport><encryptionSupport>supported</encryptionSupport>{limits}<nvmeSupport>{nvme}</nvmeSupport></ebsInfo>"
+        f"<networkInfo><networkPerformance>{kind.network_text}</networkPerformance><maximumNetworkInterfaces>{kind.interfaces}</maximumNetworkInterfaces>"
+        f"<maximumNetworkCards>1</maximumNetworkCards><defaultNetworkCardIndex>0</defaultNetworkCardIndex><networkCards><item>{card}</item></networkCards>"
+        f"<ipv4AddressesPerInterface>{kind.addresses}</ipv4AddressesPerInterface>"
+        f"<ipv6AddressesPerInterface>{kind.addresses}</ipv6AddressesPerInterface>"
+        f"<ipv6Supported>true</ipv6Supported>"
+        f"<enaSupport>{'required' if kind.nitro else 'supported'}</enaSupport><efaSupported>false</efaSupported></networkInfo>"
+        "<hibernationSupported>true</hibernationSupported>"
+        f"<burstablePerformanceSupported>{text(kind.cpu_credits)}</burstablePerformanceSupported><dedicatedHostsSupported>true</dedicatedHostsSupported>"
+        "<autoRecoverySupported>true</autoRecoverySupported>"
+    )
+
+
+OPERATIONS: dict[str, Operation] = {
+    "DescribeRegions": describe_regions,
+    "DescribeVolumes": describe_volumes,
+    "DescribeInstances": describe_instances,
+    "DescribeInstanceTypes": describe_instance_types,
+}

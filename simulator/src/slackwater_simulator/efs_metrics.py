@@ -1,0 +1,117 @@
+"""Elastic file systems' metrics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from . import mechanisms
+from .published import MINUTELY, QUARTER, alive
+from .resources import GIB, KIB, MIB, Activity, ElasticFileSystem
+from .series import FOREVER, MINUTE, Signal, Track
+
+_EFS_IO = ("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes", "ClientConnections")
+LIMITS = ("PercentIOLimit", "PermittedThroughput", "BurstCreditBalance")
+STORAGE_CLASSES = ("Total", "Standard", "IA", "IASizeOverhead", "Archive", "ArchiveSizeOverhead")
+_ELASTIC_WRITE = 5_000 * MIB
+
+
+def efs_names(system: ElasticFileSystem) -> tuple[str, ...]:
+    """Metrics with the dimension FileSystemId alone."""
+    given = tuple(name for name in system.telemetry if not name.startswith("StorageBytes"))
+    if system.voice == "dark" or (system.activity is None and system.voice == "absent"):
+        return given
+    limits = LIMITS[:2] if system.mode == "elastic" else LIMITS
+    return tuple(dict.fromkeys((*_EFS_IO, *limits, *given)))
+
+
+def efs_track(system: ElasticFileSystem, metric: str) -> Track | None:
+    """Silence is published as zeros or not at all, as the file system's `voice` says."""
+    if metric in system.telemetry:
+        return system.telemetry[metric]
+    if metric not in efs_names(system):
+        return None
+    if system.active is None:
+        return _efs_during(system, metric, system.activity, (system.created, FOREVER))
+    begin, end = system.active
+    silent = [(system.created, begin), (end, FOREVER)] if system.voice == "zeros" else []
+    tracks = [
+        _efs_during(system, metric, system.activity, (begin, end)),
+        *(_efs_during(system, metric, None, span) for span in silent),
+    ]
+    return tuple(series for track in tracks for series in track)
+
+
+def _efs_during(system: ElasticFileSystem, metric: str, activity: Activity | None, span: tuple[int, int]) -> Track:
+    since = (span,)
+    bursting = activity is not None and system.mode == "bursting" and system.active is None
+    if activity and bursting and metric in ("PermittedThroughput", "BurstCreditBalance"):
+        credit = _efs_credits(activity, system.standard_bytes)
+        values = credit.permitted if metric == "PermittedThroughput" else credit.balance
+        return alive(since, Signal.sampled(activity.shape.origin, MINUTE, values), 1.0)
+    burst = max(100 * MIB, 100 * MIB * system.standard_bytes // (GIB * KIB))
+    if metric == "PermittedThroughput":
+        level = {"elastic": _ELASTIC_WRITE, "provisioned": (system.provisioned_mibps or 0) * MIB, "bursting": burst}[
+            system.mode
+        ]
+        return alive(since, MINUTELY, float(level))
+    if metric == "BurstCreditBalance":
+        return alive(since, MINUTELY, 2_308_974_418_330.0 * max(1.0, system.standard_bytes / (GIB * KIB)))
+    if activity is None:
+        return alive(since, MINUTELY, 0.0)
+    if metric == "ClientConnections" and system.clients:
+        return alive(since, system.clients.signal, system.clients.scale)
+    if metric == "ClientConnections":
+        return alive(since, MINUTELY, 1.0)
+    return _efs_work(_efs_delivered(activity, system.standard_bytes) if bursting else activity, metric, since)
+
+
+def _efs_metered(activity: Activity) -> float:
+    """Bytes a second on the throughput meter at the peak: reads count a third."""
+    return activity.write + activity.read / 3 + activity.metadata
+
+
+def _efs_credits(activity: Activity, standard_bytes: int) -> mechanisms.EfsCredits:
+    return mechanisms.efs_bursting(activity.shape.stats.total * _efs_metered(activity), standard_bytes)
+
+
+@lru_cache(maxsize=8_192)
+def _efs_delivered(activity: Activity, standard_bytes: int) -> Activity:
+    """The work that the credits let through: all of it, unless they run out."""
+    wanted = activity.shape.stats.total * (_efs_metered(activity) * MINUTE)
+    metered = _efs_credits(activity, standard_bytes).metered
+    if np.allclose(metered, wanted):
+        return activity
+    return replace(activity, shape=Signal.sampled(activity.shape.origin, MINUTE, metered / (_efs_metered(activity) * MINUTE)))
+
+
+def _efs_work(activity: Activity, metric: str, since: tuple[tuple[int, int], ...]) -> Track:
+    read, write, metadata = activity.read, activity.write, activity.metadata
+    operations = read / activity.read_size + write / activity.write_size + metadata / (4 * KIB)
+    mean = (read + write + metadata) / operations if operations else 4.0 * KIB
+    rate, size = {
+        "MeteredIOBytes": (write + read / 3 + metadata, mean),
+        "TotalIOBytes": (write + read + metadata, mean),
+        "DataReadIOBytes": (read, activity.read_size),
+        "DataWriteIOBytes": (write, activity.write_size),
+        "MetadataIOBytes": (metadata, 4.0 * KIB),
+        "PercentIOLimit": (operations / 35_000 * 100 / 60, None),
+    }[metric]
+    return alive(since, activity.shape, rate * 60, op_size=size, digits=0 if size else 4)
+
+
+def efs_storage(system: ElasticFileSystem, storage_class: str) -> Track | None:
+    """StorageBytes of one class, every fifteen minutes."""
+    if system.voice == "dark":
+        return system.telemetry.get("StorageBytes")
+    cold = system.ia_bytes + system.archive_bytes
+    size = {"Total": system.standard_bytes + cold, "Standard": system.standard_bytes, "IA": system.ia_bytes}
+    if storage_class not in STORAGE_CLASSES:
+        return None
+    return alive(
+        ((system.created, FOREVER),),
+        QUARTER,
+        float(size.get(storage_class, system.archive_bytes * (storage_class == "Archive"))),
+    )

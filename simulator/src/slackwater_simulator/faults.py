@@ -1,0 +1,138 @@
+"""What may go wrong on purpose: denials, throttling, errors, slowness, cut and dropped answers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .wire import AwsError, Call
+
+_THROTTLED = {
+    "ec2": ("RequestLimitExceeded", 503),
+    "elasticfilesystem": ("ThrottlingException", 429),
+    "sts": ("Throttling", 400),
+}
+_DENIED = {
+    "ec2": ("UnauthorizedOperation", 403),
+    "elasticfilesystem": ("AccessDeniedException", 403),
+    "sts": ("AccessDenied", 403),
+    "cloudwatch": ("AccessDenied", 403),
+}
+FOREVER = 1 << 40
+
+
+@dataclass(slots=True)
+class _Bucket:
+    per_second: float
+    burst: float
+    level: float
+    at: float
+
+    def take(self, now: float) -> bool:
+        self.level = min(self.burst, self.level + (now - self.at) * self.per_second)
+        self.at = now
+        if self.level < 1:
+            return False
+        self.level -= 1
+        return True
+
+
+@dataclass(slots=True)
+class _Limited:
+    """A fault that ends after some times."""
+
+    times: int
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+class Faults:
+    """Faults by action (`cloudwatch:GetMetricData`, or `*` for every action). `clear` returns to a healthy account."""
+
+    def __init__(self, latency_ms: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self.latency_ms = self._first_latency = latency_ms
+        self._clock = clock
+        self._lock = threading.Lock()
+        self.clear()
+
+    def clear(self) -> None:
+        """No faults, but for CloudTrail's own limit of two calls a second."""
+        with self._lock:
+            self.latency_ms = self._first_latency
+            self._denied: set[str] = set()
+            self._buckets: dict[str, _Bucket] = {}
+            self._limited: dict[str, dict[str, _Limited]] = {"error": {}, "drop": {}, "truncate": {}, "partial": {}}
+        self.throttle("cloudtrail:LookupEvents", per_second=2, burst=2)
+
+    def deny(self, action: str) -> None:
+        """Refuse an action, as IAM would."""
+        self._denied.add(action)
+
+    def throttle(self, action: str, per_second: float, burst: float = 1) -> None:
+        """Let `per_second` requests a second through, after `burst` at once; a rate of 0 refuses all."""
+        self._buckets[action] = _Bucket(per_second, burst, burst, self._clock())
+
+    def unthrottle(self, action: str) -> None:
+        """No limit on an action's rate."""
+        self._buckets.pop(action, None)
+
+    def error(self, action: str, code: str, status: int = 500, times: int = FOREVER) -> None:
+        """Answer with an error."""
+        self._limited["error"][action] = _Limited(times, {"code": code, "status": status})
+
+    def drop(self, action: str, times: int = FOREVER) -> None:
+        """Close the connection without an answer."""
+        self._limited["drop"][action] = _Limited(times)
+
+    def truncate(self, action: str, times: int = FOREVER) -> None:
+        """Send the first half of the body as if it were all."""
+        self._limited["truncate"][action] = _Limited(times)
+
+    def partial(self, action: str = "cloudwatch:GetMetricData", every: int = 7, times: int = FOREVER) -> None:
+        """Answer every n-th query with StatusCode InternalError and no values."""
+        self._limited["partial"][action] = _Limited(times, {"every": every})
+
+    def apply(self, settings: dict[str, Any]) -> None:
+        """Faults as JSON: `{"deny": ["ec2:DescribeVolumes"], "throttle": [{"action": …, "per_second": 2}], …}`."""
+        if settings.get("clear"):
+            self.clear()
+        if "latency_ms" in settings:
+            self.latency_ms = float(settings["latency_ms"])
+        for action in settings.get("deny", ()):
+            self.deny(action)
+        for action in settings.get("unthrottle", ()):
+            self.unthrottle(action)
+        for kind in ("throttle", "error", "drop", "truncate", "partial"):
+            for detail in settings.get(kind, ()):
+                getattr(self, kind)(**detail)
+
+    def take(self, kind: str, action: str) -> dict[str, Any] | None:
+        """Use up one occurrence of a fault of this kind, if any is planned for the action."""
+        with self._lock:
+            plans = self._limited[kind]
+            for name in (action, "*"):
+                plan = plans.get(name)
+                if plan and plan.times > 0:
+                    plan.times -= 1
+                    return plan.detail
+        return None
+
+    def check(self, call: Call) -> None:
+        """Raise what stands in the way of a call."""
+        if call.action in self._denied or "*" in self._denied:
+            code, status = _DENIED.get(call.service, ("AccessDeniedException", 400))
+            who = f"arn:aws:sts::{call.account.id}:assumed-role/Simulated/session"
+            raise AwsError(
+                code,
+                f"User: {who} is not authorized to perform: {call.action} because no identity-based policy allows the action",
+                status,
+            )
+        with self._lock:
+            passes = [bucket.take(self._clock()) for name in (call.action, "*") if (bucket := self._buckets.get(name))]
+        if not all(passes):
+            code, status = _THROTTLED.get(call.service, ("ThrottlingException", 400))
+            raise AwsError(code, "Request limit exceeded." if call.service == "ec2" else "Rate exceeded", status)
+        if failure := self.take("error", call.action):
+            raise AwsError(failure["code"], "A simulated failure", failure["status"])

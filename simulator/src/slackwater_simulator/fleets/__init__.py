@@ -1,0 +1,1 @@
+"""Fleets: whole accounts with known truth."""

@@ -1,0 +1,29 @@
+"""The demo account: a small video and publishing company in Tokyo, with every trouble that the field reports tell of.
+
+Each planted resource has a story; each trouble has innocent twins that look like it in one metric.
+"""
+
+from __future__ import annotations
+
+from slackwater_simulator.resources import ACCOUNT, Fleet, Role, instant
+
+from .builder import Builder
+from .demo_background import background
+from .demo_exports import exports
+from .demo_files import encode_leftovers, file_system_twins
+from .demo_network import networks
+from .demo_parts import NOW, REGION
+from .demo_volumes import bought_throughput, unattached
+
+
+def demo_fleet(now: str = NOW, seed: int = 7) -> Fleet:
+    """The account."""
+    build = Builder(instant(now), REGION, seed)
+    encode_leftovers(build)
+    file_system_twins(build)
+    networks(build)
+    bought_throughput(build)
+    unattached(build)
+    exports(build)
+    background(build)
+    return build.fleet(ACCOUNT, roles=[Role(name="slackwater-audit", external_id="tide-table")])

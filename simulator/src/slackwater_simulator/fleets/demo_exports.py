@@ -1,0 +1,97 @@
+"""FSx: exports whose writers wait, and exports that wait for something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slackwater_simulator.mechanisms import nfs_writes
+from slackwater_simulator.resources import (
+    KIB,
+    MIB,
+    Activity,
+    Export,
+    FsxVolume,
+)
+from slackwater_simulator.shapes import noise
+
+from .builder import Builder
+from .demo_parts import tags
+
+_WORDPRESS = "report “Sharing WordPress content on FSx for OpenZFS” (2025-03)"
+
+
+def _writes(
+    build: Builder, name: str, hours: float, offered: float, *, ack: float, writers: float, size: float, read_mib: float = 1.0
+) -> Activity:
+    """Writes that wait for their acknowledgement, in a daily publishing run."""
+    shapes = build.shapes
+    wanted = shapes.blocks([(day, 3.0, hours, offered) for day in range(35)], offered * 0.004) * noise(
+        shapes.random(name, "offered"), 0.2
+    )
+    done = nfs_writes(
+        wanted, acknowledgement_s=ack, writers=writers, jitter=np.clip(noise(shapes.random(name, "ack"), 0.015), 0.95, 1.05)
+    )
+    peak = float(done.max())
+    return Activity(
+        shape=shapes.signal(done / peak),
+        write=peak * size,
+        write_size=size,
+        read=read_mib * MIB,
+        read_size=64 * KIB,
+        metadata=120.0,
+    )
+
+
+def exports(build: Builder) -> None:
+    """NFS exports."""
+    trouble = "fsx-sync-export"
+    sync, fast = ("rw", "crossmnt"), ("rw", "crossmnt", "async")
+
+    def serve(name: str, volume: str, exports: tuple[Export, ...], activity: Activity, owner: str, **more: Any) -> FsxVolume:
+        system = build.openzfs(name, activity=activity, clients=3.0, tags=tags(owner), **more)
+        return build.export(system, volume, *exports, activity=activity, tags=tags(owner, Name=f"{name}-{volume}"))
+
+    slow = _writes(build, "wordpress", 2.0, 420, ack=0.0029, writers=1, size=8 * KIB)
+    content = serve("wordpress-content", "wordpress", (Export("10.0.0.0/16", sync),), slow, "web", disk_iops_peak=14.0)
+    build.plant(
+        content,
+        f"WordPress themes and uploads, published through a sync export; {_WORDPRESS}.",
+        trouble,
+        why="342 small writes a second, each waiting 2.9 ms; the disk is nearly idle.",
+    )
+    slow = _writes(build, "staging", 1.5, 500, ack=0.0031, writers=1, size=12 * KIB)
+    mixed = (Export("10.0.1.0/24", fast), Export("10.0.2.0/24", sync), Export("*", ("ro", "crossmnt", "async")))
+    staging = serve("wordpress-staging", "wordpress", mixed, slow, "web", disk_iops_peak=12.0, iops=960, throughput=320)
+    build.plant(
+        staging,
+        f"More IOPS and throughput were bought and changed nothing; {_WORDPRESS}.",
+        trouble,
+        why="Of three client entries the writers' one is sync.",
+    )
+
+    rare = _writes(build, "docs", 0.3, 6, ack=0.0029, writers=1, size=16 * KIB)
+    docs = serve("docs-share", "docs", (Export("*", sync),), rare, "legal", deployment="SINGLE_AZ_2")
+    build.plant(docs, "A sync export that is hardly written.", twin_of=trouble, why="Never a hundred writes a second.")
+    disk = _writes(build, "builds", 4.0, 430, ack=0.0029, writers=1, size=16 * KIB)
+    cache = serve("build-cache", "cache", (Export("*", sync),), disk, "platform", deployment="SINGLE_AZ_2", disk_iops_peak=99.5)
+    build.plant(cache, "Its disk is what is slow.", twin_of=trouble, why="DiskIopsUtilization about 95 % while it writes.")
+    quick = _writes(build, "render", 6.0, 3400, ack=0.00027, writers=1, size=8 * KIB)
+    render = serve(
+        "render-scratch",
+        "frames",
+        (Export("*", fast),),
+        quick,
+        "video",
+        throughput=320,
+        iops=6000,
+        storage_gib=512,
+        disk_iops_peak=48.0,
+    )
+    build.plant(render, "Already async, and busy.", twin_of=trouble, why="It acknowledges at once.")
+    large = _writes(build, "ingest", 5.0, 85, ack=0.0115, writers=1, size=MIB)
+    ingest = serve(
+        "video-ingest", "raw", (Export("*", sync),), large, "video", throughput=320, storage_gib=1024, disk_iops_peak=20.0
+    )
+    build.plant(ingest, "Sync, but it writes a mebibyte at a time.", twin_of=trouble, why="Mean write far above 64 KiB.")

@@ -1,0 +1,190 @@
+"""EC2: a proxy whose network credits run dry, and traffic that only looks like it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slackwater_simulator.instance_types import TYPES
+from slackwater_simulator.mechanisms import cpu_credits, network_buckets
+from slackwater_simulator.resources import (
+    Flow,
+    given,
+)
+from slackwater_simulator.series import MINUTE, Floats, Signal, Track
+from slackwater_simulator.shapes import MINUTES, noise
+
+from .builder import Builder
+from .demo_parts import MB, cpu, tags
+
+_PROXY = "report “Your network I/O credits are zero!” (2023-12-06)"
+
+
+def _through_buckets(build: Builder, name: str, kind: str, demand: Floats, minutes: float) -> tuple[Flow, Signal]:
+    """Traffic as the network credits of an instance let it through, and the agent's cumulative counter."""
+    facts = TYPES[kind]
+    baseline, peak = np.array([facts.baseline_bytes]), np.array([facts.peak_bytes])
+    shaped = network_buckets(demand[None, :], baseline, peak, np.array([minutes * 60.0]))
+    measured = shaped.passed[0] * np.clip(noise(build.shapes.random(name, "meter"), 0.006), 0.98, 1.02) * 0.995
+    return Flow(build.shapes.signal(np.round(measured))), build.shapes.signal(np.cumsum(shaped.held[0]))
+
+
+def _transfers(build: Builder, name: str, days: list[int], hour: float, hours: float, rate: float, rest: float) -> Floats:
+    shaped = build.shapes.blocks([(day, hour, hours, rate) for day in days], rest)
+    return shaped * noise(build.shapes.random(name), 0.03)
+
+
+def _counters(rx: Signal, tx: Signal) -> dict[str, Track]:
+    """What the agent publishes: cumulative since the driver was loaded."""
+    quiet = given(Signal.sampled(rx.origin, MINUTE, np.zeros(MINUTES)))
+    return {
+        "ethtool_bw_in_allowance_exceeded": given(rx, digits=0),
+        "ethtool_bw_out_allowance_exceeded": given(tx, digits=0),
+        "ethtool_pps_allowance_exceeded": quiet,
+        "ethtool_conntrack_allowance_exceeded": quiet,
+        "ethtool_linklocal_allowance_exceeded": quiet,
+    }
+
+
+def networks(build: Builder) -> None:
+    """The proxies and their twins."""
+    trouble = "ec2-network-throttled"
+    for name, agent, days in (("s3-proxy", "typed", [0, 2, 4, 6, 9, 11, 13]), ("s3-proxy-b", "", [1, 3, 5, 8, 10, 12])):
+        demand = _transfers(build, name, days, 1.0, 5.5, 350 * MB, 0.4 * MB)
+        flow, held = _through_buckets(build, name, "t3.micro", demand, 12)
+        proxy = build.instance(
+            name,
+            "t3.micro",
+            days=60,
+            net_in=flow,
+            net_out=flow,
+            cpu=cpu(build, top=22.0),
+            agent=agent,
+            telemetry=_counters(held, held) if agent else {},
+            tags=tags("platform"),
+        )
+        seen = "The agent's ENA counters rise with it." if agent else "No agent runs on it."
+        build.plant(
+            proxy,
+            f"A T3 proxy sends files to S3 at 350 MB/s, then sticks at 8 MB/s; {_PROXY}.",
+            trouble,
+            why=f"Pinned at its baseline after each burst. {seen}",
+        )
+    _network_twins(build, trouble)
+
+
+def _network_twins(build: Builder, twin: str) -> None:
+    shapes = build.shapes
+    steady = shapes.signal(np.round(0.99 * 16 * MB * 60 * noise(shapes.random("shaped"), 0.004)))
+    shaped = build.instance(
+        "mirror-shaped", "t3.small", net_out=Flow(steady), net_in=Flow(steady, 0.02), cpu=cpu(build, top=20), tags=tags("web")
+    )
+    build.plant(
+        shaped,
+        "A shaper on the host sends at the baseline, always.",
+        twin_of=twin,
+        why="It never sent faster than its baseline.",
+    )
+
+    wanted = _transfers(build, "thumbnailer", [0, 1, 3, 4, 7, 8, 10, 11], 0.0, 9.0, 0.85, 0.02)
+    work = cpu_credits(np.minimum(wanted, 1.0), vcpus=2, an_hour=24, start=300)
+    flow = Flow(shapes.signal(work.used), 155 * MB * 60)
+    limited = build.instance(
+        "thumbnailer",
+        "t3.medium",
+        net_in=flow,
+        net_out=Flow(flow.signal, flow.scale * 0.1),
+        cpu=Flow(flow.signal, 100.0),
+        tags=tags("web"),
+        telemetry={"CPUCreditBalance": given(shapes.signal(work.balance).coarsened(300))},
+    )
+    build.plant(
+        limited,
+        "Its CPU credits run out, and its traffic falls with its processor.",
+        twin_of=twin,
+        why="CPUCreditBalance is 0 in the plateau; the network credits are not.",
+    )
+
+    flow, _ = _through_buckets(
+        build, "warehouse", "m6i.4xlarge", _transfers(build, "warehouse", list(range(13)), 2.0, 4.0, 625 * MB, 3 * MB), 30
+    )
+    single = build.instance(
+        "warehouse-loader", "m6i.4xlarge", net_in=flow, net_out=Flow(flow.signal, 0.01), cpu=cpu(build), tags=tags("data")
+    )
+    build.plant(
+        single,
+        "One TCP flow loads the warehouse at 5 Gbps, the limit of a flow.",
+        twin_of=twin,
+        why="The plateau is a flow's limit, below the baseline of 6.25 Gbps.",
+    )
+
+    flow, _ = _through_buckets(
+        build, "relay", "m6i.8xlarge", _transfers(build, "relay", list(range(14)), 22.0, 2.0, 1500 * MB, 60 * MB), 5
+    )
+    flat = build.instance(
+        "relay-large", "m6i.8xlarge", net_in=flow, net_out=flow, cpu=cpu(build, "steady", 60), tags=tags("platform")
+    )
+    build.plant(
+        flat,
+        "The type without burst that the report changed to: as fast after hours as at first.",
+        twin_of=twin,
+        why="Peak equals baseline: there is no burst to lose.",
+    )
+
+    demand = np.full(MINUTES, 1.0 * MB)
+    for minute in range(3):
+        demand[minute::60] = 200 * MB
+    flow, _ = _through_buckets(build, "cron", "t3.small", demand * noise(shapes.random("cron"), 0.04), 30)
+    short = build.instance(
+        "cron-runner",
+        "t3.small",
+        net_out=flow,
+        net_in=Flow(flow.signal, 0.1),
+        cpu=cpu(build, "bursty", 50),
+        tags=tags("platform"),
+    )
+    build.plant(
+        short,
+        "Three minutes at 200 MB/s each hour, and credits enough.",
+        twin_of=twin,
+        why="Each burst ends by itself and the credits come back.",
+    )
+
+    values = 4 * MB * 60 * noise(shapes.random("gaps"), 0.2)
+    values[shapes.minute(5, 3) : shapes.minute(5, 3) + 25] = 180 * MB * 60
+    for days_ago, hour, hours in ((9, 2, 31), (5, 3.5, 20), (2, 6, 5)):
+        values[shapes.minute(days_ago, hour) : shapes.minute(days_ago, hour + hours)] = np.nan
+    gaps = build.instance(
+        "edge-cache",
+        "t3.medium",
+        net_out=Flow(shapes.signal(values)),
+        net_in=Flow(shapes.signal(values), 0.3),
+        cpu=cpu(build),
+        tags=tags("web"),
+    )
+    build.plant(
+        gaps, "Its telemetry has holes of hours, one right after a burst.", twin_of=twin, why="No plateau was ever measured."
+    )
+
+    old = _transfers(build, "resized", [6, 8, 10, 12], 1.0, 6.0, 300 * MB, 0.5 * MB)
+    change = shapes.minute(4, 3)
+    old[change:] = 20 * MB * noise(shapes.random("resized", "after"), 0.1, MINUTES - change)
+    flow, _ = _through_buckets(build, "resized", "t3.micro", np.where(np.arange(MINUTES) < change, old, 0.0), 10)
+    before = flow.signal.stats.total
+    joined = shapes.signal(np.where(np.arange(MINUTES) < change, before, old * 60))
+    at = shapes.origin + change * MINUTE
+    resized = build.instance(
+        "upload-gateway",
+        "t3.medium",
+        launched=at,
+        running=((build.ago(80), at - 600), (at, 1 << 40)),
+        net_in=Flow(joined),
+        net_out=Flow(joined),
+        cpu=cpu(build),
+        tags=tags("web"),
+    )
+    build.plant(
+        resized,
+        "A t3.micro until four days ago, throttled; a t3.medium since.",
+        twin_of=twin,
+        why="The plateau belongs to the old type; the new one carries the load.",
+    )

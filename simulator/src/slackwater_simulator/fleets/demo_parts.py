@@ -1,0 +1,38 @@
+"""What the parts of the demo account share."""
+
+from __future__ import annotations
+
+from slackwater_simulator.resources import (
+    KIB,
+    MIB,
+    Activity,
+    Flow,
+)
+
+from .builder import Builder
+
+REGION = "ap-northeast-1"
+NOW = "2026-11-16T09:07:00Z"
+MB = 1e6
+
+
+def tags(owner: str, env: str = "production", **more: str) -> dict[str, str]:
+    """Tags as this company keeps them."""
+    return {"Owner": owner, "Env": env, **more}
+
+
+def cpu(build: Builder, kind: str = "office", top: float = 45.0, variant: int = 0) -> Flow:
+    """Processor use, at most `top` percent."""
+    return Flow(build.shapes.shape(kind, variant), top)
+
+
+def io(build: Builder, shape: str, read_mib: float, write_mib: float, *, variant: int = 0, size: float = 128 * KIB) -> Activity:
+    """Reads and writes, MiB/s at the peak."""
+    return Activity(
+        shape=build.shapes.shape(shape, variant), read=read_mib * MIB, write=write_mib * MIB, read_size=size, write_size=size
+    )
+
+
+def office(build: Builder, mb: float, variant: int = 0) -> Flow:
+    """Traffic of a working day, at most `mb` megabytes a second."""
+    return Flow(build.shapes.shape("office", variant), mb * MB * 60)

@@ -1,0 +1,255 @@
+"""EBS: throughput that nobody uses, volumes that nobody carries, and their twins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slackwater_simulator.resources import (
+    KIB,
+    given,
+    rfc3339,
+)
+from slackwater_simulator.series import DAY
+from slackwater_simulator.shapes import MINUTES
+
+from .builder import Builder
+from .demo_parts import cpu, io, office, tags
+
+
+def bought_throughput(build: Builder) -> None:
+    """Volumes with throughput bought."""
+    trouble = "ebs-surplus-throughput"
+    database = build.instance(
+        "orders-db",
+        "m6i.2xlarge",
+        days=210,
+        net_in=office(build, 20),
+        net_out=office(build, 40, 1),
+        cpu=cpu(build, top=60),
+        tags=tags("orders"),
+    )
+    data = build.volume(
+        "orders-db-data",
+        800,
+        on=database,
+        throughput=1000,
+        iops=6000,
+        activity=io(build, "office", 30, 24),
+        tags=tags("orders"),
+    )
+    build.plant(
+        data, "A thousand MiB/s bought for a migration that ended in spring.", trouble, why="At most 54 MiB/s in any minute."
+    )
+    search = build.instance(
+        "search-1",
+        "r6i.xlarge",
+        days=180,
+        net_in=office(build, 12),
+        net_out=office(build, 30, 2),
+        cpu=cpu(build, top=70, variant=2),
+        tags=tags("search"),
+    )
+    index = build.volume(
+        "search-index", 400, on=search, throughput=500, activity=io(build, "bursty", 50, 10), tags=tags("search")
+    )
+    build.plant(index, "Half a gigabyte a second, in case of reindexing.", trouble, why="At most 60 MiB/s in any minute.")
+    worker = build.instance(
+        "ingest-worker",
+        "c5.large",
+        days=130,
+        net_in=office(build, 10),
+        net_out=office(build, 5, 3),
+        cpu=cpu(build, top=55, variant=3),
+        tags=tags("data"),
+    )
+    spool = build.volume(
+        "ingest-spool", 300, on=worker, throughput=1000, iops=4000, activity=io(build, "trickle", 8, 32), tags=tags("data")
+    )
+    build.plant(
+        spool,
+        "Faster than the instance that carries it: a c5.large ends at 593 MB/s.",
+        trouble,
+        why="At most 40 MiB/s in any minute, and never usable above 566 MiB/s.",
+    )
+
+    backup = build.instance(
+        "backup-server",
+        "m6i.2xlarge",
+        days=260,
+        net_in=office(build, 30),
+        net_out=office(build, 6, 4),
+        cpu=cpu(build, "nightly", 70),
+        tags=tags("platform"),
+    )
+    nightly = build.volume(
+        "nightly-dump",
+        1000,
+        on=backup,
+        throughput=500,
+        iops=4000,
+        activity=io(build, "nightly", 30, 466, size=256 * KIB),
+        tags=tags("platform"),
+    )
+    build.plant(
+        nightly,
+        "A ten-minute dump every night at full throughput.",
+        twin_of=trouble,
+        why="A percentile would miss it; the greatest minute does not.",
+    )
+    media = build.instance(
+        "media-cache-1",
+        "m6i.2xlarge",
+        days=140,
+        net_in=office(build, 60),
+        net_out=office(build, 220, 1),
+        cpu=cpu(build, "bursty", 70),
+        tags=tags("video"),
+    )
+    cache = build.volume(
+        "media-cache",
+        600,
+        on=media,
+        throughput=500,
+        iops=5000,
+        activity=io(build, "bursty", 300, 170, size=256 * KIB),
+        tags=tags("video"),
+    )
+    build.plant(cache, "Busy, near what was bought.", twin_of=trouble, why="Minutes at 470 MiB/s.")
+    queue = build.instance(
+        "queue-1",
+        "m6i.xlarge",
+        days=190,
+        net_in=office(build, 15),
+        net_out=office(build, 15, 2),
+        cpu=cpu(build, top=40, variant=4),
+        tags=tags("orders"),
+    )
+    checks = np.zeros(MINUTES)
+    checks[build.shapes.random("checks").integers(0, MINUTES, 900)] = 1.0
+    journal = build.volume(
+        "queue-journal",
+        200,
+        on=queue,
+        throughput=400,
+        activity=io(build, "steady", 2, 30, size=64 * KIB),
+        tags=tags("orders"),
+        telemetry={"VolumeThroughputExceededCheck": given(build.shapes.signal(checks), digits=0)},
+    )
+    build.plant(
+        journal, "Bursts of a second that a minute's sum hides.", twin_of=trouble, why="Its throughput exceeded check was 1."
+    )
+
+
+def unattached(build: Builder) -> None:
+    """Volumes without an instance."""
+    trouble = "ebs-unattached"
+
+    def left(
+        name: str,
+        size: int,
+        days: float,
+        *,
+        event: str = "detached",
+        age: float = 200,
+        story: str,
+        twin: str = "",
+        why: str,
+        **more: Any,
+    ) -> None:
+        at, gone = build.ago(days), build.id("i", f"gone-{name}")
+        used = ((build.ago(age), at),) if event != "never" else ()
+        volume = build.volume(name, size, created=build.ago(age), used=used, activity=io(build, "office", 12, 8), **more)
+        if event == "detached":
+            build.detached(volume.id, gone, at)
+        elif event == "terminated":
+            build.terminated(gone, at)
+        else:
+            build.created(volume)
+        build.plant(volume, story, *([] if twin else [trouble]), twin_of=twin or None, why=why)
+
+    left(
+        "encode-scratch-01",
+        500,
+        40,
+        story="Scratch space of an encoder that was replaced.",
+        why="Detached forty days ago.",
+        tags=tags("video"),
+    )
+    left(
+        "encode-scratch-02",
+        500,
+        33,
+        story="Its twin on the same encoder.",
+        why="Detached 33 days ago.",
+        throughput=250,
+        tags=tags("video"),
+    )
+    left(
+        "orders-replica-old",
+        200,
+        55,
+        event="terminated",
+        story="Outlived its instance.",
+        why="The instance was terminated 55 days ago.",
+        type="gp2",
+        tags=tags("orders"),
+    )
+    left(
+        "analytics-io1",
+        300,
+        20,
+        story="Fast storage for a report nobody runs.",
+        why="Detached twenty days ago.",
+        type="io1",
+        iops=3000,
+        tags=tags("data"),
+    )
+    left(
+        "legacy-home",
+        150,
+        130,
+        age=500,
+        story="Kept from an old server.",
+        why="Detached 130 days ago, before CloudTrail's ninety days.",
+        tags=tags("platform"),
+    )
+    left(
+        "golden-image-build",
+        80,
+        0,
+        event="never",
+        age=45,
+        story="Made for a build that failed.",
+        why="Never attached.",
+        tags=tags("platform", "staging"),
+    )
+    left(
+        "audit-evidence",
+        100,
+        60,
+        story="Held for the auditors.",
+        twin=trouble,
+        why="Tagged keep.",
+        tags=tags("finance", keep="true"),
+    )
+    until = rfc3339(build.now + 60 * DAY)
+    left(
+        "migration-source",
+        400,
+        25,
+        story="Kept until the migration is signed off.",
+        twin=trouble,
+        why="keep-until lies in the future.",
+        tags=tags("orders", **{"keep-until": until}),
+    )
+    left(
+        "debug-copy",
+        60,
+        2,
+        story="Detached the day before yesterday.",
+        twin=trouble,
+        why="Two days are not seven.",
+        tags=tags("web", "staging"),
+    )

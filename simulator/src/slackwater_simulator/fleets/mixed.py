@@ -1,0 +1,554 @@
+"""A large mixed account for measuring: mostly ordinary resources, about 3 % troubles and 2 % innocent twins a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import batched
+from typing import Any
+
+import numpy as np
+
+from slackwater_simulator.instance_types import TYPES
+from slackwater_simulator.mechanisms import network_buckets, nfs_writes
+from slackwater_simulator.resources import (
+    ACCOUNT,
+    GIB,
+    KIB,
+    MIB,
+    Activity,
+    Export,
+    Fleet,
+    Flow,
+    FsxFileSystem,
+    FsxVolume,
+    Instance,
+    Replication,
+    StorageVirtualMachine,
+    Volume,
+    given,
+    instant,
+    rfc3339,
+)
+from slackwater_simulator.series import DAY, MINUTE, Floats, Signal, Track
+from slackwater_simulator.shapes import MINUTES, noise
+
+from .builder import Builder
+from .demo_parts import NOW, REGION
+
+_TROUBLES, _TWINS = 0.03, 0.02
+_KINDS = (
+    *(
+        "t3.micro",
+        "t3.small",
+        "t3.medium",
+        "t3.large",
+        "t4g.small",
+        "t3a.medium",
+        "m5.large",
+        "m6i.large",
+        "m6i.xlarge",
+        "m7g.large",
+    ),
+    *("m7i.xlarge", "c6i.large", "c7g.xlarge", "r6i.large", "r6i.xlarge", "m4.large", "c5.xlarge", "m6i.8xlarge", "c5.9xlarge"),
+)
+_THROTTLED = ["t3.micro", "t3.small", "t3.medium", "t3a.medium", "t4g.small"]
+_SHAPES = ("office", "steady", "bursty", "trickle")
+_OWNERS = ("web", "data", "video", "orders", "platform", "search", "finance")
+_SYNC, _ASYNC = ("rw", "crossmnt"), ("rw", "crossmnt", "async")
+_CHUNK = 96
+_MB = 1e6
+
+
+def mixed_fleet(resources: int = 20_000, seed: int = 7, now: str = NOW, regions: tuple[str, ...] = (REGION,)) -> Fleet:
+    """Half volumes, three tenths instances, an eighth EFS, the rest FSx; spread evenly over the Regions."""
+    parts = [_Mixed(Builder(instant(now), region, seed), resources // len(regions)).make() for region in regions]
+
+    def joined[T](pick: Callable[[Fleet], object]) -> list[T]:
+        return [item for part in parts for item in pick(part)]  # type: ignore[attr-defined]
+
+    return Fleet(
+        now=instant(now),
+        account=ACCOUNT,
+        regions=regions,
+        volumes=joined(lambda part: part.volumes),
+        instances=joined(lambda part: part.instances),
+        efs=joined(lambda part: part.efs),
+        fsx=joined(lambda part: part.fsx),
+        fsx_volumes=joined(lambda part: part.fsx_volumes),
+        svms=joined(lambda part: part.svms),
+        replications=joined(lambda part: part.replications),
+        events=joined(lambda part: part.events),
+        planted=joined(lambda part: part.planted),
+    )
+
+
+class _Mixed:
+    """One Region of the fleet."""
+
+    def __init__(self, build: Builder, resources: int) -> None:
+        self.build = build
+        self.random = build.shapes.random("mixed", build.region)
+        self.volumes = resources // 2
+        self.instances = resources * 3 // 10
+        self.efs = resources // 8
+        self.served = resources * 3 // 100
+        self.exported = resources - self.volumes - self.instances - self.efs - self.served
+
+    def make(self) -> Fleet:
+        """The Region's resources."""
+        self._instances()
+        self._volumes()
+        self._file_systems()
+        self._file_servers()
+        return self.build.fleet(ACCOUNT)
+
+    # small choices
+
+    def _tags(self, number: int) -> dict[str, str]:
+        return {
+            "Owner": _OWNERS[number % len(_OWNERS)],
+            "Env": "production" if number % 4 else "staging",
+            "Project": f"project-{number % 23}",
+        }
+
+    def _between(self, low: float, high: float) -> float:
+        return float(self.random.uniform(low, high))
+
+    def _flow(self, number: int, megabytes: float) -> Flow:
+        return Flow(self.build.shapes.shape(_SHAPES[number % 3], number), megabytes * _MB * 60)
+
+    def _cpu(self, number: int) -> Flow:
+        return Flow(self.build.shapes.shape(_SHAPES[number % 4], number), self._between(15, 80))
+
+    def _io(self, number: int, read_mib: float, write_mib: float, shape: str = "", size: float = 64 * KIB) -> Activity:
+        signal = self.build.shapes.shape(shape or _SHAPES[number % 4], number)
+        return Activity(shape=signal, read=read_mib * MIB, write=write_mib * MIB, read_size=size, write_size=size)
+
+    # instances
+
+    def _instances(self) -> None:
+        troubled, twins = round(self.instances * _TROUBLES), round(self.instances * _TWINS)
+        for numbers in batched(range(troubled), _CHUNK, strict=False):
+            self._throttled(list(numbers))
+        for number in range(0, twins, 5):
+            self._shaped(number)
+        for number in range(3, twins, 5):
+            self._silent(number)
+        for number in range(4, twins, 5):
+            self._flat(number)
+        self._bursting_twins(list(range(1, twins, 5)), list(range(2, twins, 5)))
+        for number in range(self.instances - troubled - twins):
+            kind = _KINDS[int(self.random.integers(len(_KINDS)))]
+            stopped = self.build.ago(self._between(3, 80)) if number % 40 == 7 else None
+            share = TYPES[kind].baseline_bytes / _MB * self._between(0.01, 0.2)
+            self.build.instance(
+                f"node-{number:05}",
+                kind,
+                days=self._between(85, 400),
+                zone="acd"[number % 3],
+                state="stopped" if stopped else "running",
+                stopped=stopped,
+                detailed=number % 10 == 3,
+                net_in=self._flow(number, share),
+                net_out=self._flow(number + 1, share * 0.8),
+                cpu=self._cpu(number),
+                tags=self._tags(number),
+            )
+
+    def _through(self, kinds: list[str], demand: Floats, minutes: Floats) -> list[tuple[Flow, Signal]]:
+        """Many instances through their token buckets at once; five-minute statistics and the held-back counters."""
+        baseline = np.array([TYPES[kind].baseline_bytes for kind in kinds])
+        peak = np.array([TYPES[kind].peak_bytes for kind in kinds])
+        shaped = network_buckets(demand, baseline, peak, minutes * 60)
+        meter = np.clip(self.random.normal(0.995, 0.005, demand.shape), 0.98, 1.01)
+        passed = np.round(shaped.passed * meter)
+        signal = self.build.shapes.signal
+        return [
+            (Flow(signal(row).coarsened(300)), signal(np.cumsum(held))) for row, held in zip(passed, shaped.held, strict=True)
+        ]
+
+    def _throttled(self, numbers: list[int]) -> None:
+        kinds = [_THROTTLED[number % len(_THROTTLED)] for number in numbers]
+        demand = np.empty((len(numbers), MINUTES))
+        for row, kind in zip(demand, kinds, strict=True):
+            base = TYPES[kind].baseline_bytes
+            rate, hour, hours = base * self._between(6, 12) + 100 * _MB, self._between(0, 14), self._between(4, 8)
+            days = [(day, hour, hours, min(rate, 500 * _MB)) for day in range(int(self.random.integers(2)), 35, 2)]
+            row[:] = self.build.shapes.blocks(days, base * 0.02) * noise(self.random, 0.03)
+        flows = self._through(kinds, demand, self.random.uniform(5, 20, len(numbers)))
+        for number, kind, (flow, held) in zip(numbers, kinds, flows, strict=True):
+            agent = "typed" if number % 6 == 0 else "plain" if number % 6 == 3 else ""
+            counters: dict[str, Track] = (
+                {f"ethtool_bw_{way}_allowance_exceeded": given(held, digits=0) for way in ("in", "out")} if agent else {}
+            )
+            made = self.build.instance(
+                f"relay-{number:05}",
+                kind,
+                days=90,
+                net_in=flow,
+                net_out=flow,
+                cpu=self._cpu(number),
+                agent=agent,
+                telemetry=counters,
+                tags=self._tags(number),
+            )
+            self.build.plant(
+                made,
+                "A T instance forwards more than its baseline for hours.",
+                "ec2-network-throttled",
+                why="Pinned at its baseline after each burst.",
+            )
+
+    def _twin(self, made: Instance, story: str, why: str) -> None:
+        self.build.plant(made, story, twin_of="ec2-network-throttled", why=why)
+
+    def _shaped(self, number: int) -> None:
+        kind = _THROTTLED[number % len(_THROTTLED)]
+        steady = self.build.shapes.signal(noise(self.random, 0.004)).coarsened(300)
+        flow = Flow(steady, TYPES[kind].baseline_bytes * 60 * 0.99)
+        made = self.build.instance(
+            f"shaped-{number:05}",
+            kind,
+            net_out=flow,
+            net_in=Flow(steady, flow.scale * 0.1),
+            cpu=self._cpu(number),
+            tags=self._tags(number),
+        )
+        self._twin(made, "A shaper sends at the baseline, always.", "It never burst.")
+
+    def _bursting_twins(self, flows: list[int], crons: list[int]) -> None:
+        """One TCP flow at 5 Gbps, and short bursts that recover."""
+        kinds = ["m6i.4xlarge"] * len(flows) + ["t3.small"] * len(crons)
+        if not kinds:
+            return
+        demand = np.full((len(kinds), MINUTES), 1.0 * _MB)
+        for row, _ in zip(demand, flows, strict=False):
+            row[:] = self.build.shapes.blocks([(day, 3.0, 5.0, 625 * _MB) for day in range(35)], 2 * _MB)
+        for row, number in zip(demand[len(flows) :], crons, strict=True):
+            for minute in range(3):
+                row[minute + number % 50 :: 60] = 150 * _MB
+        demand *= np.clip(self.random.normal(1.0, 0.02, demand.shape), 0.9, 1.1)
+        passed = self._through(kinds, demand, np.full(len(kinds), 30.0))
+        for number, (flow, _) in zip(flows + crons, passed, strict=True):
+            single = number % 5 == 1
+            name, kind = (f"loader-{number:05}", "m6i.4xlarge") if single else (f"cron-{number:05}", "t3.small")
+            made = self.build.instance(
+                name,
+                kind,
+                net_in=flow,
+                net_out=Flow(flow.signal, 0.02 if single else 0.2),
+                cpu=self._cpu(number),
+                tags=self._tags(number),
+            )
+            if single:
+                self._twin(made, "One TCP flow at 5 Gbps.", "The plateau is a flow's limit, below the baseline.")
+            else:
+                self._twin(made, "Three minutes of burst each hour.", "The credits come back in time.")
+
+    def _silent(self, number: int) -> None:
+        values = 3 * _MB * 60 * noise(self.random, 0.2)
+        for hour in self.random.integers(0, MINUTES // 60 - 12, 12).tolist():
+            values[hour * 60 : (hour + int(self.random.integers(2, 12))) * 60] = np.nan
+        flow = Flow(self.build.shapes.signal(values).coarsened(300))
+        made = self.build.instance(
+            f"edge-{number:05}", "t3.medium", net_out=flow, net_in=flow, cpu=self._cpu(number), tags=self._tags(number)
+        )
+        self._twin(made, "Telemetry with holes.", "No plateau was ever measured.")
+
+    def _flat(self, number: int) -> None:
+        made = self.build.instance(
+            f"trunk-{number:05}",
+            "m6i.8xlarge",
+            net_in=self._flow(1, 1400),
+            net_out=self._flow(1, 1300),
+            cpu=self._cpu(number),
+            tags=self._tags(number),
+        )
+        self._twin(made, "Busy, on a type without burst.", "Peak equals baseline.")
+
+    # volumes
+
+    def _volumes(self) -> None:
+        """Root volumes are there already; these are the data volumes."""
+        wanted = self.volumes
+        troubled, twins = round(wanted * _TROUBLES), round(wanted * _TWINS)
+        for number in range(troubled):
+            self._left_behind(number)
+            self._overbought(number)
+        for number in range(twins):
+            self._spared(number)
+            self._used_at_night(number)
+        hosts = [instance for instance in self.build.instances if instance.state == "running"]
+        for number in range(max(0, wanted - len(self.build.volumes))):
+            self._ordinary(number, hosts[number * 7 % len(hosts)])
+
+    def _ordinary(self, number: int, host: Instance) -> None:
+        size = int(self.random.integers(20, 1500))
+        kind = ("gp3", "gp3", "gp3", "gp2", "gp3", "gp3", "gp2", "io1", "gp3", "st1")[number % 10]
+        more: dict[str, Any] = {"type": kind}
+        read, write = self._between(2, 40), self._between(1, 25)
+        if kind == "gp3" and number % 4 == 0:
+            more["throughput"] = 250
+            read, write = self._between(90, 110), self._between(60, 90)
+        if kind == "io1":
+            more["iops"] = min(3000, size * 30)
+        if kind == "st1":
+            size = max(size, 125)
+        self._attached(f"data-{number:05}", size, host, number, activity=self._io(number, read, write), **more)
+
+    def _attached(self, name: str, size: int, host: Instance, number: int, **more: Any) -> Volume:
+        return self.build.volume(
+            name, size, on=host, device=f"/dev/sd{chr(102 + number % 20)}", tags=self._tags(number), **more
+        )
+
+    def _host(self, number: int) -> Instance:
+        """A Nitro instance for a volume that must publish minima and maxima."""
+        hosts = self.build.instances
+        for offset in range(len(hosts)):
+            host = hosts[(number * 13 + offset) % len(hosts)]
+            if host.state == "running" and host.kind.nitro:
+                return host
+        return self.build.instance(
+            f"host-{number:05}", "m6i.large", net_in=self._flow(0, 5), net_out=self._flow(0, 5), cpu=self._cpu(0)
+        )
+
+    def _overbought(self, number: int) -> None:
+        bought = (250, 500, 750, 1000)[number % 4]
+        used = bought * self._between(0.03, 0.25)
+        volume = self._attached(
+            f"over-{number:05}",
+            400,
+            self._host(number),
+            number,
+            throughput=bought,
+            iops=4000,
+            activity=self._io(number, used * 0.6, used * 0.4),
+        )
+        self.build.plant(
+            volume,
+            f"{bought} MiB/s bought, a quarter used at most.",
+            "ebs-surplus-throughput",
+            why=f"At most {used:.0f} MiB/s in any minute.",
+        )
+
+    def _used_at_night(self, number: int) -> None:
+        bought = (250, 500)[number % 2]
+        activity = self._io(number, 0.0, bought * 0.97, "nightly", 256 * KIB)
+        volume = self._attached(
+            f"dump-{number:05}", 500, self._host(number + 5), number, throughput=bought, iops=4000, activity=activity
+        )
+        self.build.plant(
+            volume,
+            "Ten minutes at full throughput every night.",
+            twin_of="ebs-surplus-throughput",
+            why="The greatest minute is at the limit.",
+        )
+
+    def _loose(self, name: str, number: int, days: float, **more: Any) -> Volume:
+        at, age = self.build.ago(days), days + self._between(20, 300)
+        tags = self._tags(number) | more.pop("tags", {})
+        volume = self.build.volume(
+            name,
+            int(self.random.integers(20, 800)),
+            created=self.build.ago(age),
+            used=((self.build.ago(age), at),),
+            activity=self._io(number, 8, 5),
+            tags=tags,
+            **more,
+        )
+        if days < 90:
+            self.build.detached(volume.id, self.build.id("i", f"gone-{name}"), at)
+        return volume
+
+    def _left_behind(self, number: int) -> None:
+        days = self._between(100, 300) if number % 10 == 9 else self._between(9, 85)
+        throughput = 500 if number % 8 == 0 else None
+        volume = self._loose(
+            f"loose-{number:05}",
+            number,
+            days,
+            type="gp2" if number % 3 == 1 else "gp3",
+            throughput=throughput if number % 3 != 1 else None,
+        )
+        self.build.plant(volume, "Left when its instance was replaced.", "ebs-unattached", why=f"Detached {days:.0f} days ago.")
+
+    def _spared(self, number: int) -> None:
+        if number % 3 == 0:
+            volume = self._loose(f"kept-{number:05}", number, self._between(10, 80), tags={"keep": "true"})
+            why = "Tagged keep."
+        elif number % 3 == 1:
+            until = rfc3339(self.build.now + 90 * DAY)
+            volume = self._loose(f"kept-{number:05}", number, self._between(10, 80), tags={"keep-until": until})
+            why = "keep-until lies in the future."
+        else:
+            volume = self._loose(f"fresh-{number:05}", number, self._between(0.5, 5))
+            why = "Detached less than seven days ago."
+        self.build.plant(volume, "Unattached, and meant to be.", twin_of="ebs-unattached", why=why)
+
+    # EFS
+
+    def _file_systems(self) -> None:
+        troubled, twins = round(self.efs * _TROUBLES), round(self.efs * _TWINS)
+        for number in range(troubled):
+            created = self.build.ago(self._between(40, 300))
+            work = self._io(number, 80, 30)
+            system = self.build.file_system(
+                f"encode-{number:05}",
+                one_zone="acd"[number % 3],
+                created=created,
+                standard_bytes=int(self._between(4, 200) * GIB),
+                activity=work,
+                active=(created, created + 55 * MINUTE),
+                voice=("zeros", "absent")[number % 2],
+                tags=self._tags(number),
+            )
+            self.build.plant(system, "Left behind by a killed job.", "efs-idle", why="Silent since its first hour.")
+        for number in range(twins):
+            self._quiet_twin(number)
+        for number in range(self.efs - len(self.build.efs)):
+            work = self._io(number, self._between(0.2, 12), self._between(0.1, 5))
+            self.build.file_system(
+                f"share-{number:05}",
+                days=self._between(2, 700) if number % 25 == 0 else self._between(30, 700),
+                one_zone="a" if number % 4 == 1 else None,
+                mode=("bursting", "elastic", "bursting", "provisioned")[number % 4],
+                provisioned_mibps=64.0 if number % 4 == 3 else None,
+                standard_bytes=int(self._between(30, 900) * GIB),
+                ia_bytes=int(self._between(0, 900) * GIB) if number % 3 == 0 else 0,
+                activity=work,
+                clients=Flow(self.build.shapes.shape("steady", 0), self._between(2, 30)),
+                tags=self._tags(number),
+            )
+
+    def _quiet_twin(self, number: int) -> None:
+        build, shapes, twin = self.build, self.build.shapes, "efs-idle"
+        match number % 5:
+            case 0:
+                night = shapes.signal(shapes.blocks([(2 + number % 25, 16.0, 3.0, 1.0)]))
+                work = Activity(shape=night, read=20.0 * MIB, write=5.0 * MIB)
+                system = build.file_system(
+                    f"monthly-{number:05}",
+                    standard_bytes=20 * GIB,
+                    activity=work,
+                    clients=Flow(night, 2.0),
+                    tags=self._tags(number),
+                )
+                build.plant(system, "Used one night a month.", twin_of=twin, why="Use within thirty days.")
+            case 1:
+                system = build.file_system(f"dark-{number:05}", standard_bytes=20 * GIB, voice="dark", tags=self._tags(number))
+                build.plant(system, "No metrics at all.", twin_of=twin, why="No telemetry proves nothing.")
+            case 2:
+                system = build.file_system(f"young-{number:05}", days=3, standard_bytes=20 * GIB, tags=self._tags(number))
+                build.plant(system, "Three days old.", twin_of=twin, why="Younger than seven days.")
+            case _:
+                source = build.file_system(f"source-{number:05}", standard_bytes=20 * GIB, tags=self._tags(number))
+                replica = build.file_system(
+                    f"replica-{number:05}", standard_bytes=20 * GIB, replica=True, tags=self._tags(number)
+                )
+                build.replications.append(
+                    Replication(
+                        source_id=source.id,
+                        source_region=build.region,
+                        destination_id=replica.id,
+                        destination_region=build.region,
+                        created=replica.created,
+                    )
+                )
+                build.plant(source, "Source of a replication.", twin_of=twin, why="A member of a replication.")
+                build.plant(replica, "A replica.", twin_of=twin, why="ReplicationOverwriteProtection is REPLICATING.")
+
+    # FSx
+
+    def _file_servers(self) -> None:
+        """A third of the file systems are OpenZFS, with a root volume and a child; the others are ONTAP and Lustre."""
+        systems, volumes = self.served, self.exported
+        zfs = min(systems, round(volumes * 0.35))
+        troubled, twins = max(1, round(zfs * _TROUBLES * 2)), max(4, round(zfs * _TWINS * 2))
+        for number in range(zfs):
+            self._openzfs(number, troubled, twins)
+        rest, count = max(0, volumes - 2 * zfs), systems - zfs
+        for number in range(count):
+            self._other_server(number, rest * min(count, number + 2) // count - rest * number // count)
+
+    def _writes(self, offered: float, ack: float, size: float) -> Activity:
+        shapes = self.build.shapes
+        wanted = shapes.blocks([(day, self._between(0, 6), 2.0, offered) for day in range(35)], 1.0) * noise(self.random, 0.2)
+        done = nfs_writes(wanted, acknowledgement_s=ack, writers=1, jitter=np.clip(noise(self.random, 0.015), 0.95, 1.05))
+        peak = float(done.max())
+        return Activity(shape=shapes.signal(done / peak), write=peak * size, write_size=size, read=0.5 * MIB, metadata=50.0)
+
+    def _openzfs(self, number: int, troubled: int, twins: int) -> None:
+        detector, build = "fsx-sync-export", self.build
+        options: tuple[str, ...]
+        options, disk, story, why = _ASYNC, 20.0, "", ""
+        work = self._io(number, self._between(5, 60), self._between(2, 30))
+        if number < troubled:
+            options, disk, work = _SYNC, 12.0, self._writes(450, 0.0029, 8 * KIB)
+            story, why = "Small writes through a sync export.", "Each write waits 2.9 ms; the disk is nearly idle."
+        elif number < troubled + twins:
+            story = "An export that looks slow in one metric."
+            match number % 4:
+                case 0:
+                    options, disk, work, why = (
+                        _SYNC,
+                        99.5,
+                        self._writes(430, 0.0029, 16 * KIB),
+                        "The disk is at its limit.",
+                    )
+                case 1:
+                    options, work, why = _SYNC, self._writes(8, 0.0029, 16 * KIB), "Hardly any writes."
+                case 2:
+                    options, work, why = _SYNC, self._writes(80, 0.0115, MIB), "It writes a mebibyte at a time."
+                case _:
+                    work, why = self._writes(3000, 0.0003, 8 * KIB), "Already async."
+        system = build.openzfs(
+            f"zfs-{number:05}",
+            activity=work,
+            clients=4.0,
+            disk_iops_peak=disk,
+            tags=self._tags(number),
+            deployment=("MULTI_AZ_1", "SINGLE_AZ_2")[number % 2],
+        )
+        volume = build.export(system, "share", Export("10.0.0.0/16", options), activity=work, tags=self._tags(number))
+        if story:
+            trouble = number < troubled
+            build.plant(volume, story, *([detector] if trouble else []), twin_of=None if trouble else detector, why=why)
+
+    def _other_server(self, number: int, volumes: int) -> None:
+        build, ontap = self.build, number % 2 == 0
+        work = self._io(number, self._between(10, 80), self._between(5, 40))
+        system = FsxFileSystem(
+            id=build.id("fs", f"server-{number}"),
+            region=build.region,
+            created=build.ago(self._between(60, 500)),
+            kind="ONTAP" if ontap else "LUSTRE",
+            deployment="MULTI_AZ_1" if ontap else "PERSISTENT_2",
+            storage_gib=2048 if ontap else 4800,
+            throughput=512 if ontap else 250,
+            activity=work,
+            clients=8.0,
+            tags=self._tags(number) | {"Name": f"server-{number:05}"},
+        )
+        build.fsx.append(system)
+        if not ontap:
+            return
+        svm = StorageVirtualMachine(
+            id=build.id("svm", f"{number}"), file_system_id=system.id, region=build.region, created=system.created, name="svm1"
+        )
+        build.svms.append(svm)
+        for place in range(volumes):
+            build.fsx_volumes.append(
+                FsxVolume(
+                    id=build.id("fsvol", f"{number}/{place}"),
+                    file_system_id=system.id,
+                    region=build.region,
+                    created=system.created,
+                    name=f"vol{place}",
+                    kind="ONTAP",
+                    path=f"/vol{place}",
+                    svm_id=svm.id,
+                    size_gib=500,
+                    activity=work,
+                    tags=self._tags(place),
+                )
+            )

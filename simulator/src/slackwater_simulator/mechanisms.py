@@ -1,0 +1,134 @@
+"""How AWS holds work back: token buckets, credits, and writes that wait for an acknowledgement.
+
+Stepped through time at a minute or less, from published parameters; no closed formula decides what a metric shows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .series import MINUTE, Floats
+
+MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
+
+
+class Shaped(NamedTuple):
+    """Bytes a step that passed, and steps' pieces held back (what ENA counts as allowance exceeded)."""
+
+    passed: Floats
+    held: Floats
+
+
+def network_buckets(demand: Floats, baseline: Floats, peak: Floats, burst: Floats, *, step: int = MINUTE) -> Shaped:
+    """Network credits of many instances at once, one direction.
+
+    `demand` is bytes/s (instances × steps), `baseline` and `peak` bytes/s, `burst` seconds at the peak that a full bucket
+    allows. Buckets start full, fill at the baseline and never hold more. Source: Amazon EC2 instance network bandwidth,
+    EC2 user guide (bursts last 5 to 60 minutes; AWS publishes no credit size, hence the parameter).
+    """
+    room = burst * (peak - baseline)
+    tokens = room.copy()
+    passed = np.empty_like(demand)
+    held = np.zeros_like(demand)
+    columns = np.ascontiguousarray(demand.T)
+    for now, wanted in enumerate(columns):
+        rate = np.minimum(np.minimum(wanted, peak), baseline + tokens / step)
+        tokens = np.minimum(room, tokens + (baseline - rate) * step)
+        passed[:, now] = rate
+        held[:, now] = wanted - rate
+    return Shaped(passed * step, np.rint(np.where(held > 0.01 * baseline[:, None], held * step / 1500, 0.0)))
+
+
+def backlog(offered: Floats, capacity: Floats | float) -> Floats:
+    """Work done per step when what does not fit waits for the next step."""
+    limit = np.broadcast_to(capacity, offered.shape)
+    done = np.empty_like(offered)
+    waiting = 0.0
+    for now, (arrived, room) in enumerate(zip(offered.tolist(), limit.tolist(), strict=True)):
+        waiting += arrived
+        done[now] = min(waiting, room)
+        waiting -= done[now]
+    return done
+
+
+def nfs_writes(offered: Floats, *, acknowledgement_s: float, writers: float, jitter: Floats) -> Floats:
+    """Writes a second when each of `writers` waits for its acknowledgement before it sends the next.
+
+    `offered` is writes/s wanted, per step; `jitter` multiplies the capacity. A sync export acknowledges after stable
+    storage, about 2.9 ms: 342 writes/s for one writer (report "Sharing WordPress content on FSx for OpenZFS", 2025-03).
+    """
+    return backlog(offered, writers / acknowledgement_s * jitter)
+
+
+class EfsCredits(NamedTuple):
+    """Metered bytes a step, balance (bytes) and permitted throughput (bytes/s) after each step."""
+
+    metered: Floats
+    balance: Floats
+    permitted: Floats
+
+
+def efs_bursting(demand: Floats, standard_bytes: float, *, step: int = MINUTE) -> EfsCredits:
+    """A bursting EFS file system that meets `demand` (metered bytes/s) as its credits allow.
+
+    Baseline 50 KiB/s per GiB in Standard and at least 1 MiB/s; burst 100 MiB/s per TiB and at least 100 MiB/s; credits up
+    to 2.1 TiB, per TiB from 1 TiB. Source: Amazon EFS performance, EFS user guide. Below 20 GiB credits are taken to
+    accrue at the 1 MiB/s floor.
+    """
+    baseline = max(MIB, 50 * 1024 * standard_bytes / GIB)
+    burst = max(100 * MIB, 100 * MIB * standard_bytes / TIB)
+    most = 2_308_974_418_330.0 * max(1.0, standard_bytes / TIB)
+    spent = np.cumsum((demand - baseline) * step)
+    owed = spent - np.minimum(np.minimum.accumulate(spent), 0.0)
+    if float(owed.max()) < most and float(demand.max()) <= burst:  # the limits never bind: no need to step
+        return EfsCredits(demand * step, most - owed, np.full_like(demand, burst))
+    return efs_stepped(demand, baseline, burst, most, step=step)
+
+
+def efs_stepped(demand: Floats, baseline: float, burst: float, most: float, *, step: int = MINUTE) -> EfsCredits:
+    """Credits minute by minute: without any, a file system runs at its baseline."""
+    balance = most
+    metered, balances, permitted = np.empty_like(demand), np.empty_like(demand), np.empty_like(demand)
+    for now, wanted in enumerate(demand.tolist()):
+        rate = min(wanted, burst, baseline + balance / step)
+        balance = min(most, max(0.0, balance + (baseline - rate) * step))
+        metered[now], balances[now] = rate * step, balance
+        permitted[now] = burst if balance > 0 else baseline
+    return EfsCredits(metered, balances, permitted)
+
+
+def gp2_balance(operations: Floats, size_gib: int, *, step: int = MINUTE) -> Floats:
+    """BurstBalance (%) of a gp2 volume doing `operations` a second. Source: EBS general purpose volumes, EBS user guide."""
+    base = min(16_000, max(100, 3 * size_gib))
+    full = held = 5_400_000.0
+    percent = np.empty_like(operations)
+    for now, wanted in enumerate(operations.tolist()):
+        held = min(full, max(0.0, held + (base - wanted) * step))
+        percent[now] = 100 * held / full
+    return percent
+
+
+class CpuWork(NamedTuple):
+    """CPU used (fraction of all vCPUs) and the credit balance after each step."""
+
+    used: Floats
+    balance: Floats
+
+
+def cpu_credits(demand: Floats, *, vcpus: int, an_hour: float, start: float, step: int = MINUTE) -> CpuWork:
+    """A T instance in `standard` mode: without credits it runs at its baseline, and no surplus is lent.
+
+    One credit is one vCPU at 100 % for a minute; at most a day's earnings are kept. Source: CPU credits and baseline
+    utilization for burstable instances, EC2 user guide.
+    """
+    most, earned = 24 * an_hour, an_hour * step / 3600
+    baseline = an_hour / 60 / vcpus
+    balance = start
+    used, balances = np.empty_like(demand), np.empty_like(demand)
+    for now, wanted in enumerate(demand.tolist()):
+        fraction = min(wanted, baseline + balance * 60 / step / vcpus)
+        balance = min(most, max(0.0, balance + earned - fraction * vcpus * step / 60))
+        used[now], balances[now] = fraction, balance
+    return CpuWork(used, balances)

@@ -1,0 +1,137 @@
+"""The Price List Query API: products as JSON strings, terms and dimensions as maps with generated keys."""
+
+from __future__ import annotations
+
+from base64 import b32encode
+from functools import cache
+from hashlib import blake2b
+
+from .account import cut
+from .prices import Row, location, rows
+from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
+
+PAGE = 100
+_OFFER, _RATE = "JRTCKXETXF", "6YS6EN2CT7"
+_ENDPOINTS = ("us-east-1", "eu-central-1", "ap-south-1")
+_NAMES = {
+    "AmazonEC2": "Amazon Elastic Compute Cloud",
+    "AmazonEFS": "Amazon Elastic File System",
+    "AmazonFSx": "Amazon FSx",
+    "AmazonVPC": "Amazon Virtual Private Cloud",
+}
+
+
+def _code(name: str, length: int) -> str:
+    return b32encode(blake2b(name.encode(), digest_size=20).digest()).decode()[:length]
+
+
+@cache
+def _catalogue() -> tuple[tuple[dict[str, str], str], ...]:
+    """Attributes (by which to filter) and the record, for each product."""
+    return tuple((_attributes(row), as_json(_record(row)).decode()) for row in rows())
+
+
+def _attributes(row: Row) -> dict[str, str]:
+    return {
+        "servicecode": row.service,
+        "servicename": _NAMES[row.service],
+        "location": location(row.region),
+        "locationType": "AWS Region",
+        "regionCode": row.region,
+        "usagetype": row.usage,
+        "operation": row.operation,
+        "productFamily": row.family,
+        **row.attributes,
+    }
+
+
+def _record(row: Row) -> Json:
+    attributes = _attributes(row)
+    del attributes["productFamily"]
+    sku = _code(repr(row), 16)
+    term = f"{sku}.{_OFFER}"
+    dimensions = {}
+    for number, (begin, end, usd) in enumerate(row.tiers):
+        rate = f"{term}.{_RATE if len(row.tiers) == 1 else _code(f'tier{number}', 10)}"
+        dimensions[rate] = {
+            "rateCode": rate,
+            "unit": row.unit,
+            "beginRange": begin,
+            "endRange": end,
+            "description": f"${usd} per {row.unit} ({row.usage})",
+            "appliesTo": [],
+            "pricePerUnit": {"USD": usd},
+        }
+    offer = {
+        "sku": sku,
+        "offerTermCode": _OFFER,
+        "effectiveDate": "2026-09-01T00:00:00Z",
+        "termAttributes": {},
+        "priceDimensions": dimensions,
+    }
+    return {
+        "product": {"productFamily": row.family, "sku": sku, "attributes": attributes},
+        "serviceCode": row.service,
+        "terms": {"OnDemand": {term: offer}},
+        "version": "20260901000000",
+        "publicationDate": "2026-09-01T00:00:00Z",
+    }
+
+
+def _endpoint(call: Call) -> None:
+    if call.region not in _ENDPOINTS:
+        raise AwsError("UnrecognizedClientException", f"The Price List API has no endpoint in {call.region}.", 400)
+
+
+def get_products(call: Call) -> Reply:
+    """Products whose attributes pass every filter."""
+    _endpoint(call)
+    service = call.input.get("ServiceCode")
+    if service not in _NAMES:
+        raise AwsError("InvalidParameterException", f"Unknown service code: {service}")
+    filters = call.input.get("Filters") or []
+    size = int(call.input.get("MaxResults", PAGE))
+    if len(filters) > 50 or not 1 <= size <= PAGE:
+        raise AwsError("InvalidParameterException", "At most 50 filters and 100 results.")
+    found = [
+        record
+        for attributes, record in _catalogue()
+        if attributes["servicecode"] == service and all(_passes(attributes, entry) for entry in filters)
+    ]
+    items, following = cut(found, offset_of(call.input.get("NextToken"), "InvalidNextTokenException"), size)
+    answer: Json = {"FormatVersion": "aws_v1", "PriceList": list(items)}
+    if following is not None:
+        answer["NextToken"] = token(following)
+    return json_reply(call, answer)
+
+
+def _passes(attributes: dict[str, str], entry: Json) -> bool:
+    actual = attributes.get(entry["Field"])
+    wanted = str(entry["Value"])
+    match entry.get("Type"):
+        case "TERM_MATCH" | "EQUALS":
+            return actual is not None and actual.lower() == wanted.lower()
+        case "CONTAINS":
+            return actual is not None and wanted.lower() in actual.lower()
+        case "ANY_OF":
+            return actual in wanted.split(",")
+        case "NONE_OF":
+            return actual not in wanted.split(",")
+    raise AwsError("InvalidParameterException", f"Unknown filter type {entry.get('Type')}")
+
+
+def describe_services(call: Call) -> Reply:
+    """The services with a price list here."""
+    _endpoint(call)
+    wanted = call.input.get("ServiceCode")
+    found = [name for name in _NAMES if wanted in (None, name)]
+    if not found:
+        raise AwsError("InvalidParameterException", f"Unknown service code: {wanted}")
+    services = []
+    for name in found:
+        fields = sorted({field for attributes, _ in _catalogue() if attributes["servicecode"] == name for field in attributes})
+        services.append({"ServiceCode": name, "AttributeNames": fields})
+    return json_reply(call, {"FormatVersion": "aws_v1", "Services": services})
+
+
+OPERATIONS: dict[str, Operation] = {"GetProducts": get_products, "DescribeServices": describe_services}

@@ -1,0 +1,276 @@
+"""The server: one local endpoint that speaks for every service, told apart by each request's signature scope."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import socket
+import socketserver
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self, cast
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from . import cloudtrail, cloudwatch, ec2_query, efs, fsx, pricing, sts
+from .account import Account
+from .faults import Faults
+from .resources import Fleet
+from .truth import truth
+from .wire import AwsError, Call, Json, Operation, Reply, as_json, content_type
+from .xml import REQUEST_ID, tag
+
+_SERVICES = {"monitoring": "cloudwatch"}
+_SCOPE = re.compile(r"Credential=([^/\s,]+)/\d{8}/([^/\s,]+)/([^/\s,]+)/aws4_request")
+_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 429: "Too Many Requests"}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
+
+
+def _nested(params: dict[str, str]) -> Json:
+    """Query parameters as the structure they spell: `Filter.1.Value.1=x`, `member` left out."""
+    root: Json = {}
+    for name, value in params.items():
+        *path, last = [part for part in name.split(".") if part != "member"]
+        node = root
+        for part in path:
+            node = node.setdefault(part, {})
+        node[last] = value
+    return cast("Json", _lists(root))
+
+
+def _lists(node: Any) -> Any:
+    if not isinstance(node, dict):
+        return node
+    if node and all(key.isdigit() for key in node):
+        return [_lists(node[key]) for key in sorted(node, key=int)]
+    return {key: _lists(value) for key, value in node.items()}
+
+
+class Simulator:
+    """Simulated accounts behind one local endpoint. The first fleet's account is the callers' own."""
+
+    def __init__(self, fleet: Fleet, *others: Fleet, latency_ms: float = 0.0, port: int = 0) -> None:
+        self.fleet = fleet
+        self.accounts = {each.account: Account(each) for each in (fleet, *others)}
+        self.faults = Faults(latency_ms)
+        self._calls: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._operations: dict[str, dict[str, Operation]] = {
+            "sts": {"GetCallerIdentity": sts.get_caller_identity, "AssumeRole": sts.assume_role(self.accounts)},
+            "ec2": ec2_query.OPERATIONS,
+            "elasticfilesystem": efs.OPERATIONS,
+            "fsx": fsx.OPERATIONS,
+            "cloudwatch": cloudwatch.operations(self.faults),
+            "pricing": pricing.OPERATIONS,
+            "cloudtrail": cloudtrail.OPERATIONS,
+        }
+        self._server = _Server(("127.0.0.1", port), self)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def calls(self) -> dict[str, int]:
+        """HTTP requests received, by action."""
+        with self._lock:
+            return dict(sorted(self._calls.items()))
+
+    @property
+    def metrics_requested(self) -> int:
+        """Metrics asked for by GetMetricData and GetMetricStatistics."""
+        return sum(account.metrics_requested for account in self.accounts.values())
+
+    @property
+    def datapoints(self) -> int:
+        """Data points served."""
+        return sum(account.datapoints for account in self.accounts.values())
+
+    def reset(self) -> None:
+        """Forget what was counted, and every fault."""
+        with self._lock:
+            self._calls.clear()
+        for account in self.accounts.values():
+            account.metrics_requested = account.datapoints = 0
+        self.faults.clear()
+
+    def start(self) -> None:
+        """Serve in the background."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    def answer(self, request: Request) -> Reply | None:
+        """The reply to a request; None closes the connection."""
+        if request.target.startswith("/_simulator/"):
+            return self._own(request)
+        scope = _SCOPE.search(request.headers.get("authorization", ""))
+        if scope is None:
+            return _failure("query", AwsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403))
+        call = self._call(request, *scope.groups())
+        with self._lock:
+            self._calls[call.action] += 1
+        if self.faults.latency_ms:
+            time.sleep(self.faults.latency_ms / 1000)
+        if self.faults.take("drop", call.action) is not None:
+            return None
+        try:
+            self.faults.check(call)
+            reply = self._operation(call)(call)
+        except AwsError as error:
+            return _failure("ec2" if call.service == "ec2" else call.protocol, error)
+        except (KeyError, TypeError, ValueError) as malformed:
+            return _failure("ec2" if call.service == "ec2" else call.protocol, AwsError("ValidationError", repr(malformed)))
+        if self.faults.take("truncate", call.action) is not None:
+            return Reply(reply.body[: len(reply.body) // 2], reply.content_type)
+        return reply
+
+    def _operation(self, call: Call) -> Operation:
+        if call.region not in ec2_query.ENABLED:
+            code = "AuthFailure" if call.service == "ec2" else "UnrecognizedClientException"
+            raise AwsError(code, "AWS was not able to validate the provided access credentials", 401)
+        operation = self._operations.get(call.service, {}).get(call.operation)
+        if operation is None:
+            raise AwsError("UnknownOperationException", f"The simulator has no {call.action}", 400)
+        return operation
+
+    def _call(self, request: Request, key: str, region: str, scope: str) -> Call:
+        service = _SERVICES.get(scope, scope)
+        path, query = urlsplit(request.target)[2:4]
+        number = key.removeprefix(sts.KEY_PREFIX)[:12] if key.startswith(sts.KEY_PREFIX) else self.fleet.account
+        account = self.accounts.get(number, self.accounts[self.fleet.account])
+        if target := request.headers.get("x-amz-target"):
+            protocol = "json-1.0" if request.headers.get("content-type", "").endswith("1.0") else "json-1.1"
+            return Call(service, target.rpartition(".")[2], region, account, json.loads(request.body or b"{}"), protocol)
+        if service == "elasticfilesystem":
+            given = {name: values[0] for name, values in parse_qs(query).items()}
+            operation, system = efs.route(request.method, unquote(path))
+            return Call(service, operation, region, account, {**given, **system}, "rest-json", path)
+        params = {name: values[0] for name, values in parse_qs(request.body.decode() or query, keep_blank_values=True).items()}
+        return Call(service, params.pop("Action", "Unknown"), region, account, _nested(params), "query")
+
+    def _own(self, request: Request) -> Reply:
+        """The simulator's own endpoints: calls, truth, reset, faults."""
+        match request.method, request.target:
+            case "GET", "/_simulator/calls":
+                answer: object = {
+                    "calls": self.calls,
+                    "metrics_requested": self.metrics_requested,
+                    "datapoints": self.datapoints,
+                }
+            case "GET", "/_simulator/truth":
+                answer = truth(self.fleet)
+            case "POST", "/_simulator/reset":
+                self.reset()
+                answer = {}
+            case "POST", "/_simulator/faults":
+                try:
+                    self.faults.apply(json.loads(request.body or b"{}"))
+                except (TypeError, ValueError, AttributeError) as error:
+                    return Reply(as_json({"error": str(error)}), "application/json", 400)
+                answer = {}
+            case _:
+                return Reply(b"{}", "application/json", 404)
+        return Reply(as_json(answer), "application/json")
+
+
+def _failure(protocol: str, error: AwsError) -> Reply:
+    if protocol in ("ec2", "query"):
+        inner = tag("Code", error.code) + tag("Message", error.message)
+        if protocol == "ec2":
+            body = f"<Response><Errors><Error>{inner}</Error></Errors><RequestID>{REQUEST_ID}</RequestID></Response>"
+        else:
+            body = (
+                f"<ErrorResponse><Error><Type>Sender</Type>{inner}</Error><RequestId>{REQUEST_ID}</RequestId></ErrorResponse>"
+            )
+        return Reply(('<?xml version="1.0" encoding="UTF-8"?>\n' + body).encode(), "text/xml;charset=UTF-8", error.status)
+    detail = {"__type": error.code, "message": error.message}
+    if protocol == "rest-json":
+        detail = {"ErrorCode": error.code, "Message": error.message}
+    return Reply(as_json(detail), content_type(protocol), error.status, {"x-amzn-ErrorType": error.code})
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 256
+
+    def __init__(self, address: tuple[str, int], simulator: Simulator) -> None:
+        self.simulator = simulator
+        self.connections: set[socket.socket] = set()
+        super().__init__(address, _Connection)
+
+    def server_close(self) -> None:
+        super().server_close()
+        for connection in tuple(self.connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Connection(socketserver.StreamRequestHandler):
+    """One keep-alive HTTP/1.1 connection."""
+
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def handle(self) -> None:
+        self.server.connections.add(self.connection)
+        try:
+            while (request := self._read()) is not None:
+                reply = self.server.simulator.answer(request)
+                if reply is None:
+                    return
+                self._write(reply)
+        except (ConnectionError, BrokenPipeError):
+            return
+        finally:
+            self.server.connections.discard(self.connection)
+
+    def _read(self) -> Request | None:
+        line = self.rfile.readline()
+        if not line.strip():
+            return None
+        method, target, _ = line.decode("latin-1").split(" ", 2)
+        headers: dict[str, str] = {}
+        while (line := self.rfile.readline()) not in (b"\r\n", b"\n", b""):
+            name, _, value = line.decode("latin-1").partition(":")
+            headers[name.strip().lower()] = value.strip()
+        if headers.get("expect", "").lower() == "100-continue":
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        return Request(method, target, headers, self.rfile.read(int(headers.get("content-length", 0))))
+
+    def _write(self, reply: Reply) -> None:
+        head = [
+            f"HTTP/1.1 {reply.status} {_REASONS.get(reply.status, 'Service Unavailable')}",
+            f"Content-Type: {reply.content_type}",
+            f"Content-Length: {len(reply.body)}",
+            f"x-amzn-RequestId: {REQUEST_ID}",
+            *(f"{name}: {value}" for name, value in reply.headers.items()),
+        ]
+        self.connection.sendall("\r\n".join([*head, "", ""]).encode("latin-1") + reply.body)

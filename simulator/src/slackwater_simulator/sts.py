@@ -1,0 +1,52 @@
+"""STS: who am I, and becoming somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .account import Account
+from .resources import rfc3339
+from .wire import AwsError, Call, Operation, Reply
+from .xml import query_document, tag
+
+_NAMESPACE = "https://sts.amazonaws.com/doc/2011-06-15/"
+KEY_PREFIX = "ASIASIM"
+
+
+def _reply(call: Call, body: str) -> Reply:
+    return Reply(query_document(call.operation, _NAMESPACE, body), "text/xml")
+
+
+def get_caller_identity(call: Call) -> Reply:
+    """The account behind the access key."""
+    account = call.account.id
+    arn = f"arn:aws:iam::{account}:user/simulated"
+    return _reply(call, tag("Arn", arn) + tag("UserId", "AIDASIMULATEDUSER0001") + tag("Account", account))
+
+
+def assume_role(accounts: Mapping[str, Account]) -> Operation:
+    """Temporary keys whose access key id names the role's account."""
+
+    def operation(call: Call) -> Reply:
+        arn = str(call.input.get("RoleArn", ""))
+        number, _, name = arn.removeprefix("arn:aws:iam::").partition(":role/")
+        session = call.input.get("RoleSessionName")
+        if not arn or not session:
+            raise AwsError("ValidationError", "RoleArn and RoleSessionName must not be null", 400)
+        owner = accounts.get(number)
+        role = next((role for role in owner.fleet.roles if role.name == name), None) if owner else None
+        if role is None or (role.external_id is not None and call.input.get("ExternalId") != role.external_id):
+            who = f"arn:aws:iam::{call.account.id}:user/simulated"
+            raise AwsError("AccessDenied", f"User: {who} is not authorized to perform: sts:AssumeRole on resource: {arn}", 403)
+        credentials = (
+            tag("AccessKeyId", KEY_PREFIX + number + "A")
+            + tag("SecretAccessKey", "simulated/secret/key/that/opens/nothing")
+            + tag("SessionToken", "simulated-session-token")
+            + tag("Expiration", rfc3339(call.account.fleet.now + 40 * 365 * 86_400))
+        )
+        user = tag("AssumedRoleId", f"AROASIMULATEDROLE0001:{session}") + tag(
+            "Arn", f"arn:aws:sts::{number}:assumed-role/{name}/{session}"
+        )
+        return _reply(call, f"<Credentials>{credentials}</Credentials><AssumedRoleUser>{user}</AssumedRoleUser>")
+
+    return operation

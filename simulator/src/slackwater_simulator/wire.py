@@ -1,0 +1,90 @@
+"""Requests, replies and errors, free of any one protocol."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .account import Account
+
+type Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One signed request: which operation of which service, in which Region, with what input."""
+
+    service: str
+    operation: str
+    region: str
+    account: Account
+    input: Json
+    protocol: str
+    path: str = ""
+
+    @property
+    def action(self) -> str:
+        """As IAM writes it: `ec2:DescribeVolumes`."""
+        return f"{self.service}:{self.operation}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What goes back."""
+
+    body: bytes
+    content_type: str
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+type Operation = Callable[[Call], Reply]
+
+
+class AwsError(Exception):
+    """An error as a service names it."""
+
+    def __init__(self, code: str, message: str = "", status: int = 400) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code, self.message, self.status = code, message, status
+
+
+def as_json(answer: object) -> bytes:
+    """Compact JSON."""
+    return json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def json_reply(call: Call, answer: object) -> Reply:
+    """A JSON answer in the caller's dialect."""
+    return Reply(answer if isinstance(answer, bytes) else as_json(answer), content_type(call.protocol))
+
+
+def content_type(protocol: str) -> str:
+    """Content type of a protocol's answers."""
+    return {
+        "json-1.0": "application/x-amz-json-1.0",
+        "json-1.1": "application/x-amz-json-1.1",
+        "rest-json": "application/json",
+    }.get(protocol, "text/xml;charset=UTF-8")
+
+
+def token(offset: int) -> str:
+    """A page token."""
+    return base64.urlsafe_b64encode(f"page:{offset}".encode()).decode()
+
+
+def offset_of(text: str | None, code: str = "InvalidNextToken") -> int:
+    """The offset in a page token."""
+    if not text:
+        return 0
+    try:
+        kind, _, offset = base64.urlsafe_b64decode(text).decode().partition(":")
+        if kind == "page":
+            return int(offset)
+    except (ValueError, binascii.Error):
+        pass
+    raise AwsError(code, "The token is not valid.")

@@ -1,0 +1,122 @@
+"""The audit use case, with plain fakes for the world."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from decimal import Decimal
+
+from slackwater.app.scan import Audit, Sources
+from slackwater.engine.plan import MetricCall
+from slackwater.engine.registry import registry
+from slackwater.model.detector import CASE_NOW
+from slackwater.model.findings import Gap, Scan
+from slackwater.model.fleet import Fleet
+from slackwater.model.metrics import Series
+from slackwater.model.money import Price, PriceItem, PriceTable
+from slackwater.model.policy import Policy
+from slackwater.model.resources import Detachment, EfsReplication, Instance, InstanceType, Record, Target, Volume
+from slackwater.ports import MetricAnswer
+
+HERE, THERE = Target("123456789012", "us-east-1"), Target("123456789012", "eu-west-1")
+LOOSE = Volume(
+    id="vol-1", arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-1", target=HERE, tags={}, volume_type="gp3", size_gib=100,
+    iops=3000, throughput_mib_s=125, state="available", created_at=CASE_NOW - timedelta(days=90),
+    availability_zone="us-east-1a", multi_attach=False,
+)  # fmt: skip
+
+
+@dataclass
+class World:
+    """Inventory, metrics, prices and meter of a small world."""
+
+    records: Mapping[Target, Iterable[Record]]
+    gaps: Mapping[Target, list[Gap]] = field(default_factory=dict)
+    metrics_fail: str = ""
+    concurrency: int = 2
+    asked: list[tuple[set[type[Record]], set[type[Record]]]] = field(default_factory=list)
+
+    def read(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> tuple[Fleet, list[Gap]]:
+        self.asked.append((set(required), set(optional)))
+        return Fleet(self.records[target]), list(self.gaps.get(target, []))
+
+    def fetch(self, call: MetricCall) -> MetricAnswer:
+        if self.metrics_fail:
+            return MetricAnswer({}, dict.fromkeys(call.queries, self.metrics_fail))
+        return MetricAnswer({q: Series.of(q.window.start_s, q.period_s, [None] * q.points) for q in call.queries}, {})
+
+    def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
+        price = Price(Decimal("0.08"), f"a test in {region}", date(2026, 9, 1))
+        return dict.fromkeys(items, price), [Gap("", "", "pricing:GetProducts", "AccessDenied", optional=True)]
+
+    def api_calls(self) -> Mapping[str, int]:
+        return {"ec2:DescribeVolumes": 1}
+
+    def metrics_requested(self) -> int:
+        return 1_230
+
+    def datapoints(self) -> int:
+        return 0
+
+
+def scan(world: World, targets: list[Target], minimum: float = 1) -> Scan:
+    policy = Policy(limits={"ebs-unattached": registry()["ebs-unattached"].limits()})
+    policy = replace(policy, scan=policy.scan.model_copy(update={"minimum_monthly_savings_usd": minimum}))
+    audit = Audit(
+        registry=registry(), policy=policy, sources=lambda _target: Sources(world, world), prices=world, meter=world,
+        clock=lambda: CASE_NOW, progress=lambda *_: None,
+    )  # fmt: skip
+    return audit.run(targets, CASE_NOW)
+
+
+def test_a_flagged_resource_comes_out_priced() -> None:
+    (found,) = scan(World({HERE: [LOOSE]}), [HERE]).targets[0].findings
+
+    assert (found.detector, found.resource.id, found.monthly_savings_usd) == ("ebs-unattached", "vol-1", Decimal("8.00"))
+    assert found.price_basis[0].price.source == "a test in us-east-1"
+
+
+def test_only_what_the_detectors_that_are_on_need_is_read() -> None:
+    world = World({HERE: []})
+    scan(world, [HERE])
+
+    assert world.asked == [({Volume}, {Detachment})]
+    assert not {Instance, InstanceType, EfsReplication} & set.union(*world.asked[0])
+
+
+def test_a_required_gap_makes_its_target_incomplete_and_no_other() -> None:
+    gap = Gap("123456789012", "eu-west-1", "ec2:DescribeVolumes", "UnauthorizedOperation")
+    done = scan(World({HERE: [LOOSE], THERE: []}, {THERE: [gap]}), [HERE, THERE])
+
+    assert [one.complete for one in done.targets] == [True, False]
+    assert not done.complete
+    assert len(done.targets[0].findings) == 1
+
+
+def test_metrics_that_could_not_be_read_are_a_gap_and_the_question_is_unknown() -> None:
+    (target,) = scan(World({HERE: [LOOSE]}, metrics_fail="ThrottlingException: Rate exceeded"), [HERE]).targets
+
+    assert not target.complete
+    assert target.findings == ()
+    assert [gap.what for gap in target.gaps if not gap.optional] == ["cloudwatch:GetMetricData"]
+    assert "Rate exceeded" in target.unknown[0].reason
+
+
+def test_a_price_gap_is_optional_and_carries_its_target() -> None:
+    (target,) = scan(World({HERE: [LOOSE]}), [HERE]).targets
+
+    assert target.complete
+    assert target.gaps == (Gap("123456789012", "us-east-1", "pricing:GetProducts", "AccessDenied", optional=True),)
+
+
+def test_kept_and_small_findings_are_counted_not_listed() -> None:
+    kept = replace(LOOSE, id="vol-2", tags={"keep": "yes"})
+    small = replace(LOOSE, id="vol-3", size_gib=2)
+    (target,) = scan(World({HERE: [LOOSE, kept, small]}), [HERE]).targets
+
+    assert ([f.resource.id for f in target.findings], target.kept, target.below_minimum) == (["vol-1"], 1, 1)
+
+
+def test_a_scan_says_what_it_cost_itself() -> None:
+    assert scan(World({HERE: []}), [HERE]).usage.estimated_usd == Decimal("0.0123")
