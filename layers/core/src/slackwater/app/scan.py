@@ -14,11 +14,11 @@ from slackwater.engine.docket import Docket, Enabled
 from slackwater.engine.exempt import is_kept
 from slackwater.engine.plan import MetricCall
 from slackwater.engine.price import items_of, price
-from slackwater.engine.rank import ranked
 from slackwater.engine.registry import Registry
 from slackwater.model.findings import Finding, Gap, Scan, TargetScan, UnknownVerdict, Usage
 from slackwater.model.fleet import Fleet
 from slackwater.model.policy import Policy
+from slackwater.model.rank import ranked
 from slackwater.model.resources import RESOURCE_KINDS, Record, Target
 from slackwater.ports import Clock, Inventory, Meter, MetricAnswer, Metrics, Prices
 

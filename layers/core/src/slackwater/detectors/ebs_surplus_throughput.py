@@ -90,9 +90,8 @@ def _judge_nitro(
         by_five_minutes = tuple(_need(volume, metric, FIVE_MINUTES_S, limits) for metric in (READ_PEAK, WRITE_PEAK))
         if lacking := seen.lacking([*by_five_minutes, *needs]):
             return Ask(lacking)
-        peaks = _added(seen[by_five_minutes[0]], seen[by_five_minutes[1]], MINUTE_S)
-        if not peaks.present:
-            return Unknown("VolumeReadBytes has days but no five-minute points")
+        read_closer, written_closer = (seen[need] for need in by_five_minutes)
+        peaks = _added(_bounded(read_closer, read), _bounded(written_closer, written), MINUTE_S)
         if max(peaks.present) >= ceiling:
             return Fine("it used what it pays for, reads and writes together")
     elif lacking := seen.lacking(needs):
@@ -137,6 +136,13 @@ def _unwatched(volume: Volume, seen: Seen, series: list[Series]) -> Unknown | No
         if len(had) - had.missing < wanted:
             return Unknown(f"VolumeReadBytes or VolumeWriteBytes has {len(had) - had.missing} of {wanted} days")
     return None
+
+
+def _bounded(five_minutes: Series, by_day: Series) -> Series:
+    """Five-minute peaks; where a point is missing, the peak of its day stands in, which is never too low."""
+    days = [(five_minutes.start_s + i * FIVE_MINUTES_S - by_day.start_s) // DAY_S for i in range(len(five_minutes))]
+    filled = (by_day.values[d] if isnan(v) else v for v, d in zip(five_minutes.values, days, strict=True))
+    return Series.of(five_minutes.start_s, FIVE_MINUTES_S, filled)
 
 
 def _added(read: Series, written: Series, per_s: int) -> Series:

@@ -134,9 +134,13 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     counters = {one.direction: _counters(instance, one.direction, seen, limits) for one in stuck}
     if lacking := seen.lacking([credits, surplus, *(need for needs in counters.values() for need in needs)]):
         return Ask(lacking)
-    stuck = [one for one in stuck if not _cpu_was_out_of_credits(one, seen[credits], seen[surplus])]
-    if not stuck:
-        return Fine("its CPU credits were gone while it was slow: the CPU was the limit")
+    if instance_type.id.startswith("t"):
+        out_of_credits = {one.direction: _cpu_was_out_of_credits(one, seen[credits], seen[surplus]) for one in stuck}
+        if None in out_of_credits.values():
+            return Unknown("CPUCreditBalance has no points while it was slow: the CPU may have been the limit")
+        stuck = [one for one in stuck if not out_of_credits[one.direction]]
+        if not stuck:
+            return Fine("its CPU credits were gone while it was slow: the CPU was the limit")
     held_back = {one.direction: _held_back(one, [seen[need] for need in counters[one.direction]]) for one in stuck}
     stuck = [one for one in stuck if held_back[one.direction] is not False]
     if not stuck:
@@ -159,18 +163,21 @@ def _counters(instance: Instance, direction: Direction, seen: Seen, limits: Thro
     ]
 
 
-def _cpu_was_out_of_credits(stuck: Stuck, balance: Series, surplus: Series) -> bool:
-    """True when the CPU had neither credits nor, in unlimited mode, surplus credits for most of the longest plateau."""
+def _cpu_was_out_of_credits(stuck: Stuck, balance: Series, surplus: Series) -> bool | None:
+    """Whether the CPU had neither credits nor, in unlimited mode, surplus credits for most of the longest plateau.
+
+    None where most of the plateau has no point. T types alone have CPU credits.
+    """
     plateau = stuck.longest
     start_s = stuck.traffic.start_s + plateau.first * FIVE_MINUTES_S
     end_s = stuck.traffic.start_s + plateau.end * FIVE_MINUTES_S
     credits, borrowed = (series.between(start_s, end_s) for series in (balance, surplus))
     empty = [
-        balance < 1 and not (lent > 0)  # NaN, nothing lent or not published, is not above zero
-        for balance, lent in zip(credits.values, borrowed.values, strict=False)
-        if not isnan(balance)
+        left < 1 and not (lent > 0)  # NaN, nothing lent or not published, is not above zero
+        for left, lent in zip(credits.values, borrowed.values, strict=True)
+        if not isnan(left)
     ]
-    return len(empty) > 0 and sum(empty) > len(empty) / 2
+    return None if len(empty) < plateau.points / 2 else sum(empty) > len(empty) / 2
 
 
 def _held_back(stuck: Stuck, counters: list[Series]) -> bool | None:
@@ -392,7 +399,8 @@ def _ever(value: float) -> list[float | None]:
     return [value] * (14 * 288)
 
 
-_PINNED = _traffic(OUT, _last_day((350, 30), (100, 5), (7.9, 540)))
+_CREDITS = {(CREDIT_BALANCE, FIVE_MINUTES_S): _ever(144), (SURPLUS_BALANCE, FIVE_MINUTES_S): _ever(0)}
+_PINNED = {**_CREDITS, **_traffic(OUT, _last_day((350, 30), (100, 5), (7.9, 540)))}
 
 DETECTOR = Detector(
     title="EC2 instance throttled to its network baseline",
@@ -503,6 +511,14 @@ DETECTOR = Detector(
             },
             expect=Fine,
             says="CPU",
+        ),
+        Case(
+            title="nobody knows of its CPU credits",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics=_traffic(OUT, _last_day((350, 30), (100, 5), (7.9, 540))),
+            expect=Unknown,
+            says="CPUCreditBalance",
         ),
         Case(
             title="the CPU credits were gone, but it borrows (unlimited)",

@@ -12,7 +12,8 @@ their spot instance is killed ("Can Amazon EFS replace EBS?", 2025-02-19); nothi
 ## When it is wrong
 Data that is kept on purpose and read once a year looks the same: tag it `keep`. A job that runs less often than
 `quiet_days` is not seen. Bytes that move without any client are a backup, a replication or a lifecycle transition, and are
-not use; where they were written and no connection was published at all, the answer is unknown.
+not use; where they were written and no connection was published at all, the answer is unknown. CloudWatch may publish nothing
+instead of zeros while no client is connected: that counts as quiet if it is so all the time, with less confidence.
 
 ## What to do
 Ask the owner. Then back up, delete the mount targets, and delete the file system; or keep the data, in a colder class.
@@ -82,7 +83,10 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     if connected := sum(seen[clients].present):
         return Fine(f"clients were connected for {connected:.0f} minutes in {limits.quiet_days} days")
     bytes_read, bytes_written = sum(seen[read].present), sum(seen[written].present)
-    if bytes_written and seen.finished(seen[clients], file_system.created_at).missing:
+    watched = seen.finished(seen[clients], file_system.created_at)
+    if watched.present and watched.missing:
+        return Unknown(f"ClientConnections has zeros, but no point on {watched.missing} of {len(watched)} days")
+    if bytes_written and not watched.present:
         return Unknown("data was written while ClientConnections was not published: nobody knows by whom")
     zeros_are_real = not any(
         seen.finished(seen[need], file_system.created_at).missing for need in (metered, clients, read, written)
@@ -231,6 +235,13 @@ DETECTOR = Detector(
             metrics={**_WATCHED, (WRITTEN, DAY_S): [5.0 * MIB] * 31},
             expect=Unknown,
             says="nobody knows by whom",
+        ),
+        Case(
+            title="connections are zero, but for a day without a point",
+            resource=_OLD,
+            metrics={**_SILENT, (CLIENTS, DAY_S): [None if n else 0.0 for n in _ONE_NIGHT]},
+            expect=Unknown,
+            says="no point on 1 of 30 days",
         ),
         Case(
             title="far more traffic than a backup makes",

@@ -1,0 +1,1 @@
+"""Slackwater on the command line."""

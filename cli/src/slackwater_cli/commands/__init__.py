@@ -1,0 +1,36 @@
+"""The commands, one file each."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from slackwater_cli.commands import demo, detectors, policy, scan
+
+app = typer.Typer(
+    help="Finds AWS storage that is paid for and stands still, and machines whose burst has run dry.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(scan.scan)
+app.command()(demo.demo)
+app.add_typer(detectors.app, name="detectors")
+app.add_typer(policy.app, name="policy")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"slackwater {version('slackwater-cli')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Say which version this is.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass

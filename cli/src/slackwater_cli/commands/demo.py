@@ -1,0 +1,59 @@
+"""`slackwater demo`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from slackwater.app.policy import load_policy
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import AwsSession, Endpoint
+from slackwater.engine.registry import registry
+from slackwater.model.resources import Target
+from slackwater.views import scan_json
+from slackwater_cli.exits import ExitStatus, UsageError
+from slackwater_cli.output import output_file
+from slackwater_cli.run import run_scan
+from slackwater_cli.simulated import simulated_account
+from slackwater_cli.streams import note, rendered, write
+from slackwater_cli.table import draw_scan
+from slackwater_cli.verdicts import compared, draw_comparisons
+
+DUMMY_KEYS: Final = ("AKIASIMULATED0000000", "simulated")
+
+
+def demo(
+    output: Annotated[Path, typer.Option(metavar="DIR", help="Folder for findings.json.")] = Path("demo-output"),
+) -> None:
+    """Audit a simulated account, and show what was planted in it beside what was found. No AWS account is touched.
+
+    Exit status:
+
+    0 every planted trouble was found, and every innocent look-alike left alone
+    1 not so
+    3 incomplete
+    """
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--output {output}: cannot be made: {error.strerror}") from error
+    with output_file(output / "findings.json") as deliver, simulated_account() as account:
+        write("A SIMULATED account on this machine: nothing below is real.\n\n")
+        meter = CallMeter()
+        session = AwsSession(meter=meter, endpoint=Endpoint(account.url, *DUMMY_KEYS))
+        policy = load_policy(None, registry())
+        targets = [Target(account.account, region) for region in account.regions]
+        # No cache: simulated prices must not be taken for real ones later.
+        done = run_scan(session, meter, policy=policy, targets=targets, now=account.now, cache_dir=None)
+        doc = scan_json.document(done)
+        told = compared(account.planted(), doc, registry())
+        deliver(scan_json.dump(doc))
+    write(rendered(partial(draw_scan, doc)))
+    write(rendered(partial(draw_comparisons, told)))
+    note(f"Wrote {output / 'findings.json'}")
+    if not done.complete:
+        raise typer.Exit(ExitStatus.INCOMPLETE)
+    raise typer.Exit(ExitStatus.COMPLETE if all(one.agrees for one in told) else ExitStatus.FAIL_ON_MET)

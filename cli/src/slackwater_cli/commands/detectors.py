@@ -1,0 +1,55 @@
+"""`slackwater detectors`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+
+from slackwater.app.nearest import did_you_mean
+from slackwater.engine.registry import documentation, registry
+from slackwater.views.detector_page import render_page
+from slackwater_cli.exits import UsageError
+from slackwater_cli.streams import rendered, write
+
+app = typer.Typer(help="The questions a scan asks.", invoke_without_command=True)
+
+
+@app.callback()
+def _default(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        list_()
+
+
+@app.command("list")
+def list_() -> None:
+    """List the detectors."""
+    write(rendered(_draw_list))
+
+
+@app.command()
+def show(id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
+    """Show a detector's page: what it finds, when it is wrong, its limits and its worked cases."""
+    if id not in registry():
+        raise UsageError(f"no detector {id!r}; {did_you_mean(id, registry())}")
+    page = render_page(id, registry()[id], documentation(id))
+
+    def draw(console: Console) -> None:
+        if console.is_terminal:
+            console.print(Markdown(page))
+        else:
+            console.out(page, end="", highlight=False)
+
+    write(rendered(draw))
+
+
+def _draw_list(console: Console) -> None:
+    table = Table(box=None, pad_edge=False)
+    for head in ("ID", "FINDS", "KIND", "LOOKS AT"):
+        table.add_column(head)
+    for id_, detector in registry().items():
+        table.add_row(id_, detector.title, detector.kind, detector.resource.KIND)
+    console.print(table)

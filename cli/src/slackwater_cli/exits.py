@@ -1,0 +1,48 @@
+"""How a command ends: the exit status, and the errors that choose it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from slackwater.app.policy import PolicyError
+from slackwater.aws.errors import AwsError
+
+
+class ExitStatus(IntEnum):
+    """What the shell is told."""
+
+    COMPLETE = 0
+    FAIL_ON_MET = 1
+    WRONG_USAGE = 2
+    INCOMPLETE = 3
+    NO_ACCESS = 4
+    OUR_ERROR = 70
+    INTERRUPTED = 130
+    OUTPUT_CLOSED = 141
+
+
+class UsageError(Exception):
+    """Options that make no sense; the message says which would."""
+
+
+class InterruptedByUserError(Exception):
+    """Ctrl-C while threads were waiting for AWS."""
+
+
+class OutputClosedError(Exception):
+    """Whoever read our standard output has had enough."""
+
+
+def status_of(error: Exception) -> ExitStatus:
+    """The exit status for an error that ended a command."""
+    match error:
+        case UsageError() | PolicyError():
+            return ExitStatus.WRONG_USAGE
+        case AwsError():
+            return ExitStatus.NO_ACCESS
+        case InterruptedByUserError():
+            return ExitStatus.INTERRUPTED
+        case OutputClosedError():
+            return ExitStatus.OUTPUT_CLOSED
+        case _:
+            return ExitStatus.OUR_ERROR

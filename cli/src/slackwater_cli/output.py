@@ -1,0 +1,54 @@
+"""The file that --output names: there in full, or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from errno import EACCES, EISDIR
+from pathlib import Path
+
+from slackwater_cli.exits import UsageError
+
+
+@contextmanager
+def output_file(path: Path) -> Iterator[Callable[[str], None]]:
+    """Check that `path` can be written, before the work starts; the function given writes it, in one step, as UTF-8.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    is_pipe = path.exists() and not path.is_file() and not path.is_dir()  # or a device: nothing there can be replaced
+    target = path if is_pipe else path.resolve()  # a link keeps pointing where it points
+    draft = target if is_pipe else target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    with _unwritable(path):
+        if target.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES))
+        if not is_pipe:
+            draft.touch(exist_ok=False)
+
+    def write(text: str) -> None:
+        with _unwritable(path):
+            draft.write_text(text, encoding="utf-8", newline="")
+            if not is_pipe:
+                if target.exists():
+                    shutil.copymode(target, draft)
+                draft.replace(target)
+
+    try:
+        yield write
+    finally:
+        if not is_pipe:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _unwritable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"--output {path}: cannot be written: {error.strerror}") from error

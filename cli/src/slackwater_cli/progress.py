@@ -1,0 +1,43 @@
+"""Progress bars on a terminal; elsewhere, nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from slackwater.app.scan import Progress as ScanProgress
+from slackwater.model.resources import Target
+
+
+def _silent(target: Target, stage: str, done: int, total: int) -> None:
+    """Nobody is watching."""
+
+
+@contextmanager
+def progress() -> Iterator[ScanProgress]:
+    """What to tell how far the scan of each target is, while the bars are there."""
+    if not sys.stderr.isatty():
+        yield _silent
+        return
+    bars = Progress(
+        SpinnerColumn(),
+        BarColumn(bar_width=24),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    tasks: dict[Target, TaskID] = {}
+
+    def tell(target: Target, stage: str, done: int, total: int) -> None:
+        if target not in tasks:
+            tasks[target] = bars.add_task("")
+        questions = f", {done:,} of {total:,} questions" if total else ""
+        bars.update(tasks[target], description=f"{target.region}: {stage}{questions}", completed=done, total=total or None)
+
+    with bars:
+        yield tell

@@ -1,0 +1,39 @@
+"""Runs the scan use case under a progress bar that Ctrl-C can end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+
+from slackwater.app.wiring import audit
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import AwsSession
+from slackwater.engine.registry import registry
+from slackwater.model.findings import Scan
+from slackwater.model.policy import Policy
+from slackwater.model.resources import Target
+from slackwater_cli.exits import InterruptedByUserError
+from slackwater_cli.progress import progress
+
+
+def run_scan(
+    session: AwsSession, meter: CallMeter, *, policy: Policy, targets: Sequence[Target], now: datetime, cache_dir: Path | None
+) -> Scan:
+    """Scan the targets as of `now`.
+
+    Raises:
+        InterruptedByUserError: Ctrl-C.
+    """
+    with progress() as tell:
+        use_case = audit(session, meter, registry=registry(), policy=policy, cache_dir=cache_dir, progress=tell)
+        return _interruptible(lambda: use_case.run(targets, now))
+
+
+def _interruptible[T](work: Callable[[], T]) -> T:
+    """The work's result. It runs in a thread that Ctrl-C abandons, because it would wait for its own threads."""
+    try:
+        return ThreadPoolExecutor(1).submit(work).result()
+    except KeyboardInterrupt as error:
+        raise InterruptedByUserError from error

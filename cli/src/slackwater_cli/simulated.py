@@ -1,0 +1,73 @@
+"""The simulated account: a process of its own, which we know only by what it says and answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.util import find_spec
+from subprocess import PIPE, Popen
+from typing import Any, Final
+from urllib.request import ProxyHandler, build_opener
+
+from slackwater.aws.errors import UnreachableError
+
+MODULE: Final = "slackwater_simulator"
+TIMEOUT_S: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A resource with a story: `troubles` must be found in it; of `twin_of` it only looks guilty."""
+
+    resource_id: str
+    name: str
+    story: str
+    why: str
+    troubles: tuple[str, ...]
+    twin_of: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedAccount:
+    """Where it answers, and the time that it plays at."""
+
+    url: str
+    now: datetime
+    account: str
+    regions: tuple[str, ...]
+
+    def planted(self) -> list[Planted]:
+        """What there is to find."""
+        with build_opener(ProxyHandler({})).open(f"{self.url}/_simulator/truth", timeout=TIMEOUT_S) as answer:
+            cases: list[dict[str, Any]] = json.load(answer)["planted"]
+        return [Planted(c["resource_id"], c["name"], c["story"], c["why"], tuple(c["troubles"]), c["twin_of"]) for c in cases]
+
+
+@contextmanager
+def simulated_account() -> Iterator[SimulatedAccount]:
+    """The demo fleet, as long as the context lasts; it ends with us, whatever ends us.
+
+    Raises:
+        UnreachableError: it is not installed, or does not start.
+    """
+    if find_spec(MODULE) is None:
+        raise UnreachableError("The simulated account is not installed: run `make setup` in a clone of the repository")
+    command = (sys.executable, "-m", MODULE, "--fleet", "demo", "--port", "0", "--exit-with-stdin")
+    with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:  # noqa: S603 -- our own words only
+        if process.stdin is None or process.stdout is None:
+            raise AssertionError("asked for with PIPE")
+        try:
+            said = process.stdout.readline()
+            if not said:
+                raise UnreachableError("The simulated account did not start; what it said is above")
+            where = json.loads(said)
+            yield SimulatedAccount(
+                where["url"], datetime.fromisoformat(where["now"]), where["account"], tuple(where["regions"])
+            )
+        finally:
+            process.stdin.close()
+            process.wait(TIMEOUT_S)

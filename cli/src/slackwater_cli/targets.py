@@ -1,0 +1,52 @@
+"""Which account and regions to scan."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from slackwater.app.nearest import did_you_mean
+from slackwater.app.policy import check_regions
+from slackwater.aws.errors import AwsError
+from slackwater.aws.identity import identity
+from slackwater.aws.regions import default_region, enabled_regions, known_regions
+from slackwater.aws.session import AwsSession
+from slackwater.model.policy import Policy
+from slackwater.model.resources import Target
+from slackwater_cli.exits import UsageError
+
+
+def targets_to_scan(
+    session: AwsSession, named: Sequence[str], policy: Policy, policy_file: Path | None, *, every: bool
+) -> list[Target]:
+    """The caller's account in the regions named on the command line, in all, in the policy's, or in the default one.
+
+    Raises:
+        UsageError: a region that nobody knows, or none at all.
+        PolicyError: the policy names such a region.
+        AwsError: the caller is nobody, or may not list the enabled regions that are wanted.
+    """
+    if named and every:
+        raise UsageError("--region and --all-regions exclude each other")
+    default = default_region(session)
+    regions = named or policy.scan.regions or ([default] if default else [])
+    if not regions and not every:
+        raise UsageError("No region: name one with --region, take --all-regions, or set AWS_REGION")
+
+    def refuse_all_but(valid: Collection[str]) -> None:
+        if policy_file is not None:
+            check_regions(policy, policy_file, valid)
+        origin = "--region" if named else "AWS_REGION or the profile"
+        if unknown := [region for region in regions if region not in valid]:
+            raise UsageError("\n".join(f"{origin}: no region {name!r}; {did_you_mean(name, valid)}" for name in unknown))
+
+    known = known_regions(session)
+    new_to_us = not {*regions, *policy.scan.regions, *policy.prices.overrides} <= {*known}
+    try:
+        who = identity(session)
+        enabled = enabled_regions(session) if every or new_to_us else []
+    except AwsError:
+        refuse_all_but(known)  # whoever misspelt a region shall hear of that first
+        raise
+    refuse_all_but({*known, *enabled})
+    return [Target(who.account, region, who.partition) for region in (enabled if every else dict.fromkeys(regions))]

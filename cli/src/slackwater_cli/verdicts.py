@@ -1,0 +1,82 @@
+"""What was planted, beside what the scan said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from slackwater.views.document import ScanDocument
+from slackwater_cli.simulated import Planted
+
+type Outcome = Literal["found", "MISSED", "silent", "FALSE ALARM"]
+
+GOOD: Final[tuple[Outcome, ...]] = ("found", "silent")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One detector and one resource: what the truth wants, and what happened."""
+
+    outcome: Outcome
+    detector: str
+    name: str
+    resource_id: str
+    why: str
+
+    @property
+    def agrees(self) -> bool:
+        """True when the scan said what it should."""
+        return self.outcome in GOOD
+
+
+def compared(planted: Iterable[Planted], doc: ScanDocument, detectors: Collection[str]) -> list[Comparison]:
+    """Every planted trouble and twin of these detectors, and every finding that nobody planted."""
+    flagged = {(f["detector"], f["resource"]["id"]): f for f in doc["findings"]}
+    told: list[Comparison] = []
+    for case in planted:
+        for trouble in case.troubles:
+            outcome: Outcome = "found" if (trouble, case.resource_id) in flagged else "MISSED"
+            told.append(Comparison(outcome, trouble, case.name, case.resource_id, case.why))
+        if case.twin_of:
+            outcome = "FALSE ALARM" if (case.twin_of, case.resource_id) in flagged else "silent"
+            told.append(Comparison(outcome, case.twin_of, case.name, case.resource_id, case.why))
+    told = [one for one in told if one.detector in detectors]
+    expected = {(one.detector, one.resource_id) for one in told}
+    told += [
+        Comparison("FALSE ALARM", detector, f["resource"]["name"], id_, "Nobody planted it.")
+        for (detector, id_), f in flagged.items()
+        if (detector, id_) not in expected
+    ]
+    return told
+
+
+def draw_comparisons(told: Collection[Comparison], console: Console) -> None:
+    """A line each, and what it comes to."""
+    console.print()
+    console.print(Text("What was planted in the simulated account, and what the scan said of it", "bold"))
+    ordered = sorted(told, key=lambda one: (one.detector, one.outcome in ("silent", "FALSE ALARM"), one.name))
+    for detector, of_detector in groupby(ordered, key=lambda one: one.detector):
+        console.print()
+        console.print(Text(detector, "bold"))
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(width=max(len(one.outcome) for one in told))
+        for one in of_detector:
+            grid.add_row(Text(one.outcome, "green" if one.agrees else "bold red"), Text(one.name), Text(one.why))
+        console.print(grid)
+    troubles, twins = (
+        [one for one in told if one.outcome in outcomes] for outcomes in (("found", "MISSED"), ("silent", "FALSE ALARM"))
+    )
+    console.print()
+    console.print(
+        Text(
+            f"{sum(one.agrees for one in troubles)} of {len(troubles)} planted troubles found;"
+            f" {sum(one.agrees for one in twins)} of {len(twins)} innocent look-alikes left alone.",
+            "bold green" if all(one.agrees for one in told) else "bold red",
+        )
+    )

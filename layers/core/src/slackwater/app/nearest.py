@@ -1,0 +1,27 @@
+"""Misspelt names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from typing import Final
+
+NEAR: Final = 0.5
+FEW: Final = 12
+"""Names that fit on a line."""
+
+
+def did_you_mean(name: str, valid: Iterable[str]) -> str:
+    """The nearest valid name, as a question; where none is near, the names there are, if they are few."""
+    names = sorted(valid)
+    if not names:
+        return "there are none"
+    nearest = max(names, key=lambda other: _likeness(name.casefold(), other.casefold()))
+    if _likeness(name.casefold(), nearest.casefold())[0] < NEAR and len(names) <= FEW:
+        return f"there are {', '.join(names)}"
+    return f"did you mean {nearest}?"
+
+
+def _likeness(one: str, other: str) -> tuple[float, bool]:
+    """What both have in common in order; among equals, swapped letters are likelier than wrong ones."""
+    return SequenceMatcher(None, one, other, autojunk=False).ratio(), sorted(one) == sorted(other)

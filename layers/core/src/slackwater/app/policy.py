@@ -1,0 +1,143 @@
+"""The policy file: reads it, checks it against the detectors there are, and says everything that is wrong with it at once."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from slackwater.app.nearest import did_you_mean
+from slackwater.app.policy_model import SECTIONS, policy_model, section_at
+from slackwater.app.toml_lines import KeyLines, KeyPath
+from slackwater.engine.registry import Registry
+from slackwater.model.policy import Policy
+
+DEFAULT_POLICY: Final = Path("slackwater.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, and what would be right. `line` is None where there is no file or no line to name."""
+
+    file: str
+    line: int | None
+    key: str
+    problem: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        """As `slackwater.toml:7: detectors.efs-idel: no such detector; did you mean efs-idle?`."""
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return ": ".join(filter(None, (place, self.key, self.problem))) + (f"; {self.remedy}" if self.remedy else "")
+
+
+class PolicyError(Exception):
+    """A policy that cannot be used; its message has one problem a line."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        """All problems there are."""
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+def load_policy(path: Path | None, registry: Registry, only: Collection[str] = ()) -> Policy:
+    """The policy in a TOML file, or the defaults. `only` names the detectors to run, even those that the file has off.
+
+    Raises:
+        PolicyError: the file cannot be read or does not fit, a name in `only` is unknown, or no detector is left on.
+    """
+    problems = [
+        Problem("--detector", None, id_, "no such detector", did_you_mean(id_, registry)) for id_ in only if id_ not in registry
+    ]
+    model = policy_model(registry)
+    file = model()
+    if path is not None:
+        try:
+            file = _read(path, model)
+        except PolicyError as error:
+            problems += error.problems
+    if problems:
+        raise PolicyError(problems)
+    sections = {id_: getattr(file.detectors, id_) for id_ in registry}
+    limits = {
+        id_: detector.limits.model_validate(sections[id_].model_dump(exclude={"enabled"}))
+        for id_, detector in registry.items()
+        if (id_ in only if only else sections[id_].enabled)
+    }
+    if not limits:
+        raise PolicyError([Problem(str(path), None, "detectors", "every detector is off", "leave one of them on")])
+    return Policy(limits=limits, **{name: getattr(file, name) for name in SECTIONS})
+
+
+def policy_schema(registry: Registry) -> dict[str, Any]:
+    """The JSON Schema of the policy file, for editors."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **policy_model(registry).model_json_schema()}
+
+
+def check_regions(policy: Policy, path: Path, valid: Collection[str]) -> None:
+    """Refuse region names in the policy file that are not in `valid`.
+
+    Raises:
+        PolicyError: with each of them.
+    """
+    named: list[tuple[KeyPath, str]] = [
+        *((("scan", "regions"), region) for region in policy.scan.regions),
+        *((("prices", "overrides", region), region) for region in policy.prices.overrides),
+    ]
+    if unknown := [(where, region) for where, region in named if region not in valid]:
+        lines = KeyLines(path.read_text("utf-8-sig"))
+        raise PolicyError(
+            Problem(str(path), lines[where], ".".join(where), f"no region {region!r}", did_you_mean(region, valid))
+            for where, region in unknown
+        )
+
+
+def _read(path: Path, model: Any) -> Any:
+    try:
+        text = path.read_text("utf-8-sig")
+        return model.model_validate(tomllib.loads(text))
+    except OSError as error:
+        raise PolicyError([Problem(str(path), None, "", f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        raise PolicyError([Problem(str(path), None, "", "is not UTF-8 text")]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise PolicyError([_broken(path, text, error)]) from error
+    except ValidationError as error:
+        lines = KeyLines(text)
+        problems = [_problem(path, lines, model, details) for details in error.errors()]
+        raise PolicyError(sorted(problems, key=lambda problem: problem.line or 0)) from error
+
+
+def _broken(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Problem:
+    said, _, where = str(error).partition(" (at ")
+    line = re.match(r"line (\d+)", where)
+    return Problem(str(path), int(line[1]) if line else text.count("\n") + 1, "", f"not valid TOML: {said}")
+
+
+def _problem(path: Path, lines: KeyLines, model: type[BaseModel], details: ErrorDetails) -> Problem:
+    where = tuple(str(part) for part in details["loc"] if part != "[key]")
+    place = str(path), lines[where], ".".join(where)
+    match details["type"]:
+        case "extra_forbidden":
+            noun = "detector" if where[:-1] == ("detectors",) else "section" if len(where) == 1 else "key"
+            return Problem(*place, f"no such {noun}", did_you_mean(where[-1], section_at(model, where[:-1]).model_fields))
+        case "value_error":
+            return Problem(*place, str(details["ctx"]["error"]))
+        case _:
+            given = json.dumps(details["input"], default=str)
+            return Problem(*place, f"{details['msg'].replace('Input should', 'must')}{_unit(model, where)}, not {given}")
+
+
+def _unit(model: type[BaseModel], where: KeyPath) -> str:
+    try:
+        extra = section_at(model, where[:-1]).model_fields[where[-1]].json_schema_extra
+    except (AttributeError, KeyError):  # within a list or a table of the user's own keys
+        return ""
+    return f" ({extra['unit']})" if isinstance(extra, dict) and "unit" in extra else ""

@@ -1,0 +1,82 @@
+"""When volumes came off their instances, from CloudTrail's event history.
+
+LookupEvents answers two calls a second, at most 50 events each, newest first, 90 days back (AWS CloudTrail User Guide,
+"Viewing recent management events"). So it is paged once for the account, never asked per volume.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from slackwater.aws.errors import AwsError
+from slackwater.aws.pages import pages
+from slackwater.model.resources import Detachment, Volume
+
+if TYPE_CHECKING:
+    from slackwater.aws.session import AwsSession
+    from slackwater.model.fleet import Fleet
+    from slackwater.model.resources import Target
+
+ACTIONS: Final = frozenset({"cloudtrail:LookupEvents"})
+
+EVENT_NAMES: Final = ("DetachVolume", "TerminateInstances")
+
+PAGE: Final = 50
+MAX_PAGES: Final = 30
+"""Per event name: 1,500 events, half a minute at CloudTrail's own pace for both."""
+
+
+class TooManyEventsError(AwsError):
+    """The event history is longer than it is worth reading."""
+
+
+def detachments(session: AwsSession, target: Target, before: Fleet) -> Iterator[Detachment]:
+    """The last detachment of each volume that is unattached now. Nothing is asked when there is none.
+
+    Raises:
+        TooManyEventsError: the history goes on beyond MAX_PAGES; what was read until then is newest, and right.
+    """
+    # Nothing older matters: a volume's history begins when it is made, and its newest detachment ends the search for it.
+    since = {v.id: v.created_at for v in before.all(Volume) if v.state == "available"}
+    if not since:
+        return
+    last: dict[str, Detachment] = {}
+    too_long: TooManyEventsError | None = None
+    for name in EVENT_NAMES:
+        try:
+            for detachment in _events(session, target, name, since):
+                if since.get(detachment.id, detachment.at) < detachment.at:
+                    since[detachment.id] = detachment.at
+                    last[detachment.id] = detachment
+        except TooManyEventsError as error:
+            too_long = error
+    yield from last.values()
+    if too_long:
+        raise too_long
+
+
+def _events(session: AwsSession, target: Target, name: str, since: Mapping[str, datetime]) -> Iterator[Detachment]:
+    call = session.client("cloudtrail", target.region).lookup_events
+    attributes = [{"AttributeKey": "EventName", "AttributeValue": name}]
+    for count, event in enumerate(pages(call, "Events", LookupAttributes=attributes, MaxResults=PAGE)):
+        if count == PAGE * MAX_PAGES:
+            raise TooManyEventsError(f"more than {count} {name} events in 90 days: older ones were not read")
+        yield from _detachments(event, name)
+        if (count + 1) % PAGE == 0 and event["EventTime"] <= min(since.values()):
+            return  # newest first: the next page holds nothing that matters
+
+
+def _detachments(event: Any, name: str) -> Iterator[Detachment]:
+    detail = json.loads(event.get("CloudTrailEvent") or "{}")
+    if detail.get("errorCode"):  # refused or failed: nothing came off
+        return
+    asked = detail.get("requestParameters") or {}
+    named = [resource.get("ResourceName", "") for resource in event.get("Resources", ())]
+    volumes = {n for n in (*named, asked.get("volumeId") or "") if n.startswith("vol-")}
+    instances = [n for n in (*named, asked.get("instanceId") or "") if n.startswith("i-")]
+    for volume in volumes:
+        instance = instances[0] if len(set(instances)) == 1 else None
+        yield Detachment(id=volume, at=event["EventTime"], instance_id=instance, event_name=name)

@@ -1,0 +1,79 @@
+"""FSx file systems of all four types, and the volumes of OpenZFS and ONTAP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from slackwater.aws.inventory_ec2 import tags_of
+from slackwater.aws.pages import pages
+from slackwater.model.resources import FsxFileSystem, FsxVolume, NfsClients
+
+if TYPE_CHECKING:
+    from slackwater.aws.session import AwsSession
+    from slackwater.model.fleet import Fleet
+    from slackwater.model.resources import Target
+
+ACTIONS: Final = frozenset({"fsx:DescribeFileSystems", "fsx:DescribeVolumes"})
+
+CONFIGURATIONS: Final[Mapping[str, str]] = {
+    "LUSTRE": "LustreConfiguration",
+    "ONTAP": "OntapConfiguration",
+    "OPENZFS": "OpenZFSConfiguration",
+    "WINDOWS": "WindowsConfiguration",
+}
+"""Where each type of file system keeps its settings."""
+
+
+def file_systems(session: AwsSession, target: Target, _: Fleet) -> Iterator[FsxFileSystem]:
+    """Every file system that is not being deleted; FSx chooses the size of its pages."""
+    for found in pages(session.client("fsx", target.region).describe_file_systems, "FileSystems"):
+        if found["Lifecycle"] != "DELETING":
+            yield _file_system(found, target)
+
+
+def volumes(session: AwsSession, target: Target, _: Fleet) -> Iterator[FsxVolume]:
+    """Every volume that is not being deleted."""
+    for found in pages(session.client("fsx", target.region).describe_volumes, "Volumes"):
+        if found["Lifecycle"] != "DELETING":
+            yield _volume(found, target)
+
+
+def _file_system(found: Any, target: Target) -> FsxFileSystem:
+    settings = found.get(CONFIGURATIONS.get(found["FileSystemType"], ""), {})
+    iops = settings.get("DiskIopsConfiguration", {})
+    return FsxFileSystem(
+        id=found["FileSystemId"],
+        arn=found["ResourceARN"],
+        target=target,
+        tags=tags_of(found.get("Tags")),
+        file_system_type=found["FileSystemType"],
+        deployment_type=settings.get("DeploymentType", ""),
+        state=found["Lifecycle"],
+        created_at=found["CreationTime"],
+        storage_type=found.get("StorageType", ""),
+        storage_gib=found.get("StorageCapacity", 0),  # Intelligent-Tiering provisions none
+        throughput_mb_s=settings.get("ThroughputCapacity"),
+        iops=iops.get("Iops"),
+        iops_mode=iops.get("Mode"),
+    )
+
+
+def _volume(found: Any, target: Target) -> FsxVolume:
+    openzfs = found.get("OpenZFSConfiguration", {})
+    exports = openzfs.get("NfsExports") or [{}]
+    return FsxVolume(
+        id=found["VolumeId"],
+        arn=found["ResourceARN"],
+        target=target,
+        tags=tags_of(found.get("Tags")),
+        file_system_id=found["FileSystemId"],
+        volume_type=found["VolumeType"],
+        state=found["Lifecycle"],
+        created_at=found["CreationTime"],
+        path=openzfs.get("VolumePath") or found.get("OntapConfiguration", {}).get("JunctionPath") or "",
+        nfs_export=tuple(
+            NfsClients(clients=entry["Clients"], options=tuple(entry["Options"]))
+            for entry in exports[0].get("ClientConfigurations", ())
+        ),
+    )

@@ -1,0 +1,80 @@
+"""What EC2 allows the fleet's instance types, and the types that one might change to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from itertools import batched
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+from slackwater.aws.pages import pages
+from slackwater.model.resources import Instance, InstanceType
+
+if TYPE_CHECKING:
+    from slackwater.aws.session import AwsSession
+    from slackwater.model.fleet import Fleet
+    from slackwater.model.resources import Target
+
+ACTIONS: Final = frozenset({"ec2:DescribeInstanceTypes"})
+
+PAGE: Final = 100
+"""DescribeInstanceTypes takes 100 names and gives 100 types a page."""
+
+FLAT_FAMILIES: Final = frozenset({"m6i", "c6i"})
+"""Common families whose larger sizes have no network burst to run dry: a way out for those that do."""
+
+
+def instance_types(session: AwsSession, target: Target, before: Fleet) -> Iterator[InstanceType]:
+    """The types that the fleet uses, as EC2 describes them; then other sizes of their families, from the packaged snapshot."""
+    used = sorted({instance.instance_type for instance in before.all(Instance)})
+    if not used:
+        return
+    families = {name.partition(".")[0] for name in used} | FLAT_FAMILIES
+    # First, so that what EC2 answers takes their place in the fleet.
+    yield from (kind for kind in snapshot() if kind.family in families)
+    call = session.client("ec2", target.region).describe_instance_types
+    for names in batched(used, PAGE, strict=False):
+        for found in pages(call, "InstanceTypes", InstanceTypes=list(names)):
+            yield instance_type(found)
+
+
+@cache
+def snapshot() -> tuple[InstanceType, ...]:
+    """The packaged instance types; each says the date of the snapshot as its source."""
+    data = json.loads(files("slackwater.aws").joinpath("data/instance_types.json").read_text("utf-8"))
+    source = f"snapshot {data['as_of']}"
+    return tuple(
+        InstanceType(id=name, source=source, **dict(zip(data["columns"], row, strict=True)))
+        for name, row in data["types"].items()
+    )
+
+
+def instance_type(found: Any) -> InstanceType:
+    """One item of DescribeInstanceTypes."""
+    cards = found.get("NetworkInfo", {}).get("NetworkCards", [])
+    ebs = found.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
+    return InstanceType(
+        id=found["InstanceType"],
+        vcpus=found["VCpuInfo"]["DefaultVCpus"],
+        hypervisor=_hypervisor(found),
+        network_baseline_gbps=_sum_over(cards, "BaselineBandwidthInGbps"),
+        network_peak_gbps=_sum_over(cards, "PeakBandwidthInGbps"),
+        network_cards=len(cards),
+        ebs_baseline_mbps=ebs.get("BaselineBandwidthInMbps"),
+        ebs_maximum_mbps=ebs.get("MaximumBandwidthInMbps"),
+        ebs_baseline_iops=ebs.get("BaselineIops"),
+        ebs_maximum_iops=ebs.get("MaximumIops"),
+        source="ec2:DescribeInstanceTypes",
+    )
+
+
+def _hypervisor(found: Any) -> Literal["nitro", "xen", "other"]:
+    name = found.get("Hypervisor")  # EC2 names none for bare metal
+    return cast("Literal['nitro', 'xen']", name) if name in {"nitro", "xen"} else "other"
+
+
+def _sum_over(cards: list[Any], key: str) -> float | None:
+    values = [card.get(key) for card in cards]
+    return round(sum(values), 6) if values and None not in values else None

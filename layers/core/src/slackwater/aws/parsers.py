@@ -1,0 +1,142 @@
+"""Response parsers that read the big answers for what we use of them, and leave the rest, and every error, to botocore.
+
+Botocore builds all of an answer: an instance is some 150 XML elements, of which the inventory reads ten, and a fleet's metrics
+are millions of time stamps. The factory is registered on our own session only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, cast
+from xml.etree.ElementTree import Element, ParseError, fromstring
+
+from botocore.parsers import EC2QueryParser, JSONParser, ResponseParserError, ResponseParserFactory
+from botocore.utils import parse_timestamp
+
+if TYPE_CHECKING:
+    from botocore.model import ListShape, Shape, StructureShape
+
+type Wanted = Mapping[str, Wanted]
+"""Members of a shape to read, and what of each; nothing below means all of a scalar."""
+
+type Reader = Callable[[Element], Any]
+
+
+def _all(*names: str, **nested: Wanted) -> Wanted:
+    return {**{name: {} for name in names}, **nested}
+
+
+_TAGS: Final = _all("Key", "Value")
+
+WANTED: Final[Mapping[str, Wanted]] = {
+    "DescribeVolumesResult": _all(
+        "NextToken",
+        Volumes=_all(
+            *("VolumeId", "VolumeType", "Size", "Iops", "Throughput", "State", "CreateTime", "AvailabilityZone"),
+            "MultiAttachEnabled",
+            Attachments=_all("InstanceId", "Device", "AttachTime", "State"),
+            Tags=_TAGS,
+        ),
+    ),
+    "DescribeInstancesResult": _all(
+        "NextToken",
+        Reservations=_all(
+            Instances=_all(
+                *("InstanceId", "InstanceType", "LaunchTime", "StateTransitionReason", "RootDeviceName"),
+                State=_all("Name"),
+                Monitoring=_all("State"),
+                NetworkPerformanceOptions=_all("BandwidthWeighting"),
+                Tags=_TAGS,
+            )
+        ),
+    ),
+}
+"""What the inventory reads, by output shape. A field that is not here is not there: add it here first."""
+
+
+def timestamp(value: str | float) -> datetime:
+    """A time in any form that AWS writes, aware, and fast for the usual two (epoch seconds and ISO 8601)."""
+    if not isinstance(value, str):
+        return datetime.fromtimestamp(value, UTC)
+    try:
+        parsed = datetime.fromisoformat(value) if "T" in value else parse_timestamp(value)
+    except ValueError:
+        parsed = parse_timestamp(value)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+class LeanEc2Parser(EC2QueryParser):
+    """EC2's parser, but for the shapes in WANTED it walks only what is wanted."""
+
+    def parse(self, response: Any, shape: Any) -> Any:
+        """The answer as botocore gives it, without what is not wanted."""
+        wanted = WANTED.get(shape.name) if shape is not None else None
+        if wanted is None or response["status_code"] != HTTPStatus.OK:
+            return super().parse(response, shape)
+        try:
+            root = fromstring(response["body"])  # noqa: S314 -- as botocore does: what TLS says is EC2
+        except ParseError as error:
+            raise ResponseParserError(f"The answer is not XML: {error}") from error
+        namespace, closed, _ = root.tag.rpartition("}")
+        read = _reader(shape, wanted, namespace + closed, {})
+        return {**read(root), "ResponseMetadata": {"HTTPStatusCode": HTTPStatus.OK}}
+
+
+class LeanJsonParser(JSONParser):
+    """The JSON parser, but GetMetricData's points stay the numbers they are: time stamps in epoch seconds."""
+
+    def parse(self, response: Any, shape: Any) -> Any:
+        """The answer as botocore gives it, but for those time stamps."""
+        if shape is None or shape.name != "GetMetricDataOutput" or response["status_code"] != HTTPStatus.OK:
+            return super().parse(response, shape)
+        try:
+            parsed = json.loads(response["body"])
+        except ValueError as error:
+            raise ResponseParserError(f"The answer is not JSON: {error}") from error
+        if not isinstance(parsed, dict):
+            raise ResponseParserError("The answer is not a JSON object")
+        return {**parsed, "ResponseMetadata": {"HTTPStatusCode": HTTPStatus.OK}}
+
+
+class LeanParserFactory(ResponseParserFactory):
+    """Makes these parsers where botocore makes its own."""
+
+    def __init__(self) -> None:
+        """With the fast reading of time stamps for all services."""
+        super().__init__()
+        self.set_parser_defaults(timestamp_parser=timestamp)
+
+    def create_parser(self, protocol_name: str) -> Any:
+        """The parser for a protocol, as botocore names it."""
+        lean = {"ec2": LeanEc2Parser, "json": LeanJsonParser}.get(protocol_name)
+        return lean(timestamp_parser=timestamp) if lean else super().create_parser(protocol_name)
+
+
+def _reader(shape: Shape, wanted: Wanted, namespace: str, texts: dict[str, str]) -> Reader:
+    """What turns an XML element into the value that botocore's parser would give, cut to what is wanted.
+
+    `texts` keeps one copy of each string of a page: most are the same few states, types and tags.
+    """
+    if shape.type_name == "structure":
+        members = cast("StructureShape", shape).members
+        fields = {
+            namespace + members[name].serialization.get("name", name): (name, _reader(members[name], below, namespace, texts))
+            for name, below in wanted.items()
+        }
+        return lambda element: {field[0]: field[1](child) for child in element if (field := fields.get(child.tag)) is not None}
+    if shape.type_name == "list":
+        item = _reader(cast("ListShape", shape).member, wanted, namespace, texts)
+        return lambda element: [item(child) for child in element]
+    if shape.type_name == "string":
+        return lambda element: texts.setdefault(element.text or "", element.text or "")
+    return _SCALARS[shape.type_name]
+
+
+_SCALARS: Final[Mapping[str, Reader]] = {
+    "integer": lambda element: int(element.text or ""),
+    "boolean": lambda element: element.text == "true",
+    "timestamp": lambda element: timestamp(element.text or ""),
+}

@@ -1,0 +1,166 @@
+"""How to ask the Price List Query API for each item, and how to know its one price among the records.
+
+Source: AWS Billing documentation, "Using the AWS Price List Query API", and records of the API. Usage types carry the
+region's prefix (EBS in us-east-1 has none), so they are matched behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from slackwater.model.money import EBS_GP3_THROUGHPUT, EFS_PROVISIONED_THROUGHPUT, VPC_ENDPOINT_GIB, VPC_ENDPOINT_HOUR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceQuery:
+    """One item's question: GetProducts' filters, the usage type (a pattern, without the region's prefix), and AWS's units.
+
+    `units` maps a unit that AWS may state the price in to how many of ours it holds.
+    """
+
+    service: str
+    filters: Mapping[str, str]
+    usage_type: str
+    units: Mapping[str, Decimal]
+
+
+ONE: Final = Decimal(1)
+GIB_MONTHS: Final = {"GB-Mo": ONE, "GB-month": ONE}
+MIBPS_MONTHS: Final = {"MiBps-Mo": ONE, "MiBps-mo": ONE, "GiBps-mo": Decimal(1024), "GiBps-Mo": Decimal(1024)}
+IOPS_MONTHS: Final = {"IOPS-Mo": ONE}
+HOURS: Final = {"Hrs": ONE}
+GIBS: Final = {"GB": ONE}
+
+VOLUME_USAGE: Final = {
+    "gp2": "VolumeUsage.gp2",
+    "gp3": "VolumeUsage.gp3",
+    "io1": "VolumeUsage.piops",
+    "io2": "VolumeUsage.io2",
+    "sc1": "VolumeUsage.sc1",
+    "st1": "VolumeUsage.st1",
+    "standard": "VolumeUsage",
+}
+IOPS_USAGE: Final = {
+    "gp3.iops": ("gp3", "VolumeP-IOPS.gp3"),
+    "io1.iops": ("io1", "VolumeP-IOPS.piops"),
+    "io2.iops": ("io2", "VolumeP-IOPS.io2"),
+    "io2.iops.tier2": ("io2", "VolumeP-IOPS.io2.tier2"),
+    "io2.iops.tier3": ("io2", "VolumeP-IOPS.io2.tier3"),
+}
+EFS_USAGE: Final = {
+    "standard.storage": ("General Purpose", "TimedStorage-ByteHrs"),
+    "ia.storage": ("Infrequent Access", "IATimedStorage-ByteHrs"),
+    "ia.storage.elastic": ("Infrequent Access-ET", "IATimedStorage-ET-ByteHrs"),
+    "archive.storage": ("Archive", "ArchiveTimedStorage-ByteHrs"),
+    "one-zone.standard.storage": ("One Zone-General Purpose", "TimedStorage-Z-ByteHrs"),
+    "one-zone.ia.storage": ("One Zone-Infrequent Access", "IATimedStorage-Z-ByteHrs"),
+}
+FSX_DEPLOYMENT: Final = {
+    "openzfs.single_az_1": ("OpenZFS", "Single-AZ"),
+    "openzfs.single_az_2": ("OpenZFS", "Single-AZ_2"),
+    "openzfs.multi_az_1": ("OpenZFS", "Multi-AZ"),
+    "ontap.single_az_1": ("ONTAP", "Single-AZ_2N"),
+    "ontap.single_az_2": ("ONTAP", "Single-AZ_2N-2"),
+    "ontap.multi_az_1": ("ONTAP", "Multi-AZ"),
+    "ontap.multi_az_2": ("ONTAP", "Multi-AZ-2"),
+}
+"""FSx's deployment types, as the price list names them. OpenZFS's high-availability types in one zone are not known there."""
+
+
+def query_for(item_id: str) -> PriceQuery | None:
+    """The question for an item, or None where there is none to ask."""
+    service, _, rest = item_id.partition(".")
+    match service:
+        case "ebs":
+            return _ebs(rest)
+        case "efs":
+            return _efs(rest)
+        case "ec2" if rest.endswith(".hour"):
+            return _instance(rest.removesuffix(".hour"))
+        case "fsx":
+            return _fsx(rest)
+        case "vpc":
+            return _endpoint(item_id)
+        case _:
+            return None
+
+
+def _ebs(rest: str) -> PriceQuery | None:
+    if rest == "snapshot.storage":
+        return _ec2({"productFamily": "Storage Snapshot"}, r"EBS:SnapshotUsage", GIB_MONTHS)
+    if f"ebs.{rest}" == EBS_GP3_THROUGHPUT.id:
+        filters = {"productFamily": "Provisioned Throughput", "volumeApiName": "gp3"}
+        return _ec2(filters, r"EBS:VolumeP-Throughput\.gp3", MIBPS_MONTHS)
+    if rest in IOPS_USAGE:
+        volume_type, usage = IOPS_USAGE[rest]
+        return _ec2({"productFamily": "System Operation", "volumeApiName": volume_type}, rf"EBS:{_exact(usage)}", IOPS_MONTHS)
+    volume_type = rest.removesuffix(".storage")
+    if volume_type not in VOLUME_USAGE:
+        return None
+    # Records of magnetic volumes do not name the type as the API does.
+    named = {"volumeType": "Magnetic"} if volume_type == "standard" else {"volumeApiName": volume_type}
+    return _ec2({"productFamily": "Storage", **named}, rf"EBS:{_exact(VOLUME_USAGE[volume_type])}", GIB_MONTHS)
+
+
+def _efs(rest: str) -> PriceQuery | None:
+    if f"efs.{rest}" == EFS_PROVISIONED_THROUGHPUT.id:
+        filters = {"productFamily": "Provisioned Throughput", "throughputClass": "Provisioned"}
+        return PriceQuery(service="AmazonEFS", filters=filters, usage_type="ProvisionedTP-MiBpsHrs", units=MIBPS_MONTHS)
+    if rest not in EFS_USAGE:
+        return None
+    storage_class, usage = EFS_USAGE[rest]
+    filters = {"productFamily": "Storage", "storageClass": storage_class}
+    return PriceQuery(service="AmazonEFS", filters=filters, usage_type=usage, units=GIB_MONTHS)
+
+
+def _instance(instance_type: str) -> PriceQuery:
+    filters = {
+        "productFamily": "Compute Instance",
+        "instanceType": instance_type,
+        "operatingSystem": "Linux",
+        "tenancy": "Shared",
+        "preInstalledSw": "NA",
+        "capacitystatus": "Used",
+    }
+    return _ec2(filters, rf"BoxUsage:{_exact(instance_type)}", HOURS)
+
+
+def _fsx(rest: str) -> PriceQuery | None:
+    deployment, _, what = rest.rpartition(".")
+    if deployment not in FSX_DEPLOYMENT:
+        return None
+    file_system_type, option = FSX_DEPLOYMENT[deployment]
+    # OpenZFS and ONTAP share usage types: only the type of file system tells them apart.
+    filters = {"fileSystemType": file_system_type, "deploymentOption": option}
+    match what:
+        case "storage":
+            filters |= {"productFamily": "Storage", "storageType": "SSD"}
+            usage, units = r"Storage\.\w+:SSD", GIB_MONTHS
+        case "throughput":
+            filters |= {"productFamily": "Provisioned Throughput"}
+            usage, units = r"ThroughputCapacity\.\w+", MIBPS_MONTHS
+        case "iops":
+            filters |= {"productFamily": "Provisioned IOPS"}
+            usage, units = r"ProvisionedSSDIOPS\.\w+", IOPS_MONTHS
+        case _:
+            return None
+    return PriceQuery(service="AmazonFSx", filters=filters, usage_type=usage, units=units)
+
+
+def _endpoint(item_id: str) -> PriceQuery | None:
+    known = {VPC_ENDPOINT_HOUR.id: ("VpcEndpoint-Hours", HOURS), VPC_ENDPOINT_GIB.id: ("VpcEndpoint-Bytes", GIBS)}
+    if item_id not in known:
+        return None
+    usage, units = known[item_id]
+    return PriceQuery(service="AmazonVPC", filters={"productFamily": "VpcEndpoint"}, usage_type=usage, units=units)
+
+
+def _ec2(filters: Mapping[str, str], usage_type: str, units: Mapping[str, Decimal]) -> PriceQuery:
+    return PriceQuery(service="AmazonEC2", filters=filters, usage_type=usage_type, units=units)
+
+
+def _exact(usage: str) -> str:
+    return usage.replace(".", r"\.")

@@ -1,0 +1,142 @@
+"""What things cost: the policy's own prices, else AWS's price list (kept for a week), else the packaged, dated snapshot."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from slackwater.aws.errors import reason
+from slackwater.aws.pages import pages
+from slackwater.aws.price_cache import PriceCache
+from slackwater.aws.price_queries import PriceQuery, query_for
+from slackwater.aws.price_records import Quote, UnknownPriceError, quote
+from slackwater.model.findings import Gap
+from slackwater.model.money import Price, PriceItem, PriceTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from slackwater.aws.session import AwsSession
+
+ACTIONS: Final = frozenset({"pricing:GetProducts"})
+
+PRICING_REGION: Final = "us-east-1"
+"""The API has few endpoints; each answers for all regions."""
+
+AT_ONCE: Final = 4
+PAGE: Final = 100
+
+
+class PriceList:
+    """Prices by region, in USD for one unit of an item. Thread-safe."""
+
+    def __init__(
+        self,
+        session: AwsSession,
+        cache_dir: Path | None,
+        discount: Decimal,
+        overrides: Mapping[str, Mapping[str, Decimal]],
+        today: date,
+    ) -> None:
+        """`discount` is the factor on list prices (0.9 for 10 % off); `overrides` are by region and item id. Makes no call."""
+        self._session = session
+        self._cache = PriceCache(cache_dir, today)
+        self._discount = discount
+        self._overrides = overrides
+        self._today = today
+        self._lock = threading.Lock()
+        self._unreachable: str | None = None
+
+    def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
+        """Every price that is known. What the price list could not say is one optional gap, without account and region."""
+        wanted = sorted(set(items))
+        own = {
+            item: Price(self._overrides[region][item.id], "policy", self._today)
+            for item in wanted
+            if item.id in self._overrides.get(region, {})
+        }
+        listed, problems = self._listed([item for item in wanted if item not in own], region)
+        table = own | {item: self._discounted(price) for item, price in listed.items()}
+        gaps = [Gap("", "", "pricing:GetProducts", "; ".join(problems), optional=True)] if problems else []
+        return table, gaps
+
+    def _discounted(self, price: Price) -> Price:
+        if self._discount == 1:
+            return price
+        return replace(price, usd=price.usd * self._discount, source=f"{price.source}, times {self._discount}")
+
+    def _listed(self, items: list[PriceItem], region: str) -> tuple[dict[PriceItem, Price], list[str]]:
+        """List prices, and what went wrong on the way to them."""
+        if not items:
+            return {}, []
+        with self._lock:
+            kept = self._cache.read(region)
+            queries = {item.id: query_for(item.id) for item in items if item.id not in kept}
+            live, problems = self._live({id_: query for id_, query in queries.items() if query}, region)
+            if live:
+                self._cache.write(region, kept | live)
+        problems |= {id_: f"{id_}: not known to be in the price list" for id_, query in queries.items() if not query}
+        known, said = kept | live, sorted(problems.values())
+        unread = queries.keys() - live.keys() - problems.keys()
+        if unread and self._unreachable is not None:
+            # The snapshot stands in for a price list that cannot be read, never for one that answers something odd.
+            known |= {id_: price for id_, price in snapshot(region).items() if id_ in unread}
+            said = [self._unreachable, *said]
+        return {item: known[item.id] for item in items if item.id in known}, said
+
+    def _live(self, queries: Mapping[str, PriceQuery], region: str) -> tuple[dict[str, Price], dict[str, str]]:
+        """Ask for each item: its price, or why there is not exactly one. The first failed call ends the asking."""
+        prices, unknown = dict[str, Price](), dict[str, str]()
+
+        def ask(id_: str) -> None:
+            if self._unreachable is not None:
+                return
+            try:
+                prices[id_] = self._price(self._quote(queries[id_], id_, region))
+            except UnknownPriceError as error:
+                unknown[id_] = str(error)
+            except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
+                self._unreachable = reason(error)
+
+        # One first: where the price list may not be read, one attempt tells.
+        for id_ in [*queries][:1]:
+            ask(id_)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(ask, [*queries][1:]))
+        return prices, unknown
+
+    def _quote(self, query: PriceQuery, item_id: str, region: str) -> Quote:
+        records = pages(
+            self._session.client("pricing", PRICING_REGION).get_products,
+            "PriceList",
+            ServiceCode=query.service,
+            FormatVersion="aws_v1",
+            MaxResults=PAGE,
+            Filters=[
+                {"Type": "TERM_MATCH", "Field": field, "Value": value}
+                for field, value in {"regionCode": region, **query.filters}.items()
+            ],
+        )
+        return quote(records, query, item_id)
+
+    def _price(self, found: Quote) -> Price:
+        effective = f", effective {found.effective}" if found.effective else ""
+        return Price(found.usd, f"AWS Price List, SKU {found.sku}{effective}", self._today)
+
+
+@cache
+def snapshot(region: str) -> Mapping[str, Price]:
+    """The packaged list prices of a region by item id; each names its source and date. Empty for most regions."""
+    data = json.loads(files("slackwater.aws").joinpath("data/prices.json").read_text("utf-8"))
+    return {
+        id_: Price(Decimal(entry["usd"]), f"snapshot: {entry['source']}", date.fromisoformat(entry["as_of"]))
+        for id_, entry in data["regions"].get(region, {}).items()
+    }

@@ -1,0 +1,166 @@
+"""Connections to AWS: credentials, retries, clients."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
+
+from botocore.config import Config
+from botocore.credentials import (
+    AssumeRoleCredentialFetcher,
+    CredentialProvider,
+    CredentialResolver,
+    DeferredRefreshableCredentials,
+)
+from botocore.session import Session
+
+from slackwater.aws.errors import NoCredentialsError, remedies
+from slackwater.aws.parsers import LeanParserFactory
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudtrail import CloudTrailClient
+    from mypy_boto3_cloudwatch import CloudWatchClient
+    from mypy_boto3_ec2 import EC2Client
+    from mypy_boto3_efs import EFSClient
+    from mypy_boto3_fsx import FSxClient
+    from mypy_boto3_pricing import PricingClient
+    from mypy_boto3_sts import STSClient
+
+    from slackwater.aws.meter import CallMeter
+
+ACTIONS: Final = frozenset({"sts:AssumeRole"})
+
+USER_AGENT: Final = "slackwater/0.1.0"
+
+FALLBACK_REGION: Final = "us-east-1"
+"""Where questions go that are not about a region, when none is configured."""
+
+MAX_ATTEMPTS: Final = 8
+"""A throttled scan slows down (adaptive mode) rather than fails; eight attempts back off for half a minute and then say so."""
+
+QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3}
+"""Services that are asked first, where a wrong endpoint must show soon, or that have a fallback."""
+
+CONNECT_TIMEOUT_S: Final = 5
+READ_TIMEOUT_S: Final = 60
+POOL: Final = 16
+"""Connections a client keeps: no fewer than threads that use it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Something that stands in for AWS (a simulated account), with its own keys: no configuration, proxy or profile is read."""
+
+    url: str
+    access_key_id: str
+    secret_access_key: str
+
+
+class AwsSession:
+    """Clients of one set of credentials. Thread-safe.
+
+    Profiles and environment variables mean what they mean to every AWS SDK; AWS_REGION comes before AWS_DEFAULT_REGION.
+    """
+
+    def __init__(
+        self,
+        profile: str | None = None,
+        role_arn: str | None = None,
+        external_id: str | None = None,
+        *,
+        meter: CallMeter,
+        endpoint: Endpoint | None = None,
+    ) -> None:
+        """Use the profile's (or the environment's) credentials, or those of a role that they may assume.
+
+        Raises:
+            NoCredentialsError: the profile does not exist.
+        """
+        self._endpoint = endpoint
+        self._lock = threading.Lock()
+        self._clients: dict[tuple[str, str], Any] = {}
+        with remedies():
+            own = self._session_of(profile, meter)
+            if endpoint:
+                own.set_credentials(endpoint.access_key_id, endpoint.secret_access_key)
+            self.region: str | None = None if endpoint else os.environ.get("AWS_REGION") or own.get_config_variable("region")
+            self._session = own
+            if role_arn:
+                create_sts = partial(own.create_client, **self._options("sts", self.region or FALLBACK_REGION))
+                role = _AssumedRole(own, create_sts, role_arn, external_id)
+                self._session = self._session_of(profile, meter)
+                self._session.register_component("credential_provider", CredentialResolver([role]))
+
+    @overload
+    def client(self, service: Literal["ec2"], region: str) -> EC2Client: ...
+    @overload
+    def client(self, service: Literal["efs"], region: str) -> EFSClient: ...
+    @overload
+    def client(self, service: Literal["fsx"], region: str) -> FSxClient: ...
+    @overload
+    def client(self, service: Literal["cloudwatch"], region: str) -> CloudWatchClient: ...
+    @overload
+    def client(self, service: Literal["cloudtrail"], region: str) -> CloudTrailClient: ...
+    @overload
+    def client(self, service: Literal["pricing"], region: str) -> PricingClient: ...
+    @overload
+    def client(self, service: Literal["sts"], region: str) -> STSClient: ...
+    def client(self, service: str, region: str) -> Any:
+        """The client of a service in a region; made once."""
+        with self._lock:
+            if (service, region) not in self._clients:
+                self._clients[service, region] = self._session.create_client(service, **self._options(service, region))
+            return self._clients[service, region]
+
+    def regions_of(self, service: str) -> list[str]:
+        """Every region in which botocore knows a service, in all partitions, sorted. Makes no call."""
+        with self._lock:
+            partitions = self._session.get_available_partitions()
+            return sorted({r for p in partitions for r in self._session.get_available_regions(service, p)})
+
+    def _session_of(self, profile: str | None, meter: CallMeter) -> Session:
+        """A session of botocore's, counted and with our parsers; it has no credentials yet where an endpoint is given."""
+        if self._endpoint:
+            no_files = dict.fromkeys(("config_file", "credentials_file"), (None, None, os.devnull, None))
+            session = Session(session_vars={"profile": (None, None, None, None), **no_files})
+        else:
+            session = Session(profile=profile)
+        meter.watch(session)
+        session.register_component("response_parser_factory", LeanParserFactory())
+        return session
+
+    def _options(self, service: str, region: str) -> dict[str, Any]:
+        settings: dict[str, Any] = {
+            "retries": {"mode": "adaptive"},
+            "connect_timeout": CONNECT_TIMEOUT_S,
+            "read_timeout": READ_TIMEOUT_S,
+            "max_pool_connections": POOL,
+            "user_agent_extra": USER_AGENT,
+        }
+        if self._endpoint or "AWS_MAX_ATTEMPTS" not in os.environ:
+            settings["retries"]["total_max_attempts"] = QUICK_ATTEMPTS.get(service, MAX_ATTEMPTS)
+        if self._endpoint:
+            settings["proxies"] = {}
+        url = self._endpoint.url if self._endpoint else None
+        return {"region_name": region, "config": Config(**settings), "endpoint_url": url}
+
+
+class _AssumedRole(CredentialProvider):
+    """Credentials of a role, fetched when first needed and again before they run out."""
+
+    METHOD = "slackwater-assume-role"
+
+    def __init__(self, source: Session, create_sts: Any, role_arn: str, external_id: str | None) -> None:
+        super().__init__()
+        self._source, self._create_sts, self._role_arn = source, create_sts, role_arn
+        self._extra = {"RoleSessionName": "slackwater"} | ({"ExternalId": external_id} if external_id else {})
+
+    def load(self) -> DeferredRefreshableCredentials:
+        source = self._source.get_credentials()
+        if source is None:
+            raise NoCredentialsError("No AWS credentials found that could assume the role: name a profile with --profile")
+        fetcher = AssumeRoleCredentialFetcher(self._create_sts, source, self._role_arn, extra_args=self._extra)
+        return DeferredRefreshableCredentials(fetcher.fetch_credentials, self.METHOD)

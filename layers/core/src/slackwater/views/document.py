@@ -1,0 +1,157 @@
+"""The scan document, `slackwater.scan/1`, as types. `scan.schema.json` beside it says the same to other programs.
+
+Money is a string of US dollars, a time is RFC 3339 in UTC, and null means unknown. Fields are added, never renamed or removed.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NotRequired, TypedDict
+
+from slackwater.model.verdicts import Confidence, FindingKind, Severity
+
+SCHEMA: Final = "slackwater.scan/1"
+
+
+class TargetDocument(TypedDict):
+    """One account in one region."""
+
+    account: str
+    region: str
+    complete: bool
+
+
+class GapDocument(TypedDict):
+    """A call that was denied, throttled to the end or broken."""
+
+    account: str
+    region: str
+    what: str
+    reason: str
+    optional: bool
+
+
+class UsageDocument(TypedDict):
+    """What the scan itself asked of AWS; `api_calls` counts every HTTP request sent, retries included."""
+
+    api_calls: dict[str, int]
+    metrics_requested: int
+    datapoints: int
+    estimated_usd: str
+
+
+class ScanHead(TypedDict):
+    """When and where the scan looked, and what it could not see."""
+
+    id: str
+    started_at: str
+    finished_at: str
+    complete: bool
+    targets: list[TargetDocument]
+    gaps: list[GapDocument]
+    resources: dict[str, int]
+    usage: UsageDocument
+
+
+class ResourceDocument(TypedDict):
+    """`tags` is null where they could not be read; `name` is the Name tag, or the id."""
+
+    arn: str
+    id: str
+    type: str
+    name: str
+    account: str
+    region: str
+    tags: dict[str, str] | None
+
+
+class SeriesDocument(TypedDict):
+    """Evenly spaced points; null is a point that nobody published."""
+
+    start: str
+    period_s: int
+    values: list[float | None]
+
+
+class EvidenceDocument(TypedDict):
+    """One fact: a number with its unit, or words."""
+
+    label: str
+    value: float | int | str
+    unit: str
+    series: NotRequired[SeriesDocument]
+
+
+class PriceBasisDocument(TypedDict):
+    """A unit price that a figure rests on."""
+
+    item: str
+    usd: str
+    unit: str
+    source: str
+    as_of: str
+
+
+class RecommendationDocument(TypedDict):
+    """Something to do. A null saving is unknown, a negative one costs more."""
+
+    action: str
+    summary: str
+    command: NotRequired[str]
+    monthly_savings_usd: str | None
+    risk: str
+    reversible: bool
+
+
+class FindingDocument(TypedDict):
+    """A flagged resource. Its saving is its first recommendation's."""
+
+    id: str
+    detector: str
+    severity: Severity
+    kind: FindingKind
+    confidence: Confidence
+    resource: ResourceDocument
+    summary: str
+    evidence: list[EvidenceDocument]
+    monthly_savings_usd: str | None
+    price_basis: list[PriceBasisDocument]
+    recommendations: list[RecommendationDocument]
+    caveats: list[str]
+    fingerprint: str
+
+
+class UnknownDocument(TypedDict):
+    """A question without an answer."""
+
+    detector: str
+    resource: ResourceDocument
+    reason: str
+
+
+class DetectorTotals(TypedDict):
+    """What the findings of one detector come to, each resource once."""
+
+    findings: int
+    monthly_savings_usd: str
+    unpriced: int
+
+
+class TotalsDocument(TypedDict):
+    """What all findings come to, each resource once; `kept` and `below_minimum` were flagged but are not listed."""
+
+    findings: int
+    monthly_savings_usd: str
+    unpriced: int
+    kept: int
+    below_minimum: int
+    by_detector: dict[str, DetectorTotals]
+
+
+class ScanDocument(TypedDict):
+    """A whole scan."""
+
+    schema: Literal["slackwater.scan/1"]
+    scan: ScanHead
+    findings: list[FindingDocument]
+    unknown: list[UnknownDocument]
+    totals: TotalsDocument

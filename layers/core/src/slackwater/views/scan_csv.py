@@ -1,0 +1,72 @@
+"""A scan as CSV: one row a finding, for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from typing import Final
+
+from slackwater.model.findings import Scan
+from slackwater.views.document import FindingDocument
+from slackwater.views.scan_json import document
+
+COLUMNS: Final = (
+    "severity",
+    "kind",
+    "detector",
+    "confidence",
+    "account",
+    "region",
+    "type",
+    "resource",
+    "name",
+    "arn",
+    "monthly_savings_usd",
+    "summary",
+    "recommendation",
+    "command",
+    "id",
+    "fingerprint",
+)
+
+
+MONEY: Final = "monthly_savings_usd"
+
+
+def render(scan: Scan) -> str:
+    """The findings, ranked; an unknown saving is an empty cell. What could not be seen has no row: the JSON has it."""
+    text = StringIO()
+    rows = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    rows.writeheader()
+    for finding in document(scan)["findings"]:
+        # The money is our own number: its minus sign is no formula, and a sum over the column must work.
+        rows.writerow({key: cell if key == MONEY else safe(cell) for key, cell in _cells(finding).items()})
+    return text.getvalue()
+
+
+def safe(cell: str) -> str:
+    """The cell, with an apostrophe before it if a spreadsheet would take it for a formula."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else cell
+
+
+def _cells(finding: FindingDocument) -> dict[str, str]:
+    resource = finding["resource"]
+    first = finding["recommendations"][0] if finding["recommendations"] else None
+    return {
+        "severity": finding["severity"],
+        "kind": finding["kind"],
+        "detector": finding["detector"],
+        "confidence": finding["confidence"],
+        "account": resource["account"],
+        "region": resource["region"],
+        "type": resource["type"],
+        "resource": resource["id"],
+        "name": resource["name"],
+        "arn": resource["arn"],
+        "monthly_savings_usd": finding["monthly_savings_usd"] or "",
+        "summary": finding["summary"],
+        "recommendation": first["summary"] if first else "",
+        "command": first.get("command", "") if first else "",
+        "id": finding["id"],
+        "fingerprint": finding["fingerprint"],
+    }

@@ -1,0 +1,191 @@
+"""A scan as JSON: the contract that other programs read."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from decimal import Decimal
+from importlib.resources import files
+from typing import Any
+
+from slackwater.model.findings import Finding, PriceBasis, Recommendation, Scan, UnknownVerdict, Usage
+from slackwater.model.metrics import Series
+from slackwater.model.rank import ranked, totals
+from slackwater.model.resources import Resource
+from slackwater.model.verdicts import Evidence
+from slackwater.views.document import (
+    SCHEMA,
+    DetectorTotals,
+    EvidenceDocument,
+    FindingDocument,
+    GapDocument,
+    PriceBasisDocument,
+    RecommendationDocument,
+    ResourceDocument,
+    ScanDocument,
+    SeriesDocument,
+    TotalsDocument,
+    UnknownDocument,
+    UsageDocument,
+)
+
+
+def render(scan: Scan) -> str:
+    """The scan document as text: indented, a list of plain values on one line."""
+    return dump(document(scan))
+
+
+def dump(value: object) -> str:
+    """JSON text, indented; a list of plain values stays on one line, since a series has thousands."""
+    return _indented(value, "\n") + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the scan document."""
+    loaded: dict[str, Any] = json.loads(files(__package__).joinpath("scan.schema.json").read_text("utf-8"))
+    return loaded
+
+
+def document(scan: Scan) -> ScanDocument:
+    """The scan document: the findings of all targets, ranked together."""
+    findings = ranked(finding for target in scan.targets for finding in target.findings)
+    gaps = sorted({*scan.gaps, *(gap for target in scan.targets for gap in target.gaps)})
+    resources = sum((Counter(target.resources) for target in scan.targets), Counter[str]())
+    return {
+        "schema": SCHEMA,
+        "scan": {
+            "id": scan.id,
+            "started_at": rfc3339(scan.started_at),
+            "finished_at": rfc3339(scan.finished_at),
+            "complete": scan.complete,
+            "targets": [{"account": t.target.account, "region": t.target.region, "complete": t.complete} for t in scan.targets],
+            "gaps": [
+                GapDocument(account=g.account, region=g.region, what=g.what, reason=g.reason, optional=g.optional) for g in gaps
+            ],
+            "resources": dict(sorted(resources.items())),
+            "usage": _usage(scan.usage),
+        },
+        "findings": [_finding(finding) for finding in findings],
+        "unknown": [_unknown(unknown) for target in scan.targets for unknown in target.unknown],
+        "totals": _totals(scan, findings),
+    }
+
+
+def rfc3339(at: datetime) -> str:
+    """A time in UTC, `2026-11-16T09:07:00Z`; fractions of a second only where there are any."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _usage(usage: Usage) -> UsageDocument:
+    return {
+        "api_calls": dict(sorted(usage.api_calls.items())),
+        "metrics_requested": usage.metrics_requested,
+        "datapoints": usage.datapoints,
+        "estimated_usd": f"{usage.estimated_usd:f}",
+    }
+
+
+def _finding(finding: Finding) -> FindingDocument:
+    return {
+        "id": finding.id,
+        "detector": finding.detector,
+        "severity": finding.severity,
+        "kind": finding.kind,
+        "confidence": finding.confidence,
+        "resource": _resource(finding.resource),
+        "summary": finding.summary,
+        "evidence": [_evidence(evidence) for evidence in finding.evidence],
+        "monthly_savings_usd": _usd(finding.monthly_savings_usd),
+        "price_basis": [_price_basis(basis) for basis in finding.price_basis],
+        "recommendations": [_recommendation(recommendation) for recommendation in finding.recommendations],
+        "caveats": list(finding.caveats),
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _resource(resource: Resource) -> ResourceDocument:
+    return {
+        "arn": resource.arn,
+        "id": resource.id,
+        "type": resource.KIND,
+        "name": resource.name,
+        "account": resource.target.account,
+        "region": resource.target.region,
+        "tags": None if resource.tags is None else dict(resource.tags),
+    }
+
+
+def _evidence(evidence: Evidence) -> EvidenceDocument:
+    fact: EvidenceDocument = {"label": evidence.label, "value": evidence.value, "unit": evidence.unit}
+    if evidence.series is not None:
+        fact["series"] = _series(evidence.series)
+    return fact
+
+
+def _series(series: Series) -> SeriesDocument:
+    return {"start": rfc3339(series.start), "period_s": series.period_s, "values": series.optional()}
+
+
+def _price_basis(basis: PriceBasis) -> PriceBasisDocument:
+    return {
+        "item": basis.item.id,
+        "usd": f"{basis.price.usd:f}",
+        "unit": basis.item.unit,
+        "source": basis.price.source,
+        "as_of": basis.price.as_of.isoformat(),
+    }
+
+
+def _recommendation(recommendation: Recommendation) -> RecommendationDocument:
+    advice = recommendation.advice
+    to_do: RecommendationDocument = {
+        "action": advice.action,
+        "summary": advice.summary,
+        "monthly_savings_usd": _usd(recommendation.monthly_savings_usd),
+        "risk": advice.risk,
+        "reversible": advice.reversible,
+    }
+    if advice.command is not None:
+        to_do["command"] = advice.command
+    return to_do
+
+
+def _unknown(unknown: UnknownVerdict) -> UnknownDocument:
+    return {"detector": unknown.detector, "resource": _resource(unknown.resource), "reason": unknown.reason}
+
+
+def _totals(scan: Scan, findings: Iterable[Finding]) -> TotalsDocument:
+    by_detector: defaultdict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        by_detector[finding.detector].append(finding)
+    return {
+        **_sum(findings),
+        "kept": sum(target.kept for target in scan.targets),
+        "below_minimum": sum(target.below_minimum for target in scan.targets),
+        "by_detector": {id_: _sum(of_detector) for id_, of_detector in sorted(by_detector.items())},
+    }
+
+
+def _sum(findings: Iterable[Finding]) -> DetectorTotals:
+    total = totals(findings)
+    return {
+        "findings": total.findings,
+        "monthly_savings_usd": f"{total.monthly_savings_usd:.2f}",
+        "unpriced": total.unpriced,
+    }
+
+
+def _usd(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount:.2f}"
+
+
+def _indented(value: object, newline: str) -> str:
+    deeper = newline + "  "
+    if isinstance(value, dict) and value:
+        inside = f",{deeper}".join(f"{json.dumps(k, ensure_ascii=False)}: {_indented(v, deeper)}" for k, v in value.items())
+        return f"{{{deeper}{inside}{newline}}}"
+    if isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
+        return f"[{deeper}{f',{deeper}'.join(_indented(v, deeper) for v in value)}{newline}]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,118 @@
+"""The words that all views for people share."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from slackwater.views.document import ResourceDocument, ScanDocument, UnknownDocument
+
+EXAMPLES: Final = 3
+UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+"""Control characters (line breaks and terminal sequences among them), and marks that turn the direction of reading."""
+BYTES: Final = {1 << 40: "TiB", 1 << 30: "GiB", 1 << 20: "MiB", 1 << 10: "KiB"}
+
+
+def one_line(words: str) -> str:
+    """Foreign words on one line; each run of control characters is one space."""
+    return UNSEEN.sub(" ", words)
+
+
+def measure(value: float | str, unit: str) -> str:
+    """A value of evidence for people: `1,024 GiB`, `7.9 MB/s`, `12.5 %`; bytes in the unit that suits them."""
+    if isinstance(value, str):
+        return value
+    if unit == "bytes":
+        scale = next((scale for scale in BYTES if abs(value) >= scale), 1)
+        value, unit = value / scale, BYTES.get(scale, unit)
+    return f"{number(value)} {'' if unit == 'count' else unit.replace('percent', '%')}".rstrip()
+
+
+def number(value: float) -> str:
+    """With thousands separators, and four significant digits at most after the point."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 or value == int(value) else f"{value:.4g}"
+
+
+def count(how_many: int, noun: str) -> str:
+    """`1 finding`, `1,234 findings`."""
+    return f"{how_many:,} {noun}{'' if how_many == 1 else 's'}"
+
+
+def saving(usd: str | None) -> str:
+    """What a recommendation does to the bill, from its `monthly_savings_usd`."""
+    if usd is None:
+        return "saving unknown"
+    amount = Decimal(usd)
+    if not amount:
+        return "costs nothing"
+    return f"costs {-amount:,.2f} USD a month more" if amount < 0 else f"saves {amount:,.2f} USD a month"
+
+
+def headline(doc: ScanDocument) -> str:
+    """The money first."""
+    totals = doc["totals"]
+    saved = f"{Decimal(totals['monthly_savings_usd']):,.2f} USD a month could be saved"
+    unpriced = f"; {count(totals['unpriced'], 'resource')} of unknown price" if totals["unpriced"] else ""
+    return f"{saved}: {count(totals['findings'], 'finding')}{unpriced}."
+
+
+def completeness(doc: ScanDocument) -> str:
+    """Whether the scan saw what it had to, and how many questions it left open."""
+    unanswered = f"{count(len(doc['unknown']), 'question')} without an answer."
+    if doc["scan"]["complete"]:
+        return f"Complete: all that is required could be read; {unanswered}"
+    required = sum(not gap["optional"] for gap in doc["scan"]["gaps"])
+    return f"INCOMPLETE: {count(required, 'required call')} failed, see below; {unanswered}"
+
+
+def facts(doc: ScanDocument) -> list[str]:
+    """What was looked at, what was flagged but left out, and what the scan cost: a sentence each."""
+    head, totals, usage = doc["scan"], doc["totals"], doc["scan"]["usage"]
+    seen = ", ".join(f"{many:,} {kind}" for kind, many in head["resources"].items()) or "nothing"
+    regions: defaultdict[str, list[str]] = defaultdict(list)
+    for target in head["targets"]:
+        regions[target["account"]].append(target["region"])
+    where = "; ".join(f"{', '.join(names)} of account {account}" for account, names in regions.items()) or "no region"
+    left_out = {"kept by their tags": totals["kept"], "below the least saving worth reporting": totals["below_minimum"]}
+    unlisted = ", ".join(f"{many:,} {why}" for why, many in left_out.items() if many)
+    requests, metrics = count(sum(usage["api_calls"].values()), "request"), count(usage["metrics_requested"], "metric")
+    return [
+        f"Looked at {seen} in {where}.",
+        *([f"Flagged but not listed: {unlisted}."] if unlisted else []),
+        f"This scan sent {requests} to AWS and asked for {metrics}, for about {usage['estimated_usd']} USD.",
+    ]
+
+
+def gaps_title(doc: ScanDocument) -> str:
+    """How much the gaps matter: loud where something required is missing."""
+    if doc["scan"]["complete"]:
+        return "Complete, without some optional parts"
+    return "INCOMPLETE: what follows is not all there is"
+
+
+def named(resource: ResourceDocument) -> str:
+    """A resource as `name (id)`, or its id alone where it has no name."""
+    return resource["id"] if resource["name"] == resource["id"] else f"{resource['name']} ({resource['id']})"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a detector could not answer, how often, and the first names it could not answer about."""
+
+    detector: str
+    reason: str
+    count: int
+    examples: tuple[str, ...]
+
+
+def reasons(unknown: Iterable[UnknownDocument]) -> list[Reason]:
+    """The questions without an answer by detector and reason, the most frequent first."""
+    names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for question in unknown:
+        names[question["detector"], question["reason"]].append(question["resource"]["name"])
+    grouped = (Reason(id_, why, len(who), tuple(who[:EXAMPLES])) for (id_, why), who in names.items())
+    return sorted(grouped, key=lambda reason: (-reason.count, reason.detector, reason.reason))

@@ -1,0 +1,425 @@
+"""What an account holds is read whole, or the gap is said."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from slackwater.aws import inventory_cloudtrail, inventory_efs
+from slackwater.aws.identity import identity
+from slackwater.aws.inventory import ACTIONS, READERS, AwsInventory
+from slackwater.model import resources as kinds
+from slackwater.model.fleet import Fleet as Read
+from slackwater.model.resources import Target
+from slackwater_simulator import (
+    Attachment,
+    ElasticFileSystem,
+    Export,
+    Fleet,
+    FsxFileSystem,
+    FsxVolume,
+    Instance,
+    Replication,
+    Shapes,
+    TrailEvent,
+    Volume,
+    demo_fleet,
+    given,
+    instant,
+)
+
+NOW = instant("2026-11-16T09:07:00Z")
+DAY = 86_400
+ZONE, REGION = "ap-northeast-1a", "ap-northeast-1"
+
+
+def volumes(count, **options):
+    return [Volume(id=f"vol-{n:05}", az=ZONE, created=NOW - 90 * DAY, size_gib=10, **options) for n in range(count)]
+
+
+def instances(count, type_="t3.micro", **options):
+    return [Instance(id=f"i-{n:05}", type=type_, az=ZONE, launched=NOW - 30 * DAY, **options) for n in range(count)]
+
+
+def file_systems(count, **options):
+    return [ElasticFileSystem(id=f"fs-{n:05}", region=REGION, created=NOW - 40 * DAY, **options) for n in range(count)]
+
+
+def zfs(**options):
+    return FsxFileSystem(
+        **{
+            "id": "fs-zfs",
+            "region": REGION,
+            "created": NOW - 50 * DAY,
+            "kind": "OPENZFS",
+            "deployment": "MULTI_AZ_1",
+            "storage_gib": 64,
+            "throughput": 160,
+            **options,
+        }
+    )
+
+
+EVERYTHING = Fleet(
+    now=NOW,
+    volumes=volumes(1),
+    instances=instances(1),
+    efs=file_systems(1),
+    fsx=[zfs()],
+    fsx_volumes=[FsxVolume(id="fsvol-1", file_system_id="fs-zfs", region=REGION, created=NOW - 50 * DAY, name="content")],
+)
+
+
+def test_thousands_are_read_in_the_largest_pages_there_are(simulate):
+    fleet = Fleet(now=NOW, volumes=volumes(2_001), instances=instances(1_001), efs=file_systems(201))
+    account = simulate(fleet)
+    found, gaps = account.read({kinds.Volume, kinds.Instance, kinds.EfsFileSystem})
+    assert [len(found.all(k)) for k in (kinds.Volume, kinds.Instance, kinds.EfsFileSystem)] == [2_001, 1_001, 201]
+    assert gaps == []
+    assert account.sim.calls == {
+        "ec2:DescribeInstances": 2,
+        "ec2:DescribeVolumes": 3,
+        "elasticfilesystem:DescribeFileSystems": 3,
+    }
+
+
+def test_only_what_is_asked_for_is_read(simulate):
+    account = simulate(EVERYTHING)
+    account.read({kinds.FsxVolume})
+    assert account.sim.calls == {"fsx:DescribeVolumes": 1}
+
+
+def test_a_kind_brings_along_what_it_builds_on(simulate):
+    account = simulate(EVERYTHING)
+    found, _ = account.read({kinds.InstanceType})
+    assert account.sim.calls == {"ec2:DescribeInstanceTypes": 1, "ec2:DescribeInstances": 1}
+    assert len(found.all(kinds.Instance)) == 1
+
+
+def test_an_empty_account_is_empty_and_asks_nothing_twice(simulate):
+    account = simulate(Fleet(now=NOW))
+    found, gaps = account.read(set(READERS))
+    assert gaps == []
+    assert found.unreadable == {}
+    assert not any(found.all(kind) for kind in READERS)
+    assert set(account.sim.calls) == {
+        "ec2:DescribeInstances",
+        "ec2:DescribeVolumes",
+        "elasticfilesystem:DescribeFileSystems",
+        "fsx:DescribeFileSystems",
+        "fsx:DescribeVolumes",
+    }
+
+
+FIRST_CALLS = {reader.action: kind for kind, reader in READERS.items() if not reader.after}
+
+
+@pytest.mark.parametrize("action", FIRST_CALLS)
+def test_a_denied_call_is_a_gap_and_holds_nothing_else_back(simulate, action):
+    account = simulate(EVERYTHING)
+    account.sim.faults.deny(action)
+    found, (gap,) = account.read(set(FIRST_CALLS.values()))
+    assert (gap.what, gap.optional, gap.account, gap.region) == (action, False, "123456789012", REGION)
+    assert action in gap.reason
+    assert found.unreadable == {FIRST_CALLS[action]: gap.reason}
+    assert all(found.all(kind) for kind in FIRST_CALLS.values() if kind is not FIRST_CALLS[action])
+
+
+def test_the_gap_of_an_optional_kind_is_optional(simulate):
+    account = simulate(EVERYTHING)
+    account.sim.faults.deny("cloudtrail:LookupEvents")
+    found, (gap,) = account.read({kinds.Volume}, {kinds.Detachment})
+    assert gap.optional
+    assert kinds.Detachment in found.unreadable
+
+
+def test_what_only_an_optional_kind_builds_on_is_optional_too(simulate):
+    account = simulate(EVERYTHING)
+    account.sim.faults.deny("ec2:DescribeInstances")
+    _, gaps = account.read({kinds.Volume}, {kinds.AgentMetric})
+    assert [(gap.what, gap.optional) for gap in gaps] == [("ec2:DescribeInstances", True)]
+
+
+@pytest.mark.parametrize("action", FIRST_CALLS)
+def test_a_truncated_answer_is_a_gap_and_not_an_empty_account(simulate, impatient, action):
+    account = simulate(EVERYTHING)
+    account.sim.faults.truncate(action)
+    _, (gap,) = account.read({FIRST_CALLS[action]})
+    assert (gap.what, gap.optional) == (action, False)
+
+
+@pytest.mark.parametrize("action", FIRST_CALLS)
+def test_a_call_throttled_to_the_end_is_a_gap_and_not_an_empty_account(simulate, impatient, action):
+    account = simulate(EVERYTHING)
+    account.sim.faults.throttle(action, per_second=0, burst=0)
+    _, (gap,) = account.read({FIRST_CALLS[action]})
+    assert "xceeded" in gap.reason
+
+
+@pytest.mark.parametrize("action", FIRST_CALLS)
+def test_a_connection_that_drops_once_is_tried_again(simulate, action):
+    account = simulate(EVERYTHING)
+    account.sim.faults.drop(action, times=1)
+    found, gaps = account.read({FIRST_CALLS[action]})
+    assert gaps == []
+    assert found.all(FIRST_CALLS[action])
+
+
+def test_what_was_read_before_a_failure_is_kept(simulate, impatient, monkeypatch):
+    account = simulate(Fleet(now=NOW, efs=file_systems(150)))
+    whole = inventory_efs.pages
+
+    def second_page_denied(call, key, **parameters):
+        for count, item in enumerate(whole(call, key, **parameters)):
+            if count == 99:
+                account.sim.faults.deny("elasticfilesystem:DescribeFileSystems")
+            yield item
+
+    monkeypatch.setattr(inventory_efs, "pages", second_page_denied)
+    found, (gap,) = account.read({kinds.EfsFileSystem})
+    assert len(found.all(kinds.EfsFileSystem)) == 100
+    assert gap.what == "elasticfilesystem:DescribeFileSystems"
+    assert kinds.EfsFileSystem in found.unreadable
+
+
+def test_terminated_instances_are_left_out(simulate):
+    fleet = Fleet(
+        now=NOW,
+        instances=[*instances(1), Instance(id="i-gone", type="t3.micro", az=ZONE, launched=NOW - DAY, state="terminated")],
+    )
+    found, _ = simulate(fleet).read({kinds.Instance})
+    assert [i.id for i in found.all(kinds.Instance)] == ["i-00000"]
+
+
+def test_a_stopped_instance_says_since_when(simulate):
+    fleet = Fleet(now=NOW, instances=instances(1, state="stopped", stopped=NOW - 5 * DAY))
+    (instance,) = simulate(fleet).read({kinds.Instance})[0].all(kinds.Instance)
+    assert instance.state == "stopped"
+    assert instance.stopped_at == datetime(2026, 11, 11, 9, 7, tzinfo=UTC)
+
+
+def test_a_volume_is_read_with_all_that_detectors_ask_of_it(simulate):
+    attached = (Attachment(instance_id="i-00000", since=NOW - DAY),)
+    bought = volumes(1, throughput=500, iops=4_000, tags={"Name": "data & more"}, attachments=attached)
+    fleet = Fleet(now=NOW, instances=instances(1), volumes=bought)
+    (volume,) = simulate(fleet).read({kinds.Volume})[0].all(kinds.Volume)
+    assert volume.arn == f"arn:aws:ec2:{REGION}:123456789012:volume/vol-00000"
+    assert (volume.volume_type, volume.size_gib, volume.iops, volume.throughput_mib_s) == ("gp3", 10, 4_000, 500)
+    assert (volume.state, volume.name, volume.household) == ("in-use", "data & more", "i-00000")
+    assert volume.attachments[0].attached_at == datetime(2026, 11, 15, 9, 7, tzinfo=UTC)
+
+
+def test_arns_name_the_partition(simulate):
+    account = simulate(EVERYTHING)
+    found, _ = AwsInventory(account.session).read(Target("123456789012", REGION, "aws-cn"), {kinds.Volume}, set())
+    assert found.all(kinds.Volume)[0].arn.startswith("arn:aws-cn:ec2:")
+
+
+def test_an_efs_file_system_is_read_by_storage_class(simulate):
+    fleet = Fleet(
+        now=NOW,
+        efs=file_systems(1, standard_bytes=3 << 30, ia_bytes=2 << 30, one_zone=ZONE, replica=True, tags={"Job": "encode"}),
+    )
+    (system,) = simulate(fleet).read({kinds.EfsFileSystem})[0].all(kinds.EfsFileSystem)
+    assert system.stored_bytes == {"Standard": 3 << 30, "IA": 2 << 30, "Archive": 0}
+    assert (system.is_replica, system.availability_zone) == (True, ZONE)
+    assert system.tags["Job"] == "encode"
+
+
+def test_both_sides_of_a_replication_are_known_from_one_call(simulate):
+    link = Replication(
+        source_id="fs-00000", source_region=REGION, destination_id="fs-00001", destination_region=REGION, created=NOW - DAY
+    )
+    account = simulate(Fleet(now=NOW, efs=file_systems(2), replications=[link]))
+    found, _ = account.read({kinds.EfsReplication})
+    assert {r.id: r.role for r in found.all(kinds.EfsReplication)} == {"fs-00000": "source", "fs-00001": "destination"}
+    assert account.sim.calls["elasticfilesystem:DescribeReplicationConfigurations"] == 1
+
+
+def test_no_replication_is_none_even_where_efs_calls_it_not_found(simulate):
+    account = simulate(Fleet(now=NOW, efs=file_systems(1)))
+    account.sim.faults.error("elasticfilesystem:DescribeReplicationConfigurations", "ReplicationNotFound", 404)
+    found, gaps = account.read({kinds.EfsReplication})
+    assert (found.all(kinds.EfsReplication), gaps) == ([], [])
+
+
+def test_an_export_is_read_with_every_client_entry(simulate):
+    exports = (Export("10.0.0.0/16", ("rw", "crossmnt")), Export("*", ("ro", "async")))
+    volume = FsxVolume(
+        id="fsvol-1",
+        file_system_id="fs-zfs",
+        region=REGION,
+        created=NOW - DAY,
+        name="content",
+        exports=exports,
+        path="/fsx/content",
+    )
+    found, _ = simulate(Fleet(now=NOW, fsx=[zfs()], fsx_volumes=[volume])).read({kinds.FsxVolume, kinds.FsxFileSystem})
+    read = found.get(kinds.FsxVolume, "fsvol-1")
+    assert [(c.clients, c.options, c.is_sync) for c in read.nfs_export] == [
+        ("10.0.0.0/16", ("rw", "crossmnt"), True),
+        ("*", ("ro", "async"), False),
+    ]
+    assert (read.path, read.file_system_id) == ("/fsx/content", "fs-zfs")
+    system = found.get(kinds.FsxFileSystem, "fs-zfs")
+    assert (system.deployment_type, system.throughput_mb_s, system.storage_gib) == ("MULTI_AZ_1", 160, 64)
+
+
+def test_types_come_from_ec2_and_their_siblings_from_the_dated_snapshot(simulate):
+    account = simulate(Fleet(now=NOW, instances=instances(3, "t3.micro")))
+    found, _ = account.read({kinds.InstanceType})
+    assert found.get(kinds.InstanceType, "t3.micro").source == "ec2:DescribeInstanceTypes"
+    assert found.get(kinds.InstanceType, "t3.small").source.startswith("snapshot 20")
+    assert found.get(kinds.InstanceType, "m6i.8xlarge").source.startswith("snapshot 20")
+    assert found.get(kinds.InstanceType, "r5.large") is None
+
+
+def test_a_denied_type_is_a_gap_and_the_snapshot_still_helps_those_who_need_no_certainty(simulate):
+    account = simulate(Fleet(now=NOW, instances=instances(1)))
+    account.sim.faults.deny("ec2:DescribeInstanceTypes")
+    found, (gap,) = account.read({kinds.InstanceType})
+    assert gap.what == "ec2:DescribeInstanceTypes"
+    assert kinds.InstanceType in found.unreadable
+    assert found.get(kinds.InstanceType, "t3.micro").source.startswith("snapshot")
+
+
+def detached(volume_id, days_ago, name="DetachVolume", instance_id="i-00000"):
+    request = {"volumeId": volume_id} if name == "DetachVolume" else {"instancesSet": {"items": [{"instanceId": instance_id}]}}
+    return TrailEvent(
+        name=name,
+        at=NOW - days_ago * DAY,
+        region=REGION,
+        user="anna",
+        resources=(("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)),
+        request=request,
+        response={},
+    )
+
+
+def test_the_last_detachment_counts_whichever_event_it_came_by(simulate):
+    events = [
+        detached("vol-00000", 40),
+        detached("vol-00000", 9, "TerminateInstances"),
+        detached("vol-00001", 5),
+        detached("vol-gone", 3),
+    ]
+    account = simulate(Fleet(now=NOW, volumes=volumes(2), events=events))
+    found, gaps = account.read({kinds.Volume}, {kinds.Detachment})
+    assert gaps == []
+    assert {d.id: (d.event_name, (NOW - d.at.timestamp()) / DAY) for d in found.all(kinds.Detachment)} == {
+        "vol-00000": ("TerminateInstances", 9),
+        "vol-00001": ("DetachVolume", 5),
+    }
+    assert account.sim.calls["cloudtrail:LookupEvents"] == 2
+
+
+def test_without_an_unattached_volume_cloudtrail_is_not_asked(simulate):
+    attached = volumes(3, attachments=(Attachment(instance_id="i-00000", since=NOW - DAY),))
+    account = simulate(Fleet(now=NOW, volumes=attached, instances=instances(1)))
+    account.read({kinds.Volume}, {kinds.Detachment})
+    assert "cloudtrail:LookupEvents" not in account.sim.calls
+
+
+def test_a_history_too_long_to_read_is_said_and_what_was_read_is_kept(simulate, monkeypatch):
+    monkeypatch.setattr(inventory_cloudtrail, "MAX_PAGES", 1)
+    events = [detached("vol-00000", 1), *[detached(f"vol-x{n}", 2) for n in range(60)]]
+    account = simulate(Fleet(now=NOW, volumes=volumes(2), events=events))
+    account.sim.faults.unthrottle("cloudtrail:LookupEvents")
+    found, (gap,) = account.read({kinds.Volume}, {kinds.Detachment})
+    assert [d.id for d in found.all(kinds.Detachment)] == ["vol-00000"]
+    assert gap.optional
+    assert "more than 50 DetachVolume events" in gap.reason
+
+
+def test_history_is_read_no_further_back_than_it_can_matter(simulate):
+    events = [detached("vol-00000", 1), *[detached(f"vol-x{n}", 2) for n in range(120)]]
+    account = simulate(Fleet(now=NOW, volumes=volumes(1), events=events))
+    account.sim.faults.unthrottle("cloudtrail:LookupEvents")
+    account.read({kinds.Volume}, {kinds.Detachment})
+    assert account.sim.calls["cloudtrail:LookupEvents"] == 2
+
+
+class Dying:
+    """A session whose every resource is being deleted."""
+
+    def client(self, service, region):
+        return self
+
+    def describe_volumes(self, **_):
+        return {"Volumes": [{"VolumeId": "vol-1", "State": "deleting"}]}
+
+    def describe_instances(self, **_):
+        return {"Reservations": [{"Instances": [{"InstanceId": "i-1", "State": {"Name": "shutting-down"}}]}]}
+
+    def describe_file_systems(self, **_):
+        return {"FileSystems": [{"FileSystemId": "fs-1", "LifeCycleState": "deleting", "Lifecycle": "DELETING"}]}
+
+
+@pytest.mark.parametrize("kind", [kinds.Volume, kinds.Instance, kinds.EfsFileSystem, kinds.FsxFileSystem])
+def test_what_is_being_deleted_is_left_out(kind):
+    assert list(READERS[kind].read(Dying(), Target("123456789012", REGION), Read([]))) == []
+
+
+class ReplayedTrail:
+    """A session whose CloudTrail answers what it is given."""
+
+    def __init__(self, *events):
+        self.events = list(events)
+
+    def client(self, service, region):
+        return self
+
+    def lookup_events(self, **parameters):
+        asked = parameters["LookupAttributes"][0]["AttributeValue"]
+        return {"Events": [event for event in self.events if event["EventName"] == asked]}
+
+
+def test_a_detachment_that_was_refused_is_none(simulate):
+    found, _ = simulate(Fleet(now=NOW, volumes=volumes(1))).read({kinds.Volume})
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    record = {"requestParameters": {"volumeId": "vol-00000", "instanceId": "i-1"}}
+    worked = {"EventName": "DetachVolume", "EventTime": at, "CloudTrailEvent": json.dumps(record)}
+    refused = {**worked, "CloudTrailEvent": json.dumps({**record, "errorCode": "Client.UnauthorizedOperation"})}
+    target = Target("123456789012", REGION)
+    assert list(inventory_cloudtrail.detachments(ReplayedTrail(refused), target, found)) == []
+    (one,) = inventory_cloudtrail.detachments(ReplayedTrail(worked), target, found)
+    assert (one.id, one.instance_id) == ("vol-00000", "i-1")
+
+
+def test_agent_metrics_come_with_the_dimensions_their_agent_chose(simulate):
+    names = ("ethtool_bw_in_allowance_exceeded", "ethtool_bw_out_allowance_exceeded")
+    counters = {name: given(Shapes(NOW).shape("steady")) for name in names}
+    silent = Instance(id="i-plain", type="t3.small", az=ZONE, launched=NOW - DAY)
+    account = simulate(Fleet(now=NOW, instances=[*instances(1, agent="typed", telemetry=counters), silent]))
+    found, _ = account.read(set(), {kinds.AgentMetric})
+    metrics = found.all(kinds.AgentMetric)
+    assert {m.name for m in metrics} == set(names)
+    assert {m.instance_id for m in metrics} == {"i-00000"}
+    assert dict(metrics[0].dimensions)["InstanceType"] == "t3.micro"
+
+
+def test_where_no_network_bursts_no_agent_metric_is_listed(simulate):
+    account = simulate(Fleet(now=NOW, instances=instances(2, "m6i.8xlarge", agent="plain")))
+    account.read(set(), {kinds.AgentMetric})
+    assert "cloudwatch:ListMetrics" not in account.sim.calls
+
+
+def test_a_reader_that_breaks_is_a_gap_too(simulate, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("a bug")
+        yield
+
+    monkeypatch.setitem(READERS, kinds.Volume, type(READERS[kinds.Volume])("ec2:DescribeVolumes", broken))
+    _, (gap,) = simulate(EVERYTHING).read({kinds.Volume})
+    assert "ZeroDivisionError" in gap.reason
+
+
+def test_a_whole_inventory_uses_only_the_actions_it_names(simulate):
+    account = simulate(demo_fleet())
+    found, gaps = account.read(set(READERS))
+    assert gaps == []
+    assert set(account.meter.api_calls()) == ACTIONS
+    assert account.meter.api_calls() == account.sim.calls
+    assert all(found.all(kind) for kind in READERS)
+    assert isinstance(found, Read)
+    assert identity(account.session).account == "123456789012"

@@ -1,0 +1,37 @@
+"""No page is taken for more, or for less, than it is."""
+
+import pytest
+
+from slackwater.aws.errors import BrokenAnswerError
+from slackwater.aws.pages import pages
+
+
+def replay(*answers):
+    waiting = list(answers)
+    return lambda **_: waiting.pop(0)
+
+
+def test_pages_are_read_to_the_last_even_where_one_is_empty():
+    call = replay({"Items": [1], "NextToken": "a"}, {"Items": [], "NextToken": "b"}, {"Items": [2]})
+    assert list(pages(call, "Items")) == [1, 2]
+
+
+def test_an_answer_without_its_list_is_broken_and_not_an_empty_account():
+    with pytest.raises(BrokenAnswerError, match="no Items"):
+        list(pages(replay({"Items": [1], "NextToken": "a"}, {}), "Items"))
+
+
+def test_a_token_that_comes_again_is_broken_and_not_an_endless_account():
+    with pytest.raises(BrokenAnswerError, match="repeats"):
+        list(pages(lambda **_: {"Items": [1], "NextToken": "a"}, "Items"))
+
+
+def test_a_token_goes_back_under_the_name_the_service_takes_it_by():
+    sent = []
+
+    def call(**parameters):
+        sent.append(dict(parameters))
+        return {"Items": [], **({} if len(sent) > 1 else {"NextMarker": "m"})}
+
+    list(pages(call, "Items", next_in="Marker", next_out="NextMarker", MaxItems=5))
+    assert sent == [{"MaxItems": 5}, {"MaxItems": 5, "Marker": "m"}]

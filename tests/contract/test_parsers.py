@@ -1,0 +1,165 @@
+"""The lean parsers give what botocore's own parser gives for the same bytes, as far as the inventory reads."""
+
+from datetime import UTC, datetime
+from xml.sax.saxutils import escape
+
+import pytest
+from botocore.parsers import EC2QueryParser, JSONParser, ResponseParserError
+from botocore.session import Session
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slackwater.aws.parsers import WANTED, LeanEc2Parser, LeanJsonParser, LeanParserFactory, timestamp
+
+EC2 = Session().get_service_model("ec2")
+CLOUDWATCH = Session().get_service_model("cloudwatch")
+NAMESPACE = 'xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"'
+
+VOLUME = """<item>
+  <volumeId>vol-1</volumeId><size>100</size><snapshotId/><availabilityZone>ap-northeast-1a</availabilityZone>
+  <status>in-use</status><createTime>2026-09-01T10:20:30.123Z</createTime>
+  <attachmentSet><item><volumeId>vol-1</volumeId><instanceId>i-1</instanceId><device>/dev/sdf</device>
+    <status>attached</status><attachTime>2026-09-01T10:20:31.000Z</attachTime></item></attachmentSet>
+  <tagSet><item><key>Name</key><value>logs &amp; &lt;data&gt; &#x6f6e;</value></item><item><key>Empty</key><value/></item></tagSet>
+  <volumeType>gp3</volumeType><iops>3000</iops><encrypted>true</encrypted>
+  <multiAttachEnabled>true</multiAttachEnabled><throughput>250</throughput></item>"""
+BARE_VOLUME = """<item><volumeId>vol-2</volumeId><size>8</size><status>available</status><volumeType>standard</volumeType>
+  <createTime>2026-09-01T10:20:30Z</createTime><availabilityZone>ap-northeast-1c</availabilityZone><attachmentSet/></item>"""
+INSTANCE = """<item><reservationId>r-1</reservationId><groupSet/><instancesSet><item>
+  <instanceId>i-1</instanceId><instanceState><code>80</code><name>stopped</name></instanceState>
+  <reason>User initiated (2026-09-01 10:00:00 GMT)</reason><instanceType>t3.micro</instanceType>
+  <launchTime>2026-05-01T10:00:00.000Z</launchTime><monitoring><state>disabled</state></monitoring>
+  <placement><availabilityZone>ap-northeast-1a</availabilityZone></placement>
+  <rootDeviceName>/dev/xvda</rootDeviceName>
+  <networkPerformanceOptions><bandwidthWeighting>vpc-1</bandwidthWeighting></networkPerformanceOptions>
+  <tagSet><item><key>Name</key><value>web</value></item></tagSet></item></instancesSet></item>"""
+
+
+def body(operation, items, *, namespace=NAMESPACE, token="<nextToken>page:2</nextToken>"):
+    wrapper = {"DescribeVolumes": "volumeSet", "DescribeInstances": "reservationSet"}[operation]
+    inner = f"<requestId>r</requestId><{wrapper}>{items}</{wrapper}>{token}"
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{operation}Response {namespace}>{inner}</{operation}Response>'.encode()
+
+
+def parse(parser, operation, content, status=200):
+    response = {"status_code": status, "headers": {}, "body": content, "context": {}}
+    return parser.parse(response, EC2.operation_model(operation).output_shape)
+
+
+def cut(parsed, wanted):
+    """What is wanted of what botocore parsed."""
+    if isinstance(parsed, list):
+        return [cut(item, wanted) for item in parsed]
+    return {name: cut(parsed[name], below) for name, below in wanted.items() if name in parsed} if wanted else parsed
+
+
+def both(operation, content):
+    lean = parse(LeanEc2Parser(), operation, content)
+    del lean["ResponseMetadata"]
+    return lean, cut(parse(EC2QueryParser(), operation, content), WANTED[f"{operation}Result"])
+
+
+@pytest.mark.parametrize(
+    ("operation", "items"),
+    [
+        ("DescribeVolumes", VOLUME + BARE_VOLUME),
+        ("DescribeVolumes", ""),
+        ("DescribeInstances", INSTANCE * 2),
+        ("DescribeInstances", ""),
+    ],
+)
+@pytest.mark.parametrize("namespace", [NAMESPACE, ""])
+def test_a_page_reads_as_botocore_reads_it(operation, items, namespace):
+    lean, theirs = both(operation, body(operation, items, namespace=namespace))
+    assert lean == theirs
+    assert lean["NextToken"] == "page:2"
+
+
+def test_every_field_of_a_volume_is_there():
+    (volume,) = both("DescribeVolumes", body("DescribeVolumes", VOLUME))[0]["Volumes"]
+    assert volume.keys() == WANTED["DescribeVolumesResult"]["Volumes"].keys()
+    assert volume["Tags"] == [{"Key": "Name", "Value": "logs & <data> 潮"}, {"Key": "Empty", "Value": ""}]
+
+
+def test_every_field_of_an_instance_is_there():
+    (reservation,) = both("DescribeInstances", body("DescribeInstances", INSTANCE))[0]["Reservations"]
+    assert reservation["Instances"][0].keys() == WANTED["DescribeInstancesResult"]["Reservations"]["Instances"].keys()
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn"]), max_size=40))
+def test_any_tag_value_reads_as_botocore_reads_it(value):
+    tagged = BARE_VOLUME.replace("</item>", f"<tagSet><item><key>k</key><value>{escape(value)}</value></item></tagSet></item>")
+    lean, theirs = both("DescribeVolumes", body("DescribeVolumes", tagged))
+    assert lean == theirs
+
+
+def test_a_list_that_is_missing_stays_missing():
+    lean, _ = both("DescribeVolumes", f"<DescribeVolumesResponse {NAMESPACE}/>".encode())
+    assert "Volumes" not in lean
+
+
+def test_a_body_cut_short_is_an_error():
+    whole = body("DescribeVolumes", VOLUME)
+    with pytest.raises(ResponseParserError):
+        parse(LeanEc2Parser(), "DescribeVolumes", whole[: len(whole) // 2])
+
+
+def test_errors_are_read_by_botocore():
+    content = b"<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>No</Message></Error></Errors></Response>"
+    parsed = parse(LeanEc2Parser(), "DescribeVolumes", content, status=403)
+    assert parsed["Error"] == {"Code": "UnauthorizedOperation", "Message": "No"}
+
+
+def test_other_answers_of_ec2_are_read_whole():
+    content = f"<DescribeRegionsResponse {NAMESPACE}><regionInfo><item><regionName>eu-west-1</regionName></item></regionInfo>"
+    parsed = parse(LeanEc2Parser(), "DescribeRegions", (content + "</DescribeRegionsResponse>").encode())
+    assert parsed["Regions"] == [{"RegionName": "eu-west-1"}]
+
+
+def metric_data(parser, content, status=200):
+    response = {"status_code": status, "headers": {}, "body": content, "context": {}}
+    return parser.parse(response, CLOUDWATCH.operation_model("GetMetricData").output_shape)
+
+
+def test_metric_data_reads_as_botocore_reads_it_but_for_the_times():
+    content = b"""{"MetricDataResults": [{"Id": "q0", "Label": "x", "StatusCode": "Complete",
+      "Timestamps": [1763200000.0, 1763203600], "Values": [1.5, 2]}], "Messages": [], "NextToken": "t"}"""
+    lean, theirs = metric_data(LeanJsonParser(), content), metric_data(JSONParser(), content)
+    assert [datetime.fromtimestamp(t, UTC) for t in lean["MetricDataResults"][0].pop("Timestamps")] == theirs[
+        "MetricDataResults"
+    ][0].pop("Timestamps")
+    assert lean["MetricDataResults"] == theirs["MetricDataResults"]
+    assert lean["NextToken"] == theirs["NextToken"]
+
+
+@pytest.mark.parametrize("content", [b'{"MetricDataResults": [{"Id": "q0', b"", b"[]", b"<html/>"])
+def test_metric_data_that_is_no_json_object_is_an_error(content):
+    with pytest.raises(ResponseParserError):
+        metric_data(LeanJsonParser(), content)
+
+
+def test_an_error_of_cloudwatch_is_read_by_botocore():
+    parsed = metric_data(LeanJsonParser(), b'{"__type": "ThrottlingException", "message": "Rate exceeded"}', status=400)
+    assert parsed["Error"]["Code"] == "ThrottlingException"
+
+
+@pytest.mark.parametrize("protocol", ["ec2", "json", "query", "rest-json", "smithy-rpc-v2-cbor"])
+def test_there_is_a_parser_for_every_protocol(protocol):
+    assert LeanParserFactory().create_parser(protocol) is not None
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        1788258030.5,
+        1788258030,
+        "2026-09-01T10:20:30.500Z",
+        "2026-09-01T10:20:30",
+        "1788258030",
+        "Tue, 01 Sep 2026 10:20:30 GMT",
+    ],
+)
+def test_a_time_is_read_in_any_form_that_aws_writes(written):
+    read = timestamp(written)
+    assert read.replace(microsecond=0) == datetime(2026, 9, 1, 10, 20, 30, tzinfo=UTC)
+    assert read.tzinfo is not None

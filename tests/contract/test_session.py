@@ -1,0 +1,177 @@
+"""Who asks, where, and what is said when that cannot work."""
+
+import os
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.metadata import version
+
+import pytest
+from botocore.exceptions import ClientError
+
+from slackwater.aws.errors import (
+    AccessDeniedError,
+    AwsError,
+    ExpiredCredentialsError,
+    NoCredentialsError,
+    UnreachableError,
+    reason,
+)
+from slackwater.aws.identity import Identity, identity
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.regions import default_region, enabled_regions, known_regions
+from slackwater.aws.session import AwsSession, Endpoint
+from slackwater_simulator import Fleet, instant
+from slackwater_simulator.resources import Role
+
+NOW = instant("2026-11-16T09:07:00Z")
+EMPTY = Fleet(now=NOW)
+OTHER = Fleet(now=NOW, account="210987654321", roles=[Role(name="audit", external_id="tide-table")])
+ROLE_ARN = "arn:aws:iam::210987654321:role/audit"
+
+
+@pytest.fixture
+def bare(monkeypatch, tmp_path):
+    """An environment that says nothing of AWS."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    return monkeypatch
+
+
+@contextmanager
+def web_page():
+    """Something that answers everything with a page, as a captive portal does."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.send_response(200)
+            self.send_header("Content-Length", "26")
+            self.end_headers()
+            self.wfile.write(b"<html><body></body></html>")
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_the_caller_is_who_the_keys_belong_to(simulate):
+    account = simulate(EMPTY)
+    assert identity(account.session) == Identity("123456789012", "arn:aws:iam::123456789012:user/simulated", "aws")
+
+
+def test_a_role_is_assumed_once_and_then_acts_in_its_own_account(simulate):
+    account = simulate(EMPTY, OTHER, role_arn=ROLE_ARN, external_id="tide-table")
+    assert identity(account.session).account == "210987654321"
+    enabled_regions(account.session)
+    assert account.meter.api_calls()["sts:AssumeRole"] == 1
+
+
+@pytest.mark.parametrize("external_id", [None, "wrong"])
+def test_a_role_that_may_not_be_assumed_says_where_to_look(simulate, external_id):
+    account = simulate(EMPTY, OTHER, role_arn=ROLE_ARN, external_id=external_id)
+    with pytest.raises(AccessDeniedError, match=r"trust policy .* external id"):
+        identity(account.session)
+
+
+def test_a_denied_call_says_that_a_policy_lacks_it(simulate):
+    account = simulate(EMPTY)
+    account.sim.faults.deny("ec2:DescribeRegions")
+    with pytest.raises(AccessDeniedError, match=r"policy lacks this action .*ec2:DescribeRegions"):
+        enabled_regions(account.session)
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "remedy"),
+    [
+        ("ExpiredToken", ExpiredCredentialsError, "sign in again"),
+        ("InvalidClientTokenId", NoCredentialsError, "check the profile or the keys"),
+    ],
+)
+def test_refused_keys_say_what_to_do(simulate, code, error, remedy):
+    account = simulate(EMPTY)
+    account.sim.faults.error("sts:GetCallerIdentity", code, 403)
+    with pytest.raises(error, match=remedy):
+        identity(account.session)
+
+
+def test_without_credentials_the_ways_to_get_some_are_named(bare):
+    with pytest.raises(NoCredentialsError, match="aws configure"):
+        identity(AwsSession(meter=CallMeter()))
+
+
+def test_a_role_without_credentials_to_assume_it_is_no_credentials(bare):
+    with pytest.raises(NoCredentialsError, match="assume the role"):
+        identity(AwsSession(role_arn=ROLE_ARN, meter=CallMeter()))
+
+
+def test_a_profile_that_is_not_there_is_named(bare):
+    with pytest.raises(NoCredentialsError, match="nobody"):
+        AwsSession("nobody", meter=CallMeter())
+
+
+def test_nothing_that_listens_is_unreachable(impatient):
+    with pytest.raises(UnreachableError, match="AWS_ENDPOINT_URL"):
+        identity(AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "AKIADUMMY", "dummy")))
+
+
+def test_a_web_page_is_not_aws(impatient):
+    with web_page() as url, pytest.raises(UnreachableError):
+        identity(AwsSession(meter=CallMeter(), endpoint=Endpoint(url, "AKIADUMMY", "dummy")))
+
+
+def test_the_environment_means_what_it_means_to_every_sdk(bare, simulate):
+    account = simulate(EMPTY)
+    bare.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    bare.setenv("AWS_ENDPOINT_URL_STS", account.sim.url)
+    bare.setenv("AWS_ACCESS_KEY_ID", "AKIADUMMY")
+    bare.setenv("AWS_SECRET_ACCESS_KEY", "dummy")
+    session = AwsSession(meter=CallMeter())
+    assert identity(session).account == "123456789012"
+
+
+def test_aws_region_comes_before_aws_default_region(bare):
+    assert default_region(AwsSession(meter=CallMeter())) is None
+    bare.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    assert default_region(AwsSession(meter=CallMeter())) == "eu-west-1"
+    bare.setenv("AWS_REGION", "ap-northeast-1")
+    assert default_region(AwsSession(meter=CallMeter())) == "ap-northeast-1"
+
+
+def test_a_profile_names_its_region(bare, tmp_path):
+    (tmp_path / "config").write_text("[profile tide]\nregion = sa-east-1\n")
+    assert default_region(AwsSession("tide", meter=CallMeter())) == "sa-east-1"
+
+
+def test_known_regions_span_the_partitions_without_a_call():
+    meter = CallMeter()
+    known = known_regions(AwsSession(meter=meter, endpoint=Endpoint("http://127.0.0.1:9", "k", "s")))
+    assert {"us-east-1", "ap-northeast-1", "cn-north-1", "us-gov-west-1"} <= set(known)
+    assert meter.api_calls() == {}
+
+
+def test_a_client_is_made_once_and_says_who_it_is(simulate):
+    account = simulate(EMPTY)
+    sent = []
+    client = account.session.client("sts", "us-east-1")
+    assert account.session.client("sts", "us-east-1") is client
+    client.meta.events.register("before-send", lambda request, **_: sent.append(request.headers["User-Agent"]))
+    identity(account.session)
+    assert f"slackwater/{version('slackwater')}".encode() in sent[0]
+
+
+def test_a_reason_is_one_line_without_request_ids_and_encoded_policies():
+    said = "You are not\nauthorized. Encoded authorization failure message: QmFzZTY0 (RequestId: 1-2-3)"
+    error = ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": said}}, "DescribeVolumes")
+    assert reason(error) == "UnauthorizedOperation: You are not authorized."
+    assert len(reason(AwsError("long " * 100))) == 240

@@ -1,0 +1,124 @@
+"""`slackwater demo`."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from slackwater.views import scan_json
+from slackwater_cli import simulated
+from slackwater_cli.commands import demo
+from slackwater_cli.simulated import Planted
+from slackwater_cli.verdicts import compared
+
+
+def test_the_demo_finds_what_was_planted_and_nothing_else(run, nowhere: Path, tmp_path: Path) -> None:
+    done = run("demo")
+
+    assert done.status == 0, done.out
+    assert done.out.startswith("A SIMULATED account")
+    assert "MISSED" not in done.out
+    assert "FALSE ALARM" not in done.out
+    assert "found   s3-proxy " in done.out
+    assert "silent  billing-close " in done.out
+    assert [path.name for path in (nowhere / "demo-output").iterdir()] == ["findings.json"]
+    Draft202012Validator(scan_json.schema()).validate(json.loads((nowhere / "demo-output/findings.json").read_text("utf-8")))
+    assert not (tmp_path / "cache").exists(), "simulated prices must not be taken for real ones"
+
+
+def test_the_users_own_aws_settings_do_not_matter(run, monkeypatch: pytest.MonkeyPatch, nowhere: Path) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_EC2", "http://127.0.0.1:9")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    (nowhere / "slackwater.toml").write_text("[detectors.efs-idle]\nenabled = false\n", "utf-8")
+
+    assert run("demo", "--output", "elsewhere").status == 0
+    assert (nowhere / "elsewhere/findings.json").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_wrong_usage(run, nowhere: Path) -> None:
+    (nowhere / "file").touch()
+
+    done = run("demo", "--output", "file")
+
+    assert done.status == 2
+    assert "--output file: cannot be made: File exists" in done.err
+
+
+def test_without_the_simulator_it_says_how_to_get_it(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulated, "MODULE", "slackwater_simulator_that_nobody_installed")
+
+    done = run("demo")
+
+    assert done.status == 4
+    assert "make setup" in done.err
+
+
+def test_a_simulator_that_does_not_start_is_an_error(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulated, "MODULE", "this")
+
+    assert run("demo").status != 0
+
+
+def test_the_simulated_account_ends_with_the_demo() -> None:
+    with simulated.simulated_account() as account:
+        assert account.now == datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
+        assert account.planted()
+
+    with pytest.raises(OSError, match="refused"):
+        account.planted()
+
+
+def planted(resource_id: str, *troubles: str, twin_of: str | None = None) -> Planted:
+    return Planted(resource_id, f"name of {resource_id}", "a story", "why", troubles, twin_of)
+
+
+def found(*pairs: tuple[str, str]) -> dict:
+    return {"findings": [{"detector": detector, "resource": {"id": id_, "name": id_}} for detector, id_ in pairs]}
+
+
+def outcomes(cases: list[Planted], document: dict) -> dict[tuple[str, str], str]:
+    return {(one.detector, one.resource_id): one.outcome for one in compared(cases, document, {"efs-idle", "ebs-unattached"})}
+
+
+def test_troubles_are_found_or_missed_and_twins_silent_or_false_alarms() -> None:
+    cases = [
+        planted("a", "efs-idle"),
+        planted("b", "efs-idle"),
+        planted("c", twin_of="efs-idle"),
+        planted("d", twin_of="efs-idle"),
+    ]
+
+    assert outcomes(cases, found(("efs-idle", "a"), ("efs-idle", "c"))) == {
+        ("efs-idle", "a"): "found",
+        ("efs-idle", "b"): "MISSED",
+        ("efs-idle", "c"): "FALSE ALARM",
+        ("efs-idle", "d"): "silent",
+    }
+
+
+def test_a_finding_that_nobody_planted_is_a_false_alarm() -> None:
+    cases = [planted("a", "efs-idle")]
+
+    assert outcomes(cases, found(("efs-idle", "a"), ("ebs-unattached", "a"), ("efs-idle", "z"))) == {
+        ("efs-idle", "a"): "found",
+        ("ebs-unattached", "a"): "FALSE ALARM",
+        ("efs-idle", "z"): "FALSE ALARM",
+    }
+
+
+def test_troubles_of_detectors_that_are_not_there_yet_are_not_counted() -> None:
+    assert outcomes([planted("a", "efs-orphaned"), planted("b", twin_of="efs-orphaned")], found()) == {}
+
+
+def test_the_demo_leaves_with_1_if_anything_disagrees(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "compared", lambda *_: compared([planted("never-made", "efs-idle")], found(), {"efs-idle"}))
+
+    done = run("demo")
+
+    assert done.status == 1
+    assert "MISSED" in done.out
+    assert "0 of 1 planted troubles found" in done.out

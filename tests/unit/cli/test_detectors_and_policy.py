@@ -1,0 +1,82 @@
+"""`slackwater detectors`, `slackwater policy`, the generated pages."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from slackwater.engine.registry import documentation, registry
+from slackwater.views.detector_page import render_page
+
+
+@pytest.mark.parametrize("arguments", [("detectors",), ("detectors", "list")])
+def test_detectors_are_listed(arguments: tuple[str, ...], run) -> None:
+    done = run(*arguments)
+
+    assert done.status == 0
+    for id_, detector in registry().items():
+        assert any(line.startswith(id_) and detector.kind in line for line in done.out.splitlines())
+
+
+def test_a_detector_shows_its_page_as_it_is_in_the_docs(run) -> None:
+    assert run("detectors", "show", "efs-idle").out == render_page(
+        "efs-idle", registry()["efs-idle"], documentation("efs-idle")
+    )
+
+
+def test_an_unknown_detector_is_wrong_usage(run) -> None:
+    done = run("detectors", "show", "efs-idel")
+
+    assert (done.status, done.out) == (2, "")
+    assert "did you mean efs-idle?" in done.err
+
+
+def test_a_good_policy_is_told_to_be_good_without_asking_aws(run, nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (nowhere / "mine.toml").write_text("[detectors.efs-idle]\nenabled = false\n[scan]\nregions = ['eu-west-1']\n", "utf-8")
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+
+    done = run("policy", "check", "mine.toml")
+
+    assert done.status == 0
+    assert done.out == f"mine.toml: good; {len(registry()) - 1} of {len(registry())} detectors are on.\n"
+
+
+def test_a_wrong_policy_leaves_with_2_and_one_line_for_each_problem(run, nowhere: Path) -> None:
+    (nowhere / "slackwater.toml").write_text("[detectors.efs-idel]\n[scan]\nregion = 1\n", "utf-8")
+
+    done = run("policy", "check")
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err.splitlines() == [
+        "slackwater.toml:1: detectors.efs-idel: no such detector; did you mean efs-idle?",
+        "slackwater.toml:3: scan.region: no such key; did you mean regions?",
+    ]
+
+
+def test_a_policy_with_an_unknown_region_is_wrong(run, nowhere: Path) -> None:
+    (nowhere / "slackwater.toml").write_text("[scan]\nregions = ['eu-wset-1']\n", "utf-8")
+
+    assert run("policy", "check").status == 2
+
+
+def test_the_policys_schema_is_json_schema(run) -> None:
+    schema = json.loads(run("policy", "schema").out)
+
+    Draft202012Validator.check_schema(schema)
+    assert set(schema["properties"]) >= {"detectors", "scan", "exempt", "prices", "owners"}
+
+
+def test_the_version_is_told(run) -> None:
+    done = run("--version")
+
+    assert (done.status, done.out.split()[0]) == (0, "slackwater")
+
+
+def test_the_docs_hold_a_page_for_each_detector_and_one_that_leads_there(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "slackwater_cli.docs", str(tmp_path / "docs")], check=True)
+
+    assert {path.name for path in (tmp_path / "docs").iterdir()} == {"README.md", *(f"{id_}.md" for id_ in registry())}
+    assert (tmp_path / "docs/efs-idle.md").read_text("utf-8").startswith("# efs-idle\n")

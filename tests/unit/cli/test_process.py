@@ -1,0 +1,109 @@
+"""The command as a process of its own: closed pipes, signals, terminals."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+COMMAND = (sys.executable, "-m", "slackwater_cli")
+LONG_S = 60
+"""Only a hanging process takes so long."""
+
+
+def test_a_reader_that_has_had_enough_is_no_error() -> None:
+    process = subprocess.Popen([*COMMAND, "detectors", "show", "efs-idle"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+
+    said = process.stderr.read()
+    process.stderr.close()
+
+    assert process.wait(LONG_S) == 141
+    assert said == b""
+
+
+def test_ctrl_c_ends_a_scan_that_waits_for_aws_and_leaves_no_draft(account, nowhere: Path) -> None:
+    reached, answer = threading.Event(), threading.Event()
+    check = account.faults.check
+
+    def hang(call: object) -> None:
+        reached.set()
+        answer.wait(LONG_S)
+        check(call)
+
+    account.faults.check = hang
+    try:
+        process = subprocess.Popen(
+            [*COMMAND, "scan", "--region", "ap-northeast-1", "--output", "scan.json"], stderr=subprocess.PIPE, text=True
+        )
+        assert reached.wait(LONG_S)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=LONG_S)
+    finally:
+        answer.set()
+        del account.faults.check
+
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert list(nowhere.iterdir()) == []
+
+
+def on_a_terminal(*arguments: str, **environment: str) -> str:
+    """What a command shows on a terminal of 80 columns."""
+    ours, theirs = pty.openpty()
+    env = {k: v for k, v in os.environ.items() if k not in {"COLUMNS", "TERM"}} | {"TERM": "xterm-256color"} | environment
+    process = subprocess.Popen([*COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=env)
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 65_536):
+            shown += piece
+    except OSError:  # how Linux says that the other side of a terminal is gone
+        pass
+    os.close(ours)
+    process.wait(LONG_S)
+    return shown.decode()
+
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7]m")
+SCAN = ("scan", "--region", "ap-northeast-1", "--now", "2026-11-16T09:07:00Z", "--detector", "efs-idle")
+
+
+@pytest.mark.usefixtures("account")
+def test_a_terminal_gets_colours_and_progress() -> None:
+    shown = on_a_terminal(*SCAN)
+
+    assert COLOUR.search(shown)
+    assert "ap-northeast-1: inventory" in shown or "ap-northeast-1: done" in shown
+
+
+@pytest.mark.usefixtures("account")
+def test_no_color_is_honoured() -> None:
+    shown = on_a_terminal(*SCAN, NO_COLOR="1")
+
+    assert "USD a month could be saved" in shown
+    assert not COLOUR.search(shown.split("USD a month could be saved")[1])
+
+
+@pytest.mark.usefixtures("account")
+def test_piped_it_is_plain_whatever_the_terminal_is() -> None:
+    done = subprocess.run([*COMMAND, *SCAN], capture_output=True, check=False, env=os.environ | {"TERM": "xterm-256color"})
+
+    assert done.returncode == 0
+    assert b"\x1b" not in done.stdout + done.stderr
+    assert "▁".encode() in done.stdout
+
+
+@pytest.mark.usefixtures("account")
+def test_text_is_utf_8_in_a_pipe_whatever_the_locale() -> None:
+    done = subprocess.run(
+        [*COMMAND, *SCAN], capture_output=True, check=False, env=os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    )
+
+    assert done.returncode == 0
+    assert "▁" in done.stdout.decode("utf-8")

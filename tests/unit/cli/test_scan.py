@@ -1,0 +1,322 @@
+"""`slackwater scan`, from its options to its exit status."""
+
+import csv
+import json
+import os
+import stat
+import threading
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from slackwater.views import scan_json
+from slackwater_simulator import Simulator, hostile_fleet
+
+QUIET = ("--detector", "efs-idle")
+"""One detector, so that a scan is quick."""
+
+
+def test_a_complete_scan_leaves_with_0_and_only_the_document_on_standard_output(scan) -> None:
+    done = scan("--format", "json")
+
+    document = json.loads(done.out)
+    Draft202012Validator(scan_json.schema()).validate(document)
+    assert (done.status, document["scan"]["complete"]) == (0, True)
+    assert {finding["detector"] for finding in document["findings"]} >= {"efs-idle", "ebs-unattached", "fsx-sync-export"}
+    assert document["totals"]["monthly_savings_usd"] + " USD a month could be saved" in done.err
+
+
+def test_every_request_is_in_the_document(scan, account) -> None:
+    document = json.loads(scan("--format", "json").out)
+
+    assert document["scan"]["usage"]["api_calls"] == {k: n for k, n in account.calls.items() if not k.startswith("sts:")} | {
+        "sts:GetCallerIdentity": 1
+    }
+    assert document["scan"]["usage"]["metrics_requested"] == account.metrics_requested
+
+
+def test_the_table_is_plain_text_when_nobody_looks(scan) -> None:
+    done = scan(*QUIET)
+
+    assert done.status == 0
+    assert "\x1b" not in done.out
+    assert "USD a month could be saved: 5 findings." in done.out.splitlines()[0]
+    assert done.err == ""
+
+
+@pytest.mark.parametrize(("level", "status"), [("high", 0), ("medium", 1), ("low", 1), ("info", 1)])
+def test_fail_on_is_met_by_findings_at_least_as_severe(level: str, status: int, scan) -> None:
+    assert scan(*QUIET, "--fail-on", level).status == status
+
+
+def test_what_is_denied_makes_the_scan_incomplete_and_that_wins_over_fail_on(scan, account) -> None:
+    account.faults.deny("fsx:DescribeVolumes")
+
+    done = scan("--format", "json", "--fail-on", "low")
+
+    document = json.loads(done.out)
+    assert done.status == 3
+    assert document["findings"]
+    assert [(gap["what"], gap["optional"]) for gap in document["scan"]["gaps"]] == [("fsx:DescribeVolumes", False)]
+    assert "INCOMPLETE" in done.err
+    assert "fsx:DescribeVolumes: AccessDenied" in done.err
+
+
+def test_the_table_tells_of_the_gap_itself(scan, account) -> None:
+    account.faults.deny("elasticfilesystem:DescribeFileSystems")
+
+    done = scan(*QUIET)
+
+    assert done.status == 3
+    assert "INCOMPLETE: 1 required call failed" in done.out.splitlines()[1]
+    assert "elasticfilesystem:DescribeFileSystems: AccessDeniedException" in done.out
+
+
+def test_prices_that_may_not_be_read_are_a_gap_that_does_not_matter(scan, account) -> None:
+    account.faults.deny("pricing:GetProducts")
+
+    done = scan(*QUIET, "--format", "json")
+
+    assert done.status == 0
+    assert [gap["optional"] for gap in json.loads(done.out)["scan"]["gaps"]] == [True]
+
+
+def test_csv_from_an_account_with_hostile_names_holds_no_formula(run, account, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Simulator(hostile_fleet()) as hostile:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", hostile.url)
+        done = run("scan", "--region", "ap-northeast-1", "--now", "2026-11-16T09:07:00Z", "--format", "csv")
+
+    rows = list(csv.DictReader(StringIO(done.out)))
+    assert "'=cmd|'/c calc'!A1" in [row["name"] for row in rows]
+    assert not [cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))]
+
+
+def test_markdown_goes_to_standard_output(scan) -> None:
+    assert scan(*QUIET, "--format", "markdown").out.startswith("# ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--format", "html"], "--format html comes with a later release"),
+        (["--format", "slack"], "--format slack comes with a later release"),
+        (["--external-id", "x"], "--external-id goes with --role-arn"),
+        (["--role-arn", "arn:aws:iam::1:user/x"], "a role's ARN looks like"),
+        (["--now", "2026-11-16T09:00:00"], "not a time with an offset"),
+        (["--now", "2026-11-16"], "not a time with an offset"),
+        (["--now", "2026-13-16T09:00:00Z"], "not a time with an offset"),
+        (["--now", "0001-01-01T00:00:00Z"], "not a time with an offset"),
+        (["--detector", "efs-idel"], "--detector: efs-idel: no such detector; did you mean efs-idle?"),
+        (["--policy", "none.toml"], "none.toml: cannot be read: No such file or directory"),
+        (["--output", "no/such/folder/x"], "--output no/such/folder/x: cannot be written: No such file or directory"),
+        (["--output", "."], "--output .: cannot be written: Is a directory"),
+        (["--region", "us-esat-1"], "--region: no region 'us-esat-1'; did you mean us-east-1?"),
+        (["--all-regions"], "--region and --all-regions exclude each other"),
+        (["--fail-on", "severe"], "--fail-on"),
+        (["--no-such-option"], "--no-such-option"),
+    ],
+)
+def test_wrong_usage_leaves_with_2_and_nothing_on_standard_output(arguments: list[str], said: str, scan, account) -> None:
+    done = scan(*arguments)
+
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert not {action for action in account.calls if not action.startswith(("sts:", "ec2:DescribeRegions"))}
+
+
+def test_a_time_with_an_offset_is_meant_as_it_is_written(scan) -> None:
+    in_utc, in_tokyo = scan(*QUIET, "--format", "json"), scan(*QUIET, "--format", "json", "--now", "2026-11-16T18:07:00+09:00")
+
+    assert json.loads(in_utc.out)["findings"] == json.loads(in_tokyo.out)["findings"]
+
+
+def test_without_credentials_it_leaves_with_4_and_says_what_to_do(run) -> None:
+    done = run("scan", "--region", "us-east-1")
+
+    assert (done.status, done.out) == (4, "")
+    assert "aws configure" in done.err
+
+
+def test_an_unknown_profile_leaves_with_4(run) -> None:
+    done = run("scan", "--region", "us-east-1", "--profile", "nobody")
+
+    assert done.status == 4
+    assert "aws configure list-profiles" in done.err
+
+
+def test_an_endpoint_where_nobody_is_leaves_with_4(scan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+
+    done = scan()
+
+    assert done.status == 4
+    assert "AWS_ENDPOINT_URL" in done.err
+
+
+def test_an_expired_token_leaves_with_4_and_says_how_to_sign_in(scan, account) -> None:
+    account.faults.error("sts:GetCallerIdentity", "ExpiredToken", 403)
+
+    done = scan()
+
+    assert done.status == 4
+    assert "aws sso login" in done.err
+
+
+def test_a_role_that_may_not_be_assumed_leaves_with_4(scan, account) -> None:
+    account.faults.deny("sts:AssumeRole")
+
+    done = scan("--role-arn", "arn:aws:iam::123456789012:role/Audit")
+
+    assert done.status == 4
+    assert "trust policy" in done.err
+
+
+def test_an_error_of_ours_leaves_with_70_and_how_to_report_it(scan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slackwater_cli.commands.scan.run_scan", lambda *_, **__: {}["oops"])
+
+    short = scan()
+    monkeypatch.setenv("SLACKWATER_DEBUG", "1")
+    long = scan()
+
+    assert (short.status, long.status) == (70, 70)
+    assert "KeyError: 'oops'" in short.err
+    assert "SLACKWATER_DEBUG=1" in short.err
+    assert "Traceback" not in short.err
+    assert "Traceback" in long.err
+
+
+def test_no_region_at_all_is_wrong_usage(run, account) -> None:
+    done = run("scan")
+
+    assert done.status == 2
+    assert "--region" in done.err
+    assert "AWS_REGION" in done.err
+
+
+def scanned(text: str) -> list[str]:
+    return [target["region"] for target in json.loads(text)["scan"]["targets"]]
+
+
+def test_regions_come_from_the_options_else_the_policy_else_the_environment(
+    run, account, nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_REGION", "us-west-2")
+    common = ("scan", "--format", "json", *QUIET)
+    assert scanned(run(*common).out) == ["us-west-2"]
+
+    (nowhere / "slackwater.toml").write_text('[scan]\nregions = ["eu-west-1", "eu-central-1"]\n', "utf-8")
+    by_policy = run(*common)
+    assert scanned(by_policy.out) == ["eu-west-1", "eu-central-1"]
+    assert by_policy.err.startswith("Policy: ./slackwater.toml\n")
+
+    assert scanned(run(*common, "--region", "us-east-1", "--region", "us-east-1").out) == ["us-east-1"]
+
+
+def test_all_regions_are_those_that_the_account_has_enabled(run, account) -> None:
+    done = run("scan", "--all-regions", "--format", "json", *QUIET)
+
+    assert done.status == 0
+    assert {"ap-northeast-1", "us-east-1", "eu-west-1"} < set(scanned(done.out))
+    assert account.calls["ec2:DescribeRegions"] == 1
+    assert account.calls["sts:GetCallerIdentity"] == 1
+
+
+def test_a_region_newer_than_this_version_is_asked_about(run, account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slackwater_cli.targets.enabled_regions", lambda _session: ["ap-planned-1"])
+
+    assert scanned(run("scan", "--region", "ap-planned-1", "--format", "json", *QUIET).out) == ["ap-planned-1"]
+    assert run("scan", "--region", "ap-planned-2").status == 2
+
+
+def test_all_regions_without_the_right_to_list_them_leaves_with_4(run, account) -> None:
+    account.faults.deny("ec2:DescribeRegions")
+
+    assert run("scan", "--all-regions").status == 4
+
+
+def test_an_unknown_region_of_the_policy_is_told_with_its_line(scan, nowhere: Path) -> None:
+    (nowhere / "mine.toml").write_text('[scan]\nregions = ["eu-wset-1"]\n', "utf-8")
+
+    done = scan("--policy", "mine.toml")
+
+    assert done.status == 2
+    assert "mine.toml:2: scan.regions: no region 'eu-wset-1'; did you mean eu-west-1?" in done.err
+
+
+def test_output_is_a_file_in_full_and_standard_output_stays_empty(scan, nowhere: Path) -> None:
+    file = nowhere / "scan.json"
+    file.write_text("old", "utf-8")
+    file.chmod(0o640)
+
+    done = scan(*QUIET, "--format", "json", "--output", "scan.json")
+
+    assert (done.status, done.out) == (0, "")
+    assert json.loads(file.read_text("utf-8"))["findings"]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert [path.name for path in nowhere.iterdir()] == ["scan.json"]
+
+
+def test_a_table_in_a_file_is_plain(scan, nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+
+    scan(*QUIET, "--output", "scan.txt")
+
+    assert "USD a month" in (nowhere / "scan.txt").read_text("utf-8")
+    assert "\x1b" not in (nowhere / "scan.txt").read_text("utf-8")
+
+
+def test_when_the_scan_cannot_be_made_the_old_file_stays_and_no_draft_is_left(scan, account, nowhere: Path) -> None:
+    (nowhere / "scan.json").write_text("old", "utf-8")
+    account.faults.error("sts:GetCallerIdentity", "ExpiredToken", 403)
+
+    assert scan("--output", "scan.json").status == 4
+
+    assert [path.name for path in nowhere.iterdir()] == ["scan.json"]
+    assert (nowhere / "scan.json").read_text("utf-8") == "old"
+
+
+def test_a_link_keeps_its_place_and_its_target_is_written(scan, nowhere: Path) -> None:
+    (nowhere / "reports").mkdir()
+    (nowhere / "latest").symlink_to("reports/today")
+
+    scan(*QUIET, "--output", "latest")
+
+    assert (nowhere / "latest").is_symlink()
+    assert "USD a month" in (nowhere / "reports/today").read_text("utf-8")
+
+
+def test_a_pipe_is_written_to_and_not_replaced(scan, nowhere: Path) -> None:
+    os.mkfifo(nowhere / "pipe")
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append((nowhere / "pipe").read_text("utf-8")), daemon=True)
+    reader.start()
+
+    assert scan(*QUIET, "--output", "pipe").status == 0
+
+    assert (nowhere / "pipe").is_fifo()
+    reader.join()
+    assert "USD a month" in read[0]
+
+
+def test_a_file_that_may_not_be_written_is_told_before_the_scan(
+    scan, account, nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (nowhere / "scan.json").touch()
+    monkeypatch.setattr(os, "access", lambda _path, mode: mode != os.W_OK)
+
+    done = scan("--output", "scan.json")
+
+    assert done.status == 2
+    assert "--output scan.json: cannot be written: Permission denied" in done.err
+    assert account.calls == {}
+
+
+def test_the_environments_detectors_are_the_policys(scan, nowhere: Path) -> None:
+    (nowhere / "slackwater.toml").write_text("[detectors.efs-idle]\nenabled = false\n", "utf-8")
+
+    document = json.loads(scan("--format", "json").out)
+
+    assert "efs-idle" not in document["totals"]["by_detector"]
+    assert "ebs-unattached" in document["totals"]["by_detector"]

@@ -1,0 +1,54 @@
+"""More missing data never makes a finding: it can only take one away, or make the answer unknown."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from slackwater.engine.cases import play, words
+from slackwater.engine.registry import registry
+from slackwater.model.detector import AnyDetector, Case
+from slackwater.model.metrics import Metric
+from slackwater.model.verdicts import Flagged
+
+type Values = Mapping[tuple[Metric, int], list[float | None]]
+
+INNOCENT = [
+    pytest.param(detector, case, id=f"{id_}: {case.title}")
+    for id_, detector in registry().items()
+    for case in detector.cases
+    if case.expect is not Flagged and case.metrics
+]
+
+ABSENCE_SPEAKS = {
+    "ethtool_bw_in_allowance_exceeded",  # an optional witness: without it the finding is made, with less confidence
+    "ethtool_bw_out_allowance_exceeded",
+    "VolumeIdleTime",  # published only while attached
+    "MeteredIOBytes",  # EFS may publish nothing instead of zeros; StorageBytes shows that it was watching
+    "ClientConnections",
+    "DataReadIOBytes",
+    "DataWriteIOBytes",
+}
+"""Metrics of which the detectors' pages say that their absence means something."""
+
+
+def silenced(case: Case, random: Random) -> Case:
+    """The case with some points, or some whole metrics, gone."""
+    metrics: dict[tuple[Metric, int], list[float | None]] = {}
+    for (metric, period_s), values in case.metrics.items():
+        if metric.name in ABSENCE_SPEAKS:
+            metrics[metric, period_s] = list(values)
+            continue
+        share = random.choice([0, 0.02, 0.3, 1])
+        metrics[metric, period_s] = [None if random.random() < share else value for value in values]
+    return replace(case, metrics=metrics)
+
+
+@pytest.mark.parametrize(("detector", "case"), INNOCENT)
+def test_missing_points_never_make_a_finding_of_an_innocent_case(detector: AnyDetector, case: Case) -> None:
+    random = Random(case.title)
+    for _ in range(25):
+        verdict = play(detector, silenced(case, random))
+
+        assert not isinstance(verdict, Flagged), words(verdict)

@@ -1,0 +1,213 @@
+"""The policy file: what it changes, and what is said about a wrong one."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from slackwater.app.policy import PolicyError, check_regions, load_policy, policy_schema
+from slackwater.engine.registry import registry
+
+REGIONS = ["ap-northeast-1", "eu-west-1", "us-east-1"]
+
+
+@pytest.fixture
+def policy_file(tmp_path: Path):
+    def write(text: str) -> Path:
+        path = tmp_path / "slackwater.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def complaints(path: Path | None, only: tuple[str, ...] = ()) -> list[str]:
+    """What is wrong, without the folder."""
+    with pytest.raises(PolicyError) as caught:
+        load_policy(path, registry(), only)
+    return [line.replace(f"{path}", path.name if path else "") for line in str(caught.value).splitlines()]
+
+
+def test_without_a_file_every_detector_is_on_with_its_defaults() -> None:
+    policy = load_policy(None, registry())
+
+    assert list(policy.limits) == list(registry())
+    assert all(limits == registry()[id_].limits() for id_, limits in policy.limits.items())
+
+
+def test_a_file_changes_limits_and_leaves_the_others_alone(policy_file) -> None:
+    policy = load_policy(
+        policy_file(
+            """
+            [scan]
+            regions = ["eu-west-1"]
+            minimum_monthly_savings_usd = 5
+            [detectors.efs-idle]
+            quiet_days = 60
+            [prices]
+            discount_percent = 10
+            [prices.overrides.eu-west-1]
+            "ebs.gp3.storage" = 0.07
+            "ec2.t3.micro.hour" = 0.01
+            """
+        ),
+        registry(),
+    )
+
+    assert policy.limits["efs-idle"] == registry()["efs-idle"].limits(quiet_days=60)
+    assert type(policy.limits["efs-idle"]) is registry()["efs-idle"].limits
+    assert policy.limits["ebs-unattached"] == registry()["ebs-unattached"].limits()
+    assert (policy.scan.regions, policy.scan.minimum_monthly_savings_usd) == (["eu-west-1"], 5)
+    assert policy.discount == Decimal("0.9")
+    assert policy.prices.overrides["eu-west-1"] == {"ebs.gp3.storage": 0.07, "ec2.t3.micro.hour": 0.01}
+
+
+def test_a_detector_that_is_off_is_not_in_the_policy(policy_file) -> None:
+    policy = load_policy(policy_file("[detectors.efs-idle]\nenabled = false\n"), registry())
+
+    assert set(policy.limits) == set(registry()) - {"efs-idle"}
+
+
+def test_naming_detectors_runs_these_alone_even_if_the_file_has_them_off(policy_file) -> None:
+    path = policy_file("[detectors.efs-idle]\nenabled = false\nquiet_days = 60\n")
+
+    policy = load_policy(path, registry(), ["efs-idle"])
+
+    assert dict(policy.limits) == {"efs-idle": registry()["efs-idle"].limits(quiet_days=60)}
+
+
+def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
+    path = policy_file("".join(f"[detectors.{id_}]\nenabled = false\n" for id_ in registry()))
+
+    assert complaints(path) == ["slackwater.toml: detectors: every detector is off; leave one of them on"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\n[detectors.efs-idel]\n", "slackwater.toml:2: detectors.efs-idel: no such detector; did you mean efs-idle?"),
+        (
+            "[detectors.efs-idle]\n\nquite_days = 30\n",
+            "slackwater.toml:3: detectors.efs-idle.quite_days: no such key; did you mean quiet_days?",
+        ),
+        (
+            "[detectors.efs-idle]\nquiet_days = -3\n",
+            "slackwater.toml:2: detectors.efs-idle.quiet_days: must be greater than or equal to 7 (days), not -3",
+        ),
+        (
+            "[detectors.efs-idle]\nquiet_days = 'a month'\n",
+            'slackwater.toml:2: detectors.efs-idle.quiet_days: must be a valid integer (days), not "a month"',
+        ),
+        (
+            "[detectors.efs-idle]\nenabled = 1\n",
+            "slackwater.toml:2: detectors.efs-idle.enabled: must be a valid boolean, not 1",
+        ),
+        ("[detector.efs-idle]\n", "slackwater.toml:1: detector: no such section; did you mean detectors?"),
+        ("[prices]\ndiscount_percent = 100\n", "slackwater.toml:2: prices.discount_percent: must be less than 100, not 100"),
+        (
+            "[prices.overrides.us-east-1]\n'ebs.gp3.storag' = 0.1\n",
+            "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storag: no such price item; did you mean ebs.gp3.storage?",
+        ),
+        (
+            "[prices.overrides.us-east-1]\n'ebs.gp3.storage' = -0.1\n",
+            "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storage: must be greater than or equal to 0, not -0.1",
+        ),
+        ("[scan]\nregions = [\n  'us-east-1',\n  7,\n]\n", "slackwater.toml:2: scan.regions.1: must be a valid string, not 7"),
+        ("[scan]\n\nregions = [", "slackwater.toml:3: not valid TOML: Invalid value"),
+        ("[scan]\nregions : []\n", "slackwater.toml:2: not valid TOML: Expected '=' after a key in a key/value pair"),
+        ("[scan]\n[scan]\n", "slackwater.toml:2: not valid TOML: Cannot declare ('scan',) twice"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_line_and_the_remedy(text: str, said: str, policy_file) -> None:
+    assert complaints(policy_file(text)) == [said]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '\n[detectors."efs-idle"]\nquiet_days = -3\n',
+        "\n[detectors]\nefs-idle.quiet_days = -3\n",
+        "\n[detectors]\n'efs-idle' = { quiet_days = -3 }\n",
+        '\n\ndetectors."efs-idle"."quiet_days" = -3\n',
+        "\n[ detectors . efs-idle ] # on\n  quiet_days=-3\n",
+    ],
+)
+def test_the_line_is_found_however_the_key_is_written(text: str, policy_file) -> None:
+    (said,) = complaints(policy_file(text))
+
+    assert said.startswith("slackwater.toml:3: detectors.efs-idle.quiet_days: must be")
+
+
+def test_what_only_looks_like_a_key_has_no_line(policy_file) -> None:
+    text = '[scan]\nregions = ["""\n[detectors.efs-idle]\nquiet_days = 1\n"""]\n\n[detectors.efs-idle]\nquiet_days = 2\n'
+
+    (said,) = complaints(policy_file(text))
+
+    assert said.startswith("slackwater.toml:8:")
+
+
+def test_all_problems_are_told_at_once_in_the_order_of_the_file(policy_file) -> None:
+    path = policy_file("[detectors.efs-idel]\n[scan]\nregion = 1\n[detectors.efs-idle]\nquiet_days = 1\n")
+
+    said = complaints(path, ("fsx-sink-export",))
+
+    assert [line.split(" ")[0] for line in said] == [
+        "--detector:",
+        "slackwater.toml:1:",
+        "slackwater.toml:3:",
+        "slackwater.toml:5:",
+    ]
+    assert said[0] == "--detector: fsx-sink-export: no such detector; did you mean fsx-sync-export?"
+
+
+def test_where_no_name_is_near_those_there_are_are_told(policy_file) -> None:
+    (said,) = complaints(policy_file("[slack]\nchannel = 1\n"))
+
+    assert said.endswith("no such section; there are detectors, exempt, owners, prices, scan")
+
+
+def test_a_file_that_is_not_there_or_not_text_says_so(tmp_path: Path) -> None:
+    latin = tmp_path / "latin.toml"
+    latin.write_bytes("# für\n".encode("latin-1"))
+
+    assert complaints(tmp_path / "none.toml") == ["none.toml: cannot be read: No such file or directory"]
+    assert complaints(tmp_path)[0].endswith("cannot be read: Is a directory")
+    assert complaints(latin) == ["latin.toml: is not UTF-8 text"]
+
+
+def test_a_byte_order_mark_is_no_problem(tmp_path: Path) -> None:
+    path = tmp_path / "slackwater.toml"
+    path.write_text("[detectors.efs-idle]\nquiet_days = 60\n", encoding="utf-8-sig")
+
+    assert load_policy(path, registry()).limits["efs-idle"] == registry()["efs-idle"].limits(quiet_days=60)
+
+
+def test_a_region_that_nobody_knows_is_refused_wherever_it_stands(policy_file) -> None:
+    path = policy_file('[scan]\nregions = ["eu-west-1", "eu-wset-1"]\n[prices.overrides.us-esat-1]\n')
+
+    with pytest.raises(PolicyError) as caught:
+        check_regions(load_policy(path, registry()), path, REGIONS)
+
+    assert str(caught.value).replace(str(path), path.name).splitlines() == [
+        "slackwater.toml:2: scan.regions: no region 'eu-wset-1'; did you mean eu-west-1?",
+        "slackwater.toml:3: prices.overrides.us-esat-1: no region 'us-esat-1'; did you mean us-east-1?",
+    ]
+
+
+def test_known_regions_pass(policy_file) -> None:
+    path = policy_file('[scan]\nregions = ["eu-west-1"]\n')
+
+    check_regions(load_policy(path, registry()), path, REGIONS)
+
+
+def test_the_schema_knows_every_detector_and_refuses_what_the_loader_refuses() -> None:
+    schema = policy_schema(registry())
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+
+    assert validator.is_valid({"detectors": {id_: {"enabled": False} for id_ in registry()}})
+    assert validator.is_valid({"detectors": {"efs-idle": {"quiet_days": 60}}, "scan": {"regions": ["eu-west-1"]}})
+    assert not validator.is_valid({"detectors": {"efs-idel": {}}})
+    assert not validator.is_valid({"detectors": {"efs-idle": {"quiet_days": 1}}})
+    assert not validator.is_valid({"scan": {"region": "eu-west-1"}})

@@ -1,0 +1,54 @@
+"""A scan as CSV."""
+
+import csv
+from io import StringIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slackwater.views import scan_csv
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(StringIO(text, newline="")))
+
+
+def test_a_finding_is_a_row_with_its_first_recommendation(make) -> None:
+    (row,) = rows(scan_csv.render(make.scan(make.finding("12.30", "99"))))
+
+    assert tuple(row) == scan_csv.COLUMNS
+    assert (row["resource"], row["name"], row["monthly_savings_usd"]) == ("vol-1", "scratch", "12.30")
+    assert (row["recommendation"], row["command"]) == ("Delete it.", "aws ec2 delete-volume")
+
+
+def test_no_findings_are_a_head_alone(make) -> None:
+    assert scan_csv.render(make.scan()) == ",".join(scan_csv.COLUMNS) + "\n"
+
+
+def test_unknown_money_is_an_empty_cell_and_negative_money_stays_a_number(make) -> None:
+    found = rows(scan_csv.render(make.scan(make.finding(None, id="a"), make.finding("-3.50", id="b"))))
+
+    assert [row["monthly_savings_usd"] for row in found] == ["", "-3.50"]
+
+
+def test_a_finding_without_advice_has_empty_cells(make) -> None:
+    (row,) = rows(scan_csv.render(make.scan(make.finding(recommendations=()))))
+
+    assert (row["recommendation"], row["command"], row["monthly_savings_usd"]) == ("", "", "0.00")
+
+
+@pytest.mark.parametrize("name", ["=cmd|'/c calc'!A1", "+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", "\n=1"])
+def test_a_name_that_is_a_formula_is_made_harmless(name: str, make) -> None:
+    (row,) = rows(scan_csv.render(make.scan(make.finding(resource=make.volume(tags={"Name": name})))))
+
+    assert row["name"] == f"'{name}"
+
+
+@given(name=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1))
+def test_whatever_the_name_no_cell_is_a_formula_and_every_cell_is_read_back(make, name: str) -> None:
+    (row,) = rows(scan_csv.render(make.scan(make.finding(resource=make.volume(tags={"Name": name}), summary=name))))
+
+    for column in ("name", "summary"):
+        assert row[column].removeprefix("'") == name.removeprefix("'")
+        assert row[column][0] not in "=+-@\t\r\n"

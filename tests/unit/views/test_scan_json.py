@@ -1,0 +1,127 @@
+"""The scan document: its values, and its schema."""
+
+import copy
+import json
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from slackwater.views import scan_json
+
+
+@pytest.fixture
+def full(make):
+    """A document that has one of everything."""
+    return json.loads(
+        scan_json.render(
+            make.scan(make.finding(), gaps=(make.gap(), make.gap(optional=True)), unknown=(make.unknown(),), kept=2)
+        )
+    )
+
+
+def test_a_scan_fits_its_schema(full) -> None:
+    Draft202012Validator.check_schema(scan_json.schema())
+    Draft202012Validator(scan_json.schema()).validate(full)
+
+
+def test_an_empty_scan_fits_its_schema_too(make) -> None:
+    Draft202012Validator(scan_json.schema()).validate(scan_json.document(make.scan(resources={})))
+
+
+BREAKS = {
+    "a number for money": lambda doc: doc["totals"].update(monthly_savings_usd=12.3),
+    "a number in a finding's money": lambda doc: doc["findings"][0].update(monthly_savings_usd=12.3),
+    "a field nobody knows": lambda doc: doc["findings"][0].update(colour="red"),
+    "a finding without tags": lambda doc: doc["findings"][0]["resource"].pop("tags"),
+    "a severity nobody knows": lambda doc: doc["findings"][0].update(severity="urgent"),
+    "words in a series": lambda doc: doc["findings"][0]["evidence"][1]["series"]["values"].append("NaN"),
+    "a local time": lambda doc: doc["scan"].update(started_at="2026-11-16T09:07:00+09:00"),
+    "a total without kept": lambda doc: doc["totals"].pop("kept"),
+    "a gap without its reason": lambda doc: doc["scan"]["gaps"][0].pop("reason"),
+    "another version": lambda doc: doc.update(schema="slackwater.scan/2"),
+    "a call without its service": lambda doc: doc["scan"]["usage"]["api_calls"].update(DescribeVolumes=1),
+}
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_the_schema_refuses(what: str, full) -> None:
+    broken = copy.deepcopy(full)
+    BREAKS[what](broken)
+    with pytest.raises(ValidationError):
+        Draft202012Validator(scan_json.schema()).validate(broken)
+
+
+def test_money_is_a_string_to_the_cent_and_unknown_money_is_null(make) -> None:
+    doc = scan_json.document(make.scan(make.finding(None, "-3.5", id="a"), make.finding("12.3", id="b")))
+
+    assert [f["monthly_savings_usd"] for f in doc["findings"]] == ["12.30", None]
+    assert [r["monthly_savings_usd"] for r in doc["findings"][1]["recommendations"]] == [None, "-3.50"]
+    assert doc["findings"][0]["price_basis"][0]["usd"] == "0.0480"
+    assert doc["scan"]["usage"]["estimated_usd"] == "0.00007"
+
+
+def test_a_missing_point_is_null_not_zero(full) -> None:
+    assert full["findings"][0]["evidence"][1]["series"] == {
+        "start": "2026-11-16T09:07:00Z", "period_s": 86_400, "values": [1.0, None, 0.0],
+    }  # fmt: skip
+    assert "series" not in full["findings"][0]["evidence"][0]
+
+
+def test_tags_that_could_not_be_read_are_null_and_no_tags_are_empty(make) -> None:
+    unread, none = make.volume("vol-1", tags=None), make.volume("vol-2", tags={})
+    doc = scan_json.document(make.scan(make.finding(resource=unread, id="a"), make.finding(resource=none, id="b")))
+
+    assert [f["resource"]["tags"] for f in doc["findings"]] == [None, {}]
+
+
+def test_totals_count_a_resource_once_and_name_what_has_no_price(make) -> None:
+    one, other = make.volume("vol-1", tags={}), make.volume("vol-2", tags={})
+    doc = scan_json.document(
+        make.scan(
+            make.finding("10", resource=one, detector="ebs-unattached"),
+            make.finding("30", resource=one, detector="ebs-surplus-throughput"),
+            make.finding(None, resource=other, detector="ebs-unattached"),
+            below_minimum=4,
+        )
+    )
+
+    assert doc["totals"] == {
+        "findings": 3, "monthly_savings_usd": "30.00", "unpriced": 1, "kept": 0, "below_minimum": 4,
+        "by_detector": {
+            "ebs-surplus-throughput": {"findings": 1, "monthly_savings_usd": "30.00", "unpriced": 0},
+            "ebs-unattached": {"findings": 2, "monthly_savings_usd": "10.00", "unpriced": 1},
+        },
+    }  # fmt: skip
+
+
+def test_a_required_gap_makes_the_scan_incomplete_and_an_optional_one_does_not(make) -> None:
+    for gaps, complete in (((make.gap(),), False), ((make.gap(optional=True),), True)):
+        doc = scan_json.document(make.scan(gaps=gaps))
+        assert (doc["scan"]["complete"], doc["scan"]["targets"][0]["complete"]) == (complete, complete)
+        assert doc["scan"]["gaps"][0]["what"] == "fsx:DescribeVolumes"
+
+
+def test_a_command_is_there_only_where_there_is_one(make) -> None:
+    silent = make.recommendation("1", command=None)
+    doc = scan_json.document(make.scan(make.finding(recommendations=(silent,))))
+
+    assert "command" not in doc["findings"][0]["recommendations"][0]
+
+
+def test_a_series_stays_on_one_line_and_the_text_is_what_json_reads(make) -> None:
+    text = scan_json.render(make.scan(make.finding()))
+
+    assert '"values": [1.0, null, 0.0]\n' in text
+    assert json.loads(text) == scan_json.document(make.scan(make.finding()))
+
+
+def test_a_number_that_json_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        scan_json.dump({"value": float("nan")})
+
+
+def test_times_are_utc() -> None:
+    tokyo = datetime(2026, 11, 16, 18, 7, tzinfo=timezone(timedelta(hours=9)))
+
+    assert scan_json.rfc3339(tokyo) == scan_json.rfc3339(tokyo.astimezone(UTC)) == "2026-11-16T09:07:00Z"

@@ -1,0 +1,100 @@
+"""A scan as Markdown."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from slackwater.views import markdown, scan_markdown
+
+PARSER = MarkdownIt("commonmark").enable("table").enable("strikethrough")
+
+
+def inline_tokens(text: str) -> list[str]:
+    """The types of everything in a text's paragraphs and cells."""
+    return [child.type for token in PARSER.parse(text) if token.type == "inline" for child in token.children or ()]
+
+
+def test_money_comes_first_and_every_finding_has_its_evidence(make) -> None:
+    text = scan_markdown.render(make.scan(make.finding("12.30")))
+
+    assert text.startswith("# 12.30 USD a month could be saved: 1 finding.\n")
+    assert "| high | ebs-unattached | scratch (vol-1) | 12.30 | 100 GiB on no instance |" in text
+    assert "- Read by day: 0.5 MiB/s\n  `█·▁`" in text
+    assert "1. Delete it. (saves 12.30 USD a month; cannot be undone)" in text
+    assert "   ```sh\n   aws ec2 delete-volume\n   ```" in text
+    assert "- It may be wanted." in text
+    assert "ebs.gp3.throughput: 0.0480 USD per MiB/s-month (AWS Price List, read 2026-11-01)" in text
+
+
+def test_what_could_not_be_seen_is_loud(make) -> None:
+    text = scan_markdown.render(make.scan(gaps=(make.gap(),), unknown=(make.unknown(),)))
+
+    assert "## INCOMPLETE" in text
+    assert "| fsx:DescribeVolumes | 123456789012 | ap-northeast-1 | AccessDenied: not yours | **yes** |" in text
+    assert "| ebs-unattached | 0 of 14 days | 1 | vol-9 |" in text
+
+
+def test_an_optional_gap_is_told_without_alarm(make) -> None:
+    text = scan_markdown.render(make.scan(gaps=(make.gap(optional=True),)))
+
+    assert "INCOMPLETE" not in text
+    assert "AccessDenied: not yours | no |" in text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "<script>alert(1)</script>",
+        "a | b",
+        "`code`",
+        "*bold* _it_ ~~gone~~",
+        "[link](http://evil.example)",
+        "![image](http://evil.example)",
+        "<http://evil.example>",
+        "http://evil.example www.evil.example",
+        "# heading",
+        "- item",
+        "1. item",
+        "> quote",
+        "&lt;b&gt;",
+        "\\",
+        "line\nbreak\r\n\r\nparagraph",
+    ],
+)
+def test_a_name_is_only_ever_text(name: str, make) -> None:
+    text = scan_markdown.render(make.scan(make.finding(resource=make.volume(tags={"Name": name}))))
+    plain = scan_markdown.render(make.scan(make.finding(resource=make.volume(tags={"Name": "name"}))))
+
+    assert [token.type for token in PARSER.parse(text)] == [token.type for token in PARSER.parse(plain)]
+    assert set(inline_tokens(text)) == set(inline_tokens(plain))
+    assert "<script" not in text
+    assert "http://" not in text
+
+
+@settings(max_examples=300)
+@given(words=st.text(st.characters(codec="utf-8")) | st.text("<>&|`*_[]()!#\\~-+=.:1 \n\tahtpw/", max_size=30))
+def test_whatever_the_words_they_come_out_as_one_paragraph_of_text(words: str) -> None:
+    tokens = PARSER.parse(markdown.text(words))
+
+    assert [token.type for token in tokens] in (["paragraph_open", "inline", "paragraph_close"], [])
+    assert set(inline_tokens(markdown.text(words))) <= {"text", "text_special"}
+    assert not re.search(r"\w://|www\.", markdown.text(words), re.IGNORECASE)
+
+
+@settings(max_examples=200)
+@given(words=st.text(st.characters(codec="utf-8")) | st.text("|\\`", max_size=12))
+def test_whatever_the_words_a_cell_stays_a_cell(words: str) -> None:
+    text = "\n".join(markdown.table(("a", "b"), [(markdown.text(words), "the next cell")]))
+
+    cells = [token.content for token in PARSER.parse(text) if token.type == "inline"]
+    assert cells == ["a", "b", cells[2], "the next cell"]
+
+
+@given(code=st.text("`ab\n"))
+def test_code_never_leaves_its_fence(code: str) -> None:
+    tokens = PARSER.parse("\n".join([*markdown.fenced(code, "sh"), "after"]))
+
+    assert [token.type for token in tokens] == ["fence", "paragraph_open", "inline", "paragraph_close"]

@@ -1,0 +1,42 @@
+"""Series as bars."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slackwater.views.sparkline import BARS, MISSING, sparkline
+
+
+def test_bars_run_from_zero_to_the_greatest() -> None:
+    assert sparkline([0, 50, 100], 10) == "▁▅█"
+    assert sparkline([90, 100], 10) == "▇█"
+
+
+def test_a_gap_is_not_a_low_bar() -> None:
+    assert sparkline([1.0, None, 0.0], 10) == "█·▁"
+
+
+def test_zeros_are_low_bars_and_nothing_is_nothing() -> None:
+    assert sparkline([0.0, 0.0], 10) == "▁▁"
+    assert sparkline([None, None], 10) == "··"
+    assert sparkline([], 10) == ""
+
+
+def test_a_narrow_line_keeps_the_peak() -> None:
+    assert sparkline([0.0] * 500 + [9.0] + [0.0] * 499, 4) == "▁▁█▁"
+
+
+def test_a_part_with_one_point_is_no_gap() -> None:
+    assert sparkline([None, 5.0, None, None], 2) == "█·"
+
+
+def test_below_zero_the_scale_starts_at_the_least() -> None:
+    assert sparkline([-1.0, 0.0, 1.0], 3) == "▁▅█"
+
+
+@given(values=st.lists(st.none() | st.floats(0, 1e12), max_size=300), width=st.integers(1, 80))
+def test_it_is_never_wider_than_asked_and_never_empty_of_points(values: list[float | None], width: int) -> None:
+    line = sparkline(values, width)
+
+    assert len(line) == min(width, len(values))
+    assert set(line) <= {*BARS, MISSING}
+    assert (set(line) == {MISSING}) == (bool(values) and all(value is None for value in values))
