@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 import numpy as np
+
 from slackwater_simulator import mixed_fleet
 from slackwater_simulator.account import Account
 from slackwater_simulator.resources import ElasticFileSystem, Fleet, FsxVolume, Instance, Volume
@@ -21,7 +22,15 @@ from slackwater_simulator.series import statistic
 from slackwater_simulator.telemetry import agent_dimensions
 
 MIB, GIB, DAY, HOUR, FIVE = 2**20, 2**30, 86_400, 3_600, 300
-PAGES = {"ec2:volumes": 1_000, "ec2:instances": 1_000, "ec2:types": 100, "efs": 100, "fsx": 50, "cloudtrail": 50, "metrics": 500}
+PAGES = {
+    "ec2:volumes": 1_000,
+    "ec2:instances": 1_000,
+    "ec2:types": 100,
+    "efs": 100,
+    "fsx": 50,
+    "cloudtrail": 50,
+    "metrics": 500,
+}
 QUERIES, POINTS = 500, 100_800
 
 

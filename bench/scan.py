@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from floor import floor
+
 from slackwater_simulator import mixed_fleet
 
 BEGIN, END = "<!-- bench -->\n", "<!-- /bench -->\n"

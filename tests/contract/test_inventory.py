@@ -298,17 +298,18 @@ def detached(volume_id, days_ago, name="DetachVolume", instance_id="i-00000"):
 
 def test_the_last_detachment_counts_whichever_event_it_came_by(simulate):
     events = [
-        detached("vol-00000", 40),
-        detached("vol-00000", 9, "TerminateInstances"),
-        detached("vol-00001", 5),
+        *(detached("vol-00000", days) for days in (9, 40)),
+        detached("vol-00000", 20, "TerminateInstances"),
+        detached("vol-00001", 40),
+        detached("vol-00001", 5, "TerminateInstances"),
         detached("vol-gone", 3),
     ]
     account = simulate(Fleet(now=NOW, volumes=volumes(2), events=events))
     found, gaps = account.read({kinds.Volume}, {kinds.Detachment})
     assert gaps == []
     assert {d.id: (d.event_name, (NOW - d.at.timestamp()) / DAY) for d in found.all(kinds.Detachment)} == {
-        "vol-00000": ("TerminateInstances", 9),
-        "vol-00001": ("DetachVolume", 5),
+        "vol-00000": ("DetachVolume", 9),
+        "vol-00001": ("TerminateInstances", 5),
     }
     assert account.sim.calls["cloudtrail:LookupEvents"] == 2
 

@@ -96,6 +96,23 @@ def test_a_price_is_read_once_a_week(account, tmp_path):
     assert account.sim.calls == {CALL: 2}
 
 
+def test_a_price_that_is_not_in_the_list_is_looked_for_once_a_day(account, tmp_path):
+    huge = ec2_hour("x9.huge")
+    first = prices(account, tmp_path).of([huge], TOKYO)
+    assert prices(account, tmp_path, today=TODAY + timedelta(days=1)).of([huge], TOKYO) == first
+    assert account.sim.calls == {CALL: 1}
+    assert first[1][0].reason == "ec2.x9.huge.hour: 0 prices fit"
+    prices(account, tmp_path, today=TODAY + timedelta(days=2)).of([huge], TOKYO)
+    assert account.sim.calls == {CALL: 2}
+
+
+def test_a_price_from_the_future_is_no_price_of_today(account, tmp_path):
+    prices(account, tmp_path, today=TODAY + timedelta(days=3)).of([GP3], TOKYO)
+    table, _ = prices(account, tmp_path).of([GP3], TOKYO)
+    assert table[GP3].as_of == TODAY
+    assert account.sim.calls == {CALL: 2}
+
+
 def test_a_discount_is_never_kept(account, tmp_path):
     prices(account, tmp_path, discount="0.5").of([GP3], TOKYO)
     table, _ = prices(account, tmp_path).of([GP3], TOKYO)
@@ -149,6 +166,15 @@ def test_a_price_list_that_may_not_be_read_is_one_optional_gap_and_the_snapshot_
     assert table[GP3].source.startswith("snapshot: ")
     assert ec2_hour("x9.huge") not in table
     assert account.sim.calls == {CALL: 1}
+
+
+def test_a_kept_price_is_better_than_the_snapshots(account, tmp_path):
+    prices(account, tmp_path).of([GP3], TOKYO)
+    account.sim.faults.deny(CALL)
+    table, (gap,) = prices(account, tmp_path).of([GP3, EFS], TOKYO)
+    assert table[GP3].source.startswith("AWS Price List")
+    assert table[EFS].source.startswith("snapshot: ")
+    assert gap.optional
 
 
 def test_what_failed_once_is_not_asked_again_and_said_every_time(account):

@@ -21,7 +21,7 @@ from slackwater.aws.identity import Identity, identity
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.regions import default_region, enabled_regions, known_regions
 from slackwater.aws.session import AwsSession, Endpoint
-from slackwater_simulator import Fleet, instant
+from slackwater_simulator import Fleet, Volume, instant
 from slackwater_simulator.resources import Role
 
 NOW = instant("2026-11-16T09:07:00Z")
@@ -168,6 +168,14 @@ def test_a_client_is_made_once_and_says_who_it_is(simulate):
     client.meta.events.register("before-send", lambda request, **_: sent.append(request.headers["User-Agent"]))
     identity(account.session)
     assert f"slackwater/{version('slackwater')}".encode() in sent[0]
+
+
+def test_a_session_reads_no_more_of_a_volume_than_the_inventory_needs(simulate):
+    volume = Volume(id="vol-1", az="ap-northeast-1a", created=NOW, size_gib=1)
+    account = simulate(Fleet(now=NOW, volumes=[volume]))
+    (read,) = account.session.client("ec2", "ap-northeast-1").describe_volumes()["Volumes"]
+    assert read["VolumeId"] == "vol-1"
+    assert "Encrypted" not in read
 
 
 def test_a_reason_is_one_line_without_request_ids_and_encoded_policies():

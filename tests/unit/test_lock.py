@@ -12,7 +12,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 OURS = {"slackwater", "slackwater-cli", "slackwater-simulator"}
 LOCK = (ROOT / "requirements.txt").read_text()
-PINNED = {canonicalize_name(name): version for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", LOCK, re.MULTILINE)}
+PINNED = {
+    canonicalize_name(name): version for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", LOCK, re.MULTILINE)
+}
 
 
 def declared() -> list[str]:

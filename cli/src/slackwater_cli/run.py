@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from slackwater.app.wiring import audit
 from slackwater.aws.meter import CallMeter
@@ -16,6 +17,8 @@ from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
 from slackwater_cli.exits import InterruptedByUserError
 from slackwater_cli.progress import progress
+
+GLANCE_S: Final = 0.2
 
 
 def run_scan(
@@ -33,7 +36,10 @@ def run_scan(
 
 def _interruptible[T](work: Callable[[], T]) -> T:
     """The work's result. It runs in a thread that Ctrl-C abandons, because it would wait for its own threads."""
+    future = ThreadPoolExecutor(1).submit(work)
     try:
-        return ThreadPoolExecutor(1).submit(work).result()
+        while not wait([future], GLANCE_S).done:
+            pass  # a signal that another thread received is noticed between two waits, not within one
     except KeyboardInterrupt as error:
         raise InterruptedByUserError from error
+    return future.result()

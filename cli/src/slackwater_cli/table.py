@@ -12,13 +12,12 @@ from rich.text import Text
 
 from slackwater.model.verdicts import Severity
 from slackwater.views.document import EvidenceDocument, FindingDocument, RecommendationDocument, ScanDocument
-from slackwater.views.sparkline import sparkline
+from slackwater.views.sparkline import is_logarithmic, sparkline
 from slackwater.views.words import completeness, count, facts, gaps_title, headline, measure, one_line, reasons, saving
 
 STYLES: Final[dict[Severity, str]] = {"high": "bold red", "medium": "bold yellow", "low": "bold cyan", "info": "bold"}
 INDENT: Final = 8
-LABEL_WIDTH: Final = 34
-SPARKLINE_WIDTH: Final = 60
+SPARKLINE_WIDTH: Final = 48
 REASONS_SHOWN: Final = 8
 
 
@@ -36,7 +35,7 @@ def draw_scan(doc: ScanDocument, console: Console) -> None:
     _draw_gaps(doc, console)
     if doc["findings"]:
         console.print()
-        console.print(Text("Prices, other ways and what each risks: --format markdown, or json.", "dim"))
+        console.print(Text("All evidence, the prices, the other ways and what each risks: --format markdown, or json.", "dim"))
 
 
 def _draw_finding(finding: FindingDocument, console: Console, *, with_target: bool) -> None:
@@ -53,26 +52,28 @@ def _draw_finding(finding: FindingDocument, console: Console, *, with_target: bo
     name = Text(one_line(resource["name"]), "bold")
     if resource["id"] != resource["name"]:
         name.append(f"  {resource['id']}", "not bold")
+    if finding["owner"]:
+        name.append(f"  of {one_line(finding['owner'])}", "not bold")
     if with_target:
         name.append(f"  {resource['region']} of {resource['account']}", "not bold")
-    parts: list[RenderableType] = [name, Text(one_line(finding["summary"])), _evidence(finding["evidence"], console.width)]
+    parts = [name, Text(one_line(finding["summary"])), *_pictures(finding["evidence"], console.width - INDENT)]
     parts += [Text(f"! {one_line(caveat)}", "italic") for caveat in finding["caveats"]]
     console.print(_indented(Group(*parts)))
     for first in finding["recommendations"][:1]:
         _draw_recommendation(first, len(finding["recommendations"]) - 1, console)
 
 
-def _evidence(evidence: Sequence[EvidenceDocument], width: int) -> RenderableType:
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(max_width=LABEL_WIDTH, style="dim")
-    grid.add_column()
-    room = min(SPARKLINE_WIDTH, width - INDENT - LABEL_WIDTH - 2)
+def _pictures(evidence: Sequence[EvidenceDocument], width: int) -> list[Text]:
+    """The evidence that is a series; the summary tells the rest."""
+    pictures = []
     for fact in evidence:
-        value = Text(one_line(measure(fact["value"], fact["unit"])))
         if series := fact.get("series"):
-            value.append(f"\n{sparkline(series['values'], room)}", "cyan")
-        grid.add_row(Text(one_line(fact["label"])), value)
-    return grid
+            scale = ", logarithmic" if is_logarithmic(series["values"]) else ""
+            label = f"{one_line(fact['label'])}: {one_line(measure(fact['value'], fact['unit']))}{scale}"
+            pictures.append(
+                Text.assemble((f"{sparkline(series['values'], min(SPARKLINE_WIDTH, width))}  ", "cyan"), (label, "dim"))
+            )
+    return pictures
 
 
 def _draw_recommendation(to_do: RecommendationDocument, others: int, console: Console) -> None:

@@ -139,6 +139,13 @@ def test_without_credentials_it_leaves_with_4_and_says_what_to_do(run) -> None:
     assert "aws configure" in done.err
 
 
+def test_a_misspelt_region_is_told_before_missing_credentials(run) -> None:
+    done = run("scan", "--region", "us-esat-1")
+
+    assert done.status == 2
+    assert "did you mean us-east-1?" in done.err
+
+
 def test_an_unknown_profile_leaves_with_4(run) -> None:
     done = run("scan", "--region", "us-east-1", "--profile", "nobody")
 

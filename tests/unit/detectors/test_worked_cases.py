@@ -45,7 +45,9 @@ def test_a_limit_says_its_unit_and_its_reason_and_ends_in_its_unit(id_: str) -> 
         assert isinstance(extra, dict), name
         unit = str(extra["unit"])
         assert field.description, name
-        assert name.endswith(unit.lower().replace("/", "_per_").replace("mib_per_s", "mib_s").replace(" ", "_").replace("%", "percent")), (
+        assert name.endswith(
+            unit.lower().replace("/", "_per_").replace("mib_per_s", "mib_s").replace(" ", "_").replace("%", "percent")
+        ), (
             name,
             unit,
         )

@@ -8,12 +8,13 @@ import pytest
 
 from slackwater.engine.docket import Enabled, FlaggedResource
 from slackwater.engine.exempt import is_kept
+from slackwater.engine.owner import owner_of
 from slackwater.engine.price import items_of, price, savings
-from slackwater.model.rank import ranked, totals
 from slackwater.model.detector import CASE_NOW, Detector, Limits
 from slackwater.model.findings import Finding
 from slackwater.model.money import Change, Price, PriceItem
-from slackwater.model.policy import ExemptSection
+from slackwater.model.policy import ExemptSection, OwnersSection
+from slackwater.model.rank import ranked, totals
 from slackwater.model.resources import Target, Volume
 from slackwater.model.verdicts import Advice, FindingKind, Fine, Flagged
 
@@ -126,3 +127,11 @@ def test_a_cure_that_costs_more_takes_nothing_from_the_total_and_an_unpriced_one
 )
 def test_keep_tags_protect_and_a_date_nobody_can_read_protects(tags: dict[str, str] | None, kept: bool) -> None:
     assert is_kept(replace(VOLUME, tags=tags), ExemptSection(), CASE_NOW) is kept
+
+
+@pytest.mark.parametrize(
+    ("tags", "owner"),
+    [({"Team": "web", "Owner": "data"}, "data"), ({"Owner": "", "team": "web"}, "web"), ({"Project": "x"}, None), (None, None)],
+)
+def test_the_first_owner_tag_that_says_something_names_whom_to_ask(tags: dict[str, str] | None, owner: str | None) -> None:
+    assert owner_of(replace(VOLUME, tags=tags), OwnersSection()) == owner

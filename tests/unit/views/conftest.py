@@ -34,7 +34,7 @@ def recommendation(usd: str | None, command: str | None = "aws ec2 delete-volume
 def finding(*usd: str | None, resource: Volume | None = None, **changes: object) -> Finding:
     values = {
         "id": "f1", "detector": "ebs-unattached", "kind": "waste", "severity": "high", "confidence": "high",
-        "resource": resource or volume(tags={"Name": "scratch"}), "summary": "100 GiB on no instance",
+        "resource": resource or volume(tags={"Name": "scratch"}), "owner": "data", "summary": "100 GiB on no instance",
         "evidence": (
             Evidence(label="Size", value=100, unit="GiB"),
             Evidence(label="Read by day", value=0.5, unit="MiB/s", series=Series.of(int(NOW.timestamp()), 86_400, [1.0, None, 0.0])),

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slackwater.views.sparkline import BARS, MISSING, sparkline
+from slackwater.views.sparkline import BARS, MISSING, is_logarithmic, sparkline
 
 
 def test_bars_run_from_zero_to_the_greatest() -> None:
@@ -31,6 +31,13 @@ def test_a_part_with_one_point_is_no_gap() -> None:
 
 def test_below_zero_the_scale_starts_at_the_least() -> None:
     assert sparkline([-1.0, 0.0, 1.0], 3) == "▁▅█"
+
+
+def test_a_rate_far_below_its_burst_is_still_seen() -> None:
+    assert sparkline([0.0, 350.0, 8.0, 8.0, 8.0], 10) == "▁█▂▂▂"
+    assert sparkline([0.1, 350.0, 8.0, 8.0, 8.0], 10) == "▂█▅▅▅"
+    assert is_logarithmic([0.1, 350.0, 8.0, 8.0, 8.0])
+    assert not is_logarithmic([0.0, 9.0])
 
 
 @given(values=st.lists(st.none() | st.floats(0, 1e12), max_size=300), width=st.integers(1, 80))

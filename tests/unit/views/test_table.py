@@ -36,8 +36,7 @@ def test_a_finding_has_name_money_summary_evidence_and_the_first_way_out(drawn, 
         "saves 12.30 USD a month",
         "scratch  vol-1",
         "100 GiB on no instance",
-        "Read by day  0.5 MiB/s",
-        "█·▁",
+        "█·▁  Read by day: 0.5 MiB/s",
         "! It may be wanted.",
         "→ Delete it. This cannot be undone. (Or 1 other way.)",
         "        aws ec2 delete-volume",
@@ -50,7 +49,7 @@ def test_what_could_not_be_seen_is_loud_at_both_ends(drawn, make) -> None:
     text = drawn(gaps=(make.gap(), make.gap(optional=True)))
 
     assert "INCOMPLETE: 1 required call failed" in text.splitlines()[1]
-    assert "INCOMPLETE: what follows is not all there is" in text
+    assert "INCOMPLETE: this could not be read" in text
     assert "ap-northeast-1: fsx:DescribeVolumes: AccessDenied: not yours" in text
     assert "fsx:DescribeVolumes (optional)" in text
 

@@ -16,12 +16,11 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
     names = sorted(valid)
     if not names:
         return "there are none"
-    nearest = max(names, key=lambda other: _likeness(name.casefold(), other.casefold()))
-    if _likeness(name.casefold(), nearest.casefold())[0] < NEAR and len(names) <= FEW:
+    nearest = max(names, key=lambda other: _likeness(name, other))
+    if _likeness(name, nearest) < NEAR and len(names) <= FEW:
         return f"there are {', '.join(names)}"
     return f"did you mean {nearest}?"
 
 
-def _likeness(one: str, other: str) -> tuple[float, bool]:
-    """What both have in common in order; among equals, swapped letters are likelier than wrong ones."""
-    return SequenceMatcher(None, one, other, autojunk=False).ratio(), sorted(one) == sorted(other)
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one.casefold(), other.casefold(), autojunk=False).ratio()

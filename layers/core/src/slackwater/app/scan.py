@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from slackwater.engine.docket import Docket, Enabled
 from slackwater.engine.exempt import is_kept
+from slackwater.engine.owner import owner_of
 from slackwater.engine.plan import MetricCall
 from slackwater.engine.price import items_of, price
 from slackwater.engine.registry import Registry
@@ -103,7 +104,7 @@ class Audit:
             if flagged.enabled.detector.kind != "waste" or not is_kept(flagged.resource, self.policy.exempt, now)
         ]
         table, gaps = self.prices.of(items_of(wasted_or_slow), target.region)
-        findings = [price(flagged, table) for flagged in wasted_or_slow]
+        findings = [price(one, table, owner_of(one.resource, self.policy.owners)) for one in wasted_or_slow]
         minimum = Decimal(str(self.policy.scan.minimum_monthly_savings_usd))
         worth_saying = [
             f for f in findings if f.kind != "waste" or f.monthly_savings_usd is None or f.monthly_savings_usd >= minimum

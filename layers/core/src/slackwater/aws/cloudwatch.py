@@ -64,7 +64,7 @@ class CloudWatchMetrics:
     def _fetch(self, call: MetricCall) -> MetricAnswer:
         self._meter.count_metrics(len(call.queries))
         ids = {f"q{n}": query for n, query in enumerate(call.queries)}
-        grids = {query.period_s: _grid(query) for query in call.queries}
+        grids = {period_s: _grid(call, period_s) for period_s in {query.period_s for query in call.queries}}
         answers = {id_: _Answer(array("d", [nan]) * query.points) for id_, query in ids.items()}
         results = pages(
             self._session.client("cloudwatch", self._region).get_metric_data,
@@ -121,9 +121,9 @@ def _messages(result: Mapping[str, Any]) -> str:
     return f": {said}" if said else ""
 
 
-def _grid(query: MetricQuery) -> list[int]:
-    """Epoch seconds of the query's points."""
-    return list(range(query.window.start_s, query.window.end_s, query.period_s))
+def _grid(call: MetricCall, period_s: int) -> list[int]:
+    """Epoch seconds of the points that a query of this period has."""
+    return list(range(call.window.start_s, call.window.end_s, period_s))
 
 
 def _lay(values: array[float], grid: list[int], period_s: int, times: Sequence[Any], points: Sequence[float]) -> None:
@@ -131,7 +131,7 @@ def _lay(values: array[float], grid: list[int], period_s: int, times: Sequence[A
     if not times:
         return
     first = int((_epoch_s(times[0]) - grid[0]) // period_s)
-    if first >= 0 and grid[first : first + len(times)] == times:
+    if grid[first : first + len(times)] == times:
         values[first : first + len(times)] = array("d", points)
         return
     for time, point in zip(times, points, strict=True):

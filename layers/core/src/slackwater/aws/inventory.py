@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How one kind of record is read: the IAM action, and the kinds that must have been read before."""
+    """How one kind of record is read: the IAM action, and every kind that must have been read before."""
 
     action: str
     read: Callable[[AwsSession, Target, Fleet], Iterator[Record]]
@@ -114,8 +114,4 @@ def _records(reads: Iterable[_Read]) -> Iterator[Record]:
 
 
 def _with_foundations(kinds: Iterable[type[Record]]) -> set[type[Record]]:
-    """These kinds and all that must be read before them."""
-    found = set[type[Record]]()
-    for kind in kinds:
-        found |= {kind, *READERS[kind].after}
-    return found
+    return {needed for kind in kinds for needed in (kind, *READERS[kind].after)}

@@ -6,6 +6,7 @@ import json
 import logging
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -16,36 +17,46 @@ from slackwater.model.money import Price
 LOG: Final = logging.getLogger(__name__)
 
 KEPT: Final = timedelta(days=7)
+KEPT_UNKNOWN: Final = timedelta(days=1)
+"""An item without a price is asked for again sooner: a better question may come with the next version."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoPrice:
+    """What the price list said, and when, of an item that it gives no one price for."""
+
+    reason: str
+    as_of: date
 
 
 class PriceCache:
-    """List prices by region and item id, one JSON file a region. A file that cannot be used is ignored, with a warning."""
+    """Answers of the price list by region and item id, one JSON file a region. A file that cannot be used is ignored, aloud."""
 
     def __init__(self, folder: Path | None, today: date) -> None:
         """Without a folder nothing is kept."""
         self._folder = folder
         self._today = today
 
-    def read(self, region: str) -> dict[str, Price]:
-        """Prices that are at most a week old, by item id."""
+    def read(self, region: str) -> dict[str, Price | NoPrice]:
+        """Answers that are fresh enough, by item id."""
         if self._folder is None:
             return {}
         path = self._path(self._folder, region)
         try:
-            kept = {id_: _price(entry) for id_, entry in json.loads(path.read_text("utf-8")).items()}
+            kept = {id_: _answer(entry) for id_, entry in json.loads(path.read_text("utf-8")).items()}
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, ArithmeticError, KeyError, TypeError, AttributeError) as error:
             LOG.warning("The price cache %s cannot be read and is ignored: %r", path, error)
             return {}
-        return {id_: price for id_, price in kept.items() if self._today - KEPT <= price.as_of <= self._today}
+        return {id_: answer for id_, answer in kept.items() if self._is_fresh(answer)}
 
-    def write(self, region: str, prices: Mapping[str, Price]) -> None:
+    def write(self, region: str, answers: Mapping[str, Price | NoPrice]) -> None:
         """Replace a region's file; readers see the old one or the new one, whole."""
         if self._folder is None:
             return
         path = self._path(self._folder, region)
-        content = {id_: {"usd": str(p.usd), "source": p.source, "as_of": p.as_of.isoformat()} for id_, p in prices.items()}
+        content = {id_: _entry(answer) for id_, answer in answers.items()}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=self._folder, delete=False) as file:
@@ -54,13 +65,25 @@ class PriceCache:
         except OSError as error:
             LOG.warning("The price cache %s cannot be written: %r", path, error)
 
+    def _is_fresh(self, answer: Price | NoPrice) -> bool:
+        kept = KEPT if isinstance(answer, Price) else KEPT_UNKNOWN
+        return self._today - kept <= answer.as_of <= self._today
+
     @staticmethod
     def _path(folder: Path, region: str) -> Path:
         return folder / f"prices-{region}.json"
 
 
-def _price(entry: Mapping[str, str]) -> Price:
+def _entry(answer: Price | NoPrice) -> Mapping[str, str]:
+    said = {"unknown": answer.reason} if isinstance(answer, NoPrice) else {"usd": str(answer.usd), "source": answer.source}
+    return {**said, "as_of": answer.as_of.isoformat()}
+
+
+def _answer(entry: Mapping[str, str]) -> Price | NoPrice:
+    as_of = date.fromisoformat(entry["as_of"])
+    if "unknown" in entry:
+        return NoPrice(entry["unknown"], as_of)
     usd = Decimal(entry["usd"])
     if not usd.is_finite() or usd <= 0:
         raise ValueError(f"{entry['usd']} is no price")
-    return Price(usd, entry["source"], date.fromisoformat(entry["as_of"]))
+    return Price(usd, entry["source"], as_of)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from slackwater.aws.errors import reason
 from slackwater.aws.pages import pages
-from slackwater.aws.price_cache import PriceCache
+from slackwater.aws.price_cache import NoPrice, PriceCache
 from slackwater.aws.price_queries import PriceQuery, query_for
 from slackwater.aws.price_records import Quote, UnknownPriceError, quote
 from slackwater.model.findings import Gap
@@ -78,31 +78,32 @@ class PriceList:
         if not items:
             return {}, []
         with self._lock:
-            kept = self._cache.read(region)
-            queries = {item.id: query_for(item.id) for item in items if item.id not in kept}
-            live, problems = self._live({id_: query for id_, query in queries.items() if query}, region)
-            if live:
-                self._cache.write(region, kept | live)
-        problems |= {id_: f"{id_}: not known to be in the price list" for id_, query in queries.items() if not query}
-        known, said = kept | live, sorted(problems.values())
-        unread = queries.keys() - live.keys() - problems.keys()
-        if unread and self._unreachable is not None:
-            # The snapshot stands in for a price list that cannot be read, never for one that answers something odd.
-            known |= {id_: price for id_, price in snapshot(region).items() if id_ in unread}
-            said = [self._unreachable, *said]
-        return {item: known[item.id] for item in items if item.id in known}, said
+            answers = self._cache.read(region)
+            queries = {item.id: query_for(item.id) for item in items if item.id not in answers}
+            if live := self._live({id_: query for id_, query in queries.items() if query}, region):
+                answers |= live
+                self._cache.write(region, answers)
+        answers |= {
+            id_: NoPrice(f"{id_}: not known to be in the price list", self._today) for id_, q in queries.items() if not q
+        }
+        unread = queries.keys() - answers.keys()
+        # The snapshot stands in for a price list that cannot be read, never for one that answers something odd.
+        answers |= {id_: price for id_, price in snapshot(region).items() if id_ in unread}
+        said = [self._unreachable] if unread and self._unreachable else []
+        said += [answer.reason for item in items if isinstance(answer := answers.get(item.id), NoPrice)]
+        return {item: answer for item in items if isinstance(answer := answers.get(item.id), Price)}, said
 
-    def _live(self, queries: Mapping[str, PriceQuery], region: str) -> tuple[dict[str, Price], dict[str, str]]:
-        """Ask for each item: its price, or why there is not exactly one. The first failed call ends the asking."""
-        prices, unknown = dict[str, Price](), dict[str, str]()
+    def _live(self, queries: Mapping[str, PriceQuery], region: str) -> dict[str, Price | NoPrice]:
+        """Ask for each item. The first failed call ends the asking, for good."""
+        answers = dict[str, Price | NoPrice]()
 
         def ask(id_: str) -> None:
             if self._unreachable is not None:
                 return
             try:
-                prices[id_] = self._price(self._quote(queries[id_], id_, region))
+                answers[id_] = self._price(self._quote(queries[id_], id_, region))
             except UnknownPriceError as error:
-                unknown[id_] = str(error)
+                answers[id_] = NoPrice(str(error), self._today)
             except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
                 self._unreachable = reason(error)
 
@@ -111,7 +112,7 @@ class PriceList:
             ask(id_)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(ask, [*queries][1:]))
-        return prices, unknown
+        return answers
 
     def _quote(self, query: PriceQuery, item_id: str, region: str) -> Quote:
         records = pages(

@@ -123,9 +123,7 @@ def _need(volume: Volume, metric: Metric, period_s: int, limits: SurplusThroughp
 
 
 def _exceeded(volume: Volume, instance_id: str, limits: SurplusThroughputLimits) -> Need:
-    return EXCEEDED.need(
-        ("InstanceId", instance_id), ("VolumeId", volume.id), period_s=DAY_S, days=limits.window_days
-    )
+    return EXCEEDED.need(("InstanceId", instance_id), ("VolumeId", volume.id), period_s=DAY_S, days=limits.window_days)
 
 
 def _unwatched(volume: Volume, seen: Seen, series: list[Series]) -> Unknown | None:
@@ -146,7 +144,7 @@ def _bounded(five_minutes: Series, by_day: Series) -> Series:
 
 
 def _added(read: Series, written: Series, per_s: int) -> Series:
-    """Reads and writes together in MiB/s; a direction without a point in a period counts as nothing, both without as missing."""
+    """Reads and writes together in MiB/s; one without a point in a period counts as nothing, both without as missing."""
     return Series.of(
         read.start_s,
         read.period_s,
@@ -242,9 +240,7 @@ _VOLUME = Volume(
     created_at=CASE_NOW - timedelta(days=200),
     availability_zone="us-east-1a",
     multi_attach=False,
-    attachments=(
-        Attachment(instance_id=_INSTANCE.id, device="/dev/sdf", attached_at=CASE_NOW - timedelta(days=200)),
-    ),
+    attachments=(Attachment(instance_id=_INSTANCE.id, device="/dev/sdf", attached_at=CASE_NOW - timedelta(days=200)),),
 )
 _HOST = (_INSTANCE, _M5_LARGE)
 

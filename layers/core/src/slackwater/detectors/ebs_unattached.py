@@ -80,9 +80,7 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
     return _since(volume, seen, limits, unseen_since, "medium", how)
 
 
-def _since(
-    volume: Volume, seen: Seen, limits: UnattachedLimits, since: datetime, confidence: Confidence, how: str
-) -> Verdict:
+def _since(volume: Volume, seen: Seen, limits: UnattachedLimits, since: datetime, confidence: Confidence, how: str) -> Verdict:
     loose = seen.age(since)
     if loose < timedelta(days=limits.unattached_days):
         return Fine(f"loose for less than {limits.unattached_days} days: {how}")
@@ -101,24 +99,32 @@ def _since(
             Evidence(label="Size", value=volume.size_gib, unit="GiB"),
             Evidence(label="Created", value=f"{volume.created_at:%Y-%m-%d}", unit="date"),
         ),
-        advice=_advice(volume),
+        advice=_advice(volume, may_delete=confidence != "low" and not owner),
         gist=(volume.volume_type, volume.size_gib, owner or ""),
         caveats=tuple(caveats),
     )
 
 
-def _advice(volume: Volume) -> tuple[Advice, ...]:
-    region = volume.target.region
-    snapshot = f"aws ec2 create-snapshot --volume-id {volume.id} --region {region} --description 'before deleting {volume.id}'"
+def _advice(volume: Volume, *, may_delete: bool) -> tuple[Advice, ...]:
+    """What to do; the command ends with the snapshot where a person must look first."""
+    region = f"--region {volume.target.region}"
+    snapshot = f"aws ec2 create-snapshot {region} --volume-id {volume.id}"
+    command = (
+        f"id=$({snapshot} --query SnapshotId --output text)"
+        f' && aws ec2 wait snapshot-completed {region} --snapshot-ids "$id"'
+        f" && aws ec2 delete-volume {region} --volume-id {volume.id}"
+        if may_delete
+        else snapshot
+    )
     freed = ebs.monthly_units(volume)
     return (
         Advice(
             action="snapshot-and-delete",
-            summary="Take a snapshot, wait until it is completed, delete the volume; let the snapshot expire when nobody missed it.",
+            summary="Take a snapshot, wait until it is completed, delete the volume; let the snapshot go in its time.",
             changes=freed,
-            risk="Until it expires the snapshot is billed for the blocks in use; a volume made from it has a new id.",
+            risk="As long as it is kept the snapshot is billed for the blocks in use; a volume made from it has a new id.",
             reversible=True,
-            command=f"{snapshot}  # then, once it is completed: aws ec2 delete-volume --volume-id {volume.id} --region {region}",
+            command=command,
         ),
         Advice(
             action="keep-as-snapshot",
@@ -126,7 +132,7 @@ def _advice(volume: Volume) -> tuple[Advice, ...]:
             changes=(*freed, Change(EBS_SNAPSHOT_STORAGE, Decimal(-volume.size_gib))),
             risk="A restored volume reads slowly until its blocks are fetched.",
             reversible=True,
-            command=snapshot,
+            command=command,
         ),
     )
 

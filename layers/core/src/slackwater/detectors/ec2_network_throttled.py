@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import pairwise
 from math import isnan
 from typing import Final
 
@@ -83,10 +84,12 @@ class Stuck:
 
     @property
     def longest(self) -> Plateau:
+        """The longest plateau."""
         return max(self.plateaus, key=lambda plateau: plateau.points)
 
     @property
     def seconds(self) -> int:
+        """All of them together."""
         return network.seconds_of(self.plateaus, self.traffic.period_s)
 
 
@@ -129,13 +132,13 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     if not stuck:
         return Fine("it never stuck to its baseline after a burst")
 
-    credits = _need(instance, CREDIT_BALANCE, FIVE_MINUTES_S, limits)
+    balance = _need(instance, CREDIT_BALANCE, FIVE_MINUTES_S, limits)
     surplus = _need(instance, SURPLUS_BALANCE, FIVE_MINUTES_S, limits)
     counters = {one.direction: _counters(instance, one.direction, seen, limits) for one in stuck}
-    if lacking := seen.lacking([credits, surplus, *(need for needs in counters.values() for need in needs)]):
+    if lacking := seen.lacking([balance, surplus, *(need for needs in counters.values() for need in needs)]):
         return Ask(lacking)
     if instance_type.id.startswith("t"):
-        out_of_credits = {one.direction: _cpu_was_out_of_credits(one, seen[credits], seen[surplus]) for one in stuck}
+        out_of_credits = {one.direction: _cpu_was_out_of_credits(one, seen[balance], seen[surplus]) for one in stuck}
         if None in out_of_credits.values():
             return Unknown("CPUCreditBalance has no points while it was slow: the CPU may have been the limit")
         stuck = [one for one in stuck if not out_of_credits[one.direction]]
@@ -171,11 +174,11 @@ def _cpu_was_out_of_credits(stuck: Stuck, balance: Series, surplus: Series) -> b
     plateau = stuck.longest
     start_s = stuck.traffic.start_s + plateau.first * FIVE_MINUTES_S
     end_s = stuck.traffic.start_s + plateau.end * FIVE_MINUTES_S
-    credits, borrowed = (series.between(start_s, end_s) for series in (balance, surplus))
+    left, lent = (series.between(start_s, end_s) for series in (balance, surplus))
     empty = [
-        left < 1 and not (lent > 0)  # NaN, nothing lent or not published, is not above zero
-        for left, lent in zip(credits.values, borrowed.values, strict=True)
-        if not isnan(left)
+        credits_left < 1 and not (credits_lent > 0)  # NaN, nothing lent or not published, is not above zero
+        for credits_left, credits_lent in zip(left.values, lent.values, strict=True)
+        if not isnan(credits_left)
     ]
     return None if len(empty) < plateau.points / 2 else sum(empty) > len(empty) / 2
 
@@ -190,7 +193,7 @@ def _held_back(stuck: Stuck, counters: list[Series]) -> bool | None:
     rose, known = [False] * plateau.points, [False] * plateau.points
     for counter in counters:
         values = counter.between(start_s - FIVE_MINUTES_S, start_s + plateau.points * FIVE_MINUTES_S).values
-        for i, (before, after) in enumerate(zip(values, values[1:], strict=False)):
+        for i, (before, after) in enumerate(pairwise(values)):
             if not isnan(before) and not isnan(after) and after >= before:
                 known[i] = True
                 rose[i] |= after > before
@@ -217,11 +220,12 @@ def _flag(
         or abs(baseline / network.SINGLE_FLOW_GBPS - 1) < 0.1
     )
     confidence: Confidence = "high" if confirmed else "low" if ambiguous else "medium"
-    ruled_out = "The ENA driver counted packets held back in those minutes." if confirmed else "No ENA counters were there to confirm it."
+    counted = "The ENA driver counted packets held back in those minutes."
+    ruled_out = counted if confirmed else "No ENA counters were there to confirm it."
     return Flagged(
         summary=(
-            f"{' and '.join(one.direction.word for one in stuck)}: burst at {burst_mb_s:,.0f} MB/s, then stuck at {stuck_mb_s:,.1f} MB/s,"
-            f" its baseline, for {slow_hours:,.1f} hours: its network credits were gone"
+            f"{' and '.join(one.direction.word for one in stuck)}: burst at {burst_mb_s:,.0f} MB/s, then stuck at"
+            f" {stuck_mb_s:,.1f} MB/s, its baseline, for {slow_hours:,.1f} hours: its network credits were gone"
         ),
         severity="high" if confirmed and slow_hours >= 1 else "medium",
         confidence=confidence,
@@ -236,7 +240,11 @@ def _flag(
             Evidence(label="Burst before it", value=round(burst_mb_s, 1), unit="MB/s"),
             Evidence(label="Stuck", value=round(slow_hours, 2), unit="hours"),
             Evidence(label="Variation while stuck", value=round(plateau.spread * 100, 2), unit="percent"),
-            Evidence(label="Ruled out", value=f"CPU credits were not gone; network traffic leaves EBS alone. {ruled_out}", unit="words"),
+            Evidence(
+                label="Ruled out",
+                value=f"CPU credits were not gone; EBS has an allowance of its own. {ruled_out}",
+                unit="words",
+            ),
         ),
         advice=_ways_out(instance, instance_type, plateau.burst_bytes_per_s, worst, seen),
         gist=(instance_type.id, confirmed),
@@ -379,9 +387,7 @@ _COUNTERS = tuple(
     )
     for way in (IN, OUT)
 )
-_IN_SHAPED, _OUT_SHAPED = (
-    Metric("CWAgent", way.shaped, "Maximum", "packets since the driver was loaded") for way in (IN, OUT)
-)
+_IN_SHAPED, _OUT_SHAPED = (Metric("CWAgent", way.shaped, "Maximum", "packets since the driver was loaded") for way in (IN, OUT))
 
 
 def _last_day(*rates: tuple[float | None, int]) -> list[float | None]:

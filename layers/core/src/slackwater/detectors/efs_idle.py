@@ -121,7 +121,8 @@ def _flag(
     caveats = []
     if moved_bytes:
         caveats.append(
-            f"{moved_bytes / MIB:,.1f} MiB moved without any client: probably AWS Backup, replication or a lifecycle transition."
+            f"{moved_bytes / MIB:,.1f} MiB moved without any client: probably AWS Backup, replication or a lifecycle"
+            " transition."
         )
     if not zeros_are_real:
         caveats.append("CloudWatch published nothing instead of zeros; StorageBytes shows that it was watching.")
@@ -144,13 +145,20 @@ def _flag(
 
 
 def _advice(file_system: EfsFileSystem) -> tuple[Advice, ...]:
+    target = file_system.target
     delete = Advice(
         action="back-up-and-delete",
-        summary="Take an AWS Backup recovery point, delete the mount targets, wait until they are gone, delete the file system.",
+        summary=(
+            "Take an AWS Backup recovery point; once it is completed delete the mount targets, wait until they are gone,"
+            " and delete the file system."
+        ),
         changes=efs.monthly_units(file_system),
         risk="The recovery point is billed until it expires; a restore gets a new file system id.",
         reversible=True,
-        command=f"aws efs describe-mount-targets --file-system-id {file_system.id} --region {file_system.target.region}",
+        command=(
+            f"aws backup start-backup-job --region {target.region} --backup-vault-name Default --resource-arn {file_system.arn}"
+            f" --iam-role-arn arn:{target.partition}:iam::{target.account}:role/service-role/AWSBackupDefaultServiceRole"
+        ),
     )
     standard = amount(file_system.stored_bytes.get("Standard", 0) / GIB)
     if not standard:
@@ -166,7 +174,7 @@ def _advice(file_system: EfsFileSystem) -> tuple[Advice, ...]:
         risk="Reading it back is charged by the GiB; a bursting file system's baseline shrinks with its Standard data.",
         reversible=True,
         command=(
-            f"aws efs put-lifecycle-configuration --file-system-id {file_system.id} --region {file_system.target.region}"
+            f"aws efs put-lifecycle-configuration --file-system-id {file_system.id} --region {target.region}"
             " --lifecycle-policies TransitionToIA=AFTER_30_DAYS"
         ),
     )

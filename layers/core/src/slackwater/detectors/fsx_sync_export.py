@@ -42,6 +42,11 @@ BUSY: Final = tuple(
     for name in ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
 )
 
+ASYNC_CAVEAT: Final = (
+    "async acknowledges before the data is on stable storage: writes of the last seconds are lost if the file server fails."
+    " Not for mission-critical data."
+)
+
 
 class SyncExportLimits(Limits):
     """What write load makes a sync export matter."""
@@ -50,7 +55,9 @@ class SyncExportLimits(Limits):
     busy_writes_per_s: float = limit(100, unit="writes/s", gt=0, why="below that nobody waits: 342 a second were measured sync")
     small_write_kib: float = limit(64, unit="KiB", gt=0, why="larger writes are bound by throughput, not by the wait")
     busy_minutes: int = limit(30, unit="minutes", ge=5, le=1440, why="six five-minute points: not one deployment's hiccup")
-    disk_percent: float = limit(50, unit="percent", gt=0, le=100, why="AWS advises to stay below half; above it the disk may be the limit")
+    disk_percent: float = limit(
+        50, unit="percent", gt=0, le=100, why="AWS advises to stay below; above, the disk may be the limit"
+    )
 
 
 def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
@@ -121,7 +128,7 @@ def _flag(
     slow_hours = len(at_rest) * FIVE_MINUTES_S / HOUR_S
     clients = ", ".join(entry.clients for entry in waiting)
     evidence = [
-        Evidence(label="Writes a second, by five minutes", value=round(per_s), unit="writes/s", series=_around(writes, at_rest)),
+        Evidence(label="Writes by five minutes", value=round(per_s), unit="writes/s", series=_around(writes, at_rest)),
         Evidence(label="Mean size of a write", value=round(mean_kib, 1), unit="KiB"),
         Evidence(label="Disks at most", value=round(disk, 1), unit="percent busy"),
         Evidence(label="So for", value=round(slow_hours, 1), unit="hours"),
@@ -131,8 +138,8 @@ def _flag(
         evidence.append(Evidence(label="SSD IOPS provisioned", value=file_system.iops, unit="IOPS"))
     return Flagged(
         summary=(
-            f"clients {clients} made {per_s:,.0f} writes a second of {mean_kib:,.0f} KiB through a sync export while the disks were at most"
-            f" {disk:.0f} % busy: each write waits for its acknowledgement"
+            f"clients {clients} made {per_s:,.0f} writes a second of {mean_kib:,.0f} KiB through a sync export while the"
+            f" disks were at most {disk:.0f} % busy: each write waits for its acknowledgement"
         ),
         severity="high" if slow_hours >= 24 else "medium",
         confidence="medium",
@@ -140,8 +147,7 @@ def _flag(
         advice=_advice(volume, waiting),
         gist=tuple(sorted(entry.clients for entry in waiting)),
         caveats=(
-            "async acknowledges before the data is on stable storage: writes of the last seconds are lost if the file server"
-            " fails. Not for mission-critical data.",
+            ASYNC_CAVEAT,
             "More IOPS or throughput will not help while the export is sync.",
         ),
     )
@@ -157,7 +163,7 @@ def _around(writes: Series, at_rest: list[int]) -> Series:
 
 def _advice(volume: FsxVolume, waiting: list[NfsClients]) -> tuple[Advice, ...]:
     options = [
-        {"Clients": entry.clients, "Options": [o for o in entry.options if o != "sync"] + (["async"] if entry in waiting else [])}
+        {"Clients": entry.clients, "Options": [*(o for o in entry.options if o not in {"sync", "async"}), "async"]}
         for entry in volume.nfs_export
     ]
     export = json.dumps({"NfsExports": [{"ClientConfigurations": options}]})
@@ -244,7 +250,7 @@ DETECTOR = Detector(
         Case(title="async", resource=replace(_VOLUME, nfs_export=(_ASYNC,)), expect=Fine, says="async"),
         Case(title="hardly any writes", resource=_VOLUME, metrics=_writing(1, 4, 3), expect=Fine, says="hardly"),
         Case(title="large writes", resource=_VOLUME, metrics=_writing(150, 1024, 30), expect=Fine, says="many small"),
-        Case(title="the disk is at its limit", resource=_VOLUME, metrics=_writing(342, 4, 96), expect=Fine, says="disks were busy"),
+        Case(title="the disk at its limit", resource=_VOLUME, metrics=_writing(342, 4, 96), expect=Fine, says="were busy"),
         Case(
             title="nobody knows what the disks did",
             resource=_VOLUME,

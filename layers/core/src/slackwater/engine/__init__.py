@@ -1,1 +1,1 @@
-"""From an inventory to ranked findings: registry, plan, docket, price, rank, exempt. Pure."""
+"""From an inventory to ranked findings: registry, plan, docket, price, exempt, owner. Pure."""

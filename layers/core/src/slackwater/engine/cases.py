@@ -17,7 +17,7 @@ def play(detector: AnyDetector, case: Case) -> Verdict:
     """The verdict on a case. A metric that the case does not give has no points."""
     verdicts: list[Verdict] = []
 
-    def watch(*args: Any) -> Verdict:  # noqa: ANN401 -- a detector's own types
+    def watch(*args: Any) -> Verdict:
         verdicts.append(detector.judge(*args))
         return verdicts[-1]
 

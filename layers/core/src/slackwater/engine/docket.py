@@ -59,7 +59,7 @@ class _Household:
 
 
 class Docket:
-    """All questions about one target. Take calls with `next_call`, bring answers with `receive`, read the results at the end."""
+    """All questions about one target: take calls with `next_call`, bring answers with `receive`, then read the results."""
 
     def __init__(self, fleet: Fleet, enabled: Iterable[Enabled], now: datetime) -> None:
         """`now` is the end of every window."""

@@ -24,13 +24,11 @@ WASTE_SEVERITY: Final[tuple[tuple[Decimal, Severity], ...]] = (
 
 def items_of(flagged: Iterable[FlaggedResource]) -> set[PriceItem]:
     """Every item whose price these findings need."""
-    return {
-        change.item for one in flagged for advice in one.verdict.advice for change in advice.changes or ()
-    }
+    return {change.item for one in flagged for advice in one.verdict.advice for change in advice.changes or ()}
 
 
-def price(flagged: FlaggedResource, table: PriceTable) -> Finding:
-    """The finding, with every recommendation valued."""
+def price(flagged: FlaggedResource, table: PriceTable, owner: str | None = None) -> Finding:
+    """The finding, with every recommendation valued; `owner` is whom to ask."""
     verdict, resource, detector_id = flagged.verdict, flagged.resource, flagged.enabled.id
     recommendations = tuple(Recommendation(advice=a, monthly_savings_usd=savings(a, table)) for a in verdict.advice)
     basis = tuple(PriceBasis(item, table[item]) for item in sorted(items_of([flagged])) if item in table)
@@ -43,6 +41,7 @@ def price(flagged: FlaggedResource, table: PriceTable) -> Finding:
         severity=verdict.severity or waste_severity(first),
         confidence=verdict.confidence,
         resource=resource,
+        owner=owner,
         summary=verdict.summary,
         evidence=verdict.evidence,
         recommendations=recommendations,

@@ -21,10 +21,10 @@ MAX_ROUNDS: Final = 3
 class Limits(BaseModel):
     """What a policy may change about a detector. Every field ends in its unit and says why it is what it is."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
-def limit(default: Any, *, unit: str, why: str, **bounds: Any) -> Any:  # noqa: ANN401 -- pydantic's Field is typed so
+def limit(default: Any, *, unit: str, why: str, **bounds: Any) -> Any:
     """A field of Limits: `bounds` are pydantic's (`ge`, `le`, `gt`, `lt`)."""
     return Field(default, description=why, json_schema_extra={"unit": unit}, **bounds)
 
@@ -96,4 +96,3 @@ class Detector[R: Resource, L: Limits]:
 
 
 type AnyDetector = Detector[Any, Any]
-

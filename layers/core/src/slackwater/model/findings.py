@@ -38,6 +38,7 @@ class Finding:
     severity: Severity
     confidence: Confidence
     resource: Resource
+    owner: str | None
     summary: str
     evidence: tuple[Evidence, ...]
     recommendations: tuple[Recommendation, ...]
@@ -73,7 +74,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What the scan itself asked of AWS. `estimated_usd` is None where the price of a metric request is unknown."""
+    """What the scan itself asked of AWS; `estimated_usd` is what the metric requests cost."""
 
     api_calls: Mapping[str, int]
     metrics_requested: int

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-KUBERNETES_KEYS: Final = ("kubernetes.io/created-for/pvc/name", "ebs.csi.aws.com/cluster", "CSIVolumeName", "efs.csi.aws.com/cluster")
+KUBERNETES_KEYS: Final = (
+    "kubernetes.io/created-for/pvc/name",
+    "CSIVolumeName",
+    "ebs.csi.aws.com/cluster",
+    "efs.csi.aws.com/cluster",
+)
 """Tags that the in-tree provisioner, the EBS CSI driver and the EFS CSI driver put on what they create."""
 
 

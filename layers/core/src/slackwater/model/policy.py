@@ -14,7 +14,7 @@ from slackwater.model.detector import Limits
 class Section(BaseModel):
     """A section of the policy file: unknown keys and wrong types are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class ScanSection(Section):
@@ -22,16 +22,19 @@ class ScanSection(Section):
 
     regions: list[str] = Field(default=[], description="Regions to scan when the command line names none.")
     minimum_monthly_savings_usd: float = Field(
-        default=1, ge=0, description="Waste findings that would save less than this, in USD a month, are counted but not listed."
+        default=1, ge=0, description="Waste that would save less than this, in USD a month, is counted but not listed."
     )
 
 
 class ExemptSection(Section):
     """Tags that protect a resource from waste findings (never from performance findings)."""
 
-    keep_tags: list[str] = Field(default=["keep"], description="Tag keys that protect for good, whatever their value, in any case.")
+    keep_tags: list[str] = Field(
+        default=["keep"], description="Tag keys that protect for good, whatever their value; case does not matter."
+    )
     keep_until_tags: list[str] = Field(
-        default=["keep-until"], description="Tag keys whose value, an RFC 3339 time or date, protects until then. An unreadable value protects."
+        default=["keep-until"],
+        description="Tag keys whose value, an RFC 3339 time or date, protects until then; a value nobody can read protects.",
     )
 
 
@@ -40,14 +43,17 @@ class PricesSection(Section):
 
     discount_percent: float = Field(default=0, ge=0, lt=100, description="Discount on every list price, in percent.")
     overrides: dict[str, dict[str, float]] = Field(
-        default={}, description='Your own unit prices in USD: [prices.overrides.<region>] "ebs.gp3.storage" = 0.07. The discount does not apply to them.'
+        default={},
+        description='Your own unit prices in USD, without discount: [prices.overrides.<region>] "ebs.gp3.storage" = 0.07',
     )
 
 
 class OwnersSection(Section):
     """Who a resource belongs to."""
 
-    tags: list[str] = Field(default=["Owner", "owner", "Team", "team"], description="Tag keys that name the owner; the first that is there wins.")
+    tags: list[str] = Field(
+        default=["Owner", "owner", "Team", "team"], description="Tag keys that name the owner; the first that is there wins."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -122,7 +122,7 @@ class Detachment(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMetric(Record):
-    """A metric that the CloudWatch agent publishes, with the exact dimensions it uses. `id` is `<instance>/<metric>/<interface>`."""
+    """A metric of the CloudWatch agent, with the exact dimensions it uses. `id` is `<instance>/<metric>/<interface>`."""
 
     KIND: ClassVar[str] = "cloudwatch-agent-metric"
     namespace: str

@@ -126,5 +126,3 @@ def largest(types: Iterable[InstanceType]) -> InstanceType | None:
 
 def _size(instance_type: InstanceType) -> tuple[float, int, str]:
     return instance_type.network_baseline_gbps or 0, instance_type.vcpus, instance_type.id
-
-

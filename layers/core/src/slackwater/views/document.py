@@ -103,7 +103,7 @@ class RecommendationDocument(TypedDict):
 
 
 class FindingDocument(TypedDict):
-    """A flagged resource. Its saving is its first recommendation's."""
+    """A flagged resource. Its saving is its first recommendation's; `owner` is whom its tags name."""
 
     id: str
     detector: str
@@ -111,6 +111,7 @@ class FindingDocument(TypedDict):
     kind: FindingKind
     confidence: Confidence
     resource: ResourceDocument
+    owner: str | None
     summary: str
     evidence: list[EvidenceDocument]
     monthly_savings_usd: str | None

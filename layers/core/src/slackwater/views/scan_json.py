@@ -95,6 +95,7 @@ def _finding(finding: Finding) -> FindingDocument:
         "kind": finding.kind,
         "confidence": finding.confidence,
         "resource": _resource(finding.resource),
+        "owner": finding.owner,
         "summary": finding.summary,
         "evidence": [_evidence(evidence) for evidence in finding.evidence],
         "monthly_savings_usd": _usd(finding.monthly_savings_usd),

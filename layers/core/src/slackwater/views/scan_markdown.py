@@ -9,7 +9,7 @@ from slackwater.model.findings import Scan
 from slackwater.views.document import FindingDocument, GapDocument, PriceBasisDocument, RecommendationDocument, UnknownDocument
 from slackwater.views.markdown import fenced, section, table, text
 from slackwater.views.scan_json import document
-from slackwater.views.sparkline import sparkline
+from slackwater.views.sparkline import is_logarithmic, sparkline
 from slackwater.views.words import completeness, count, facts, gaps_title, headline, measure, named, reasons, saving
 
 SPARKLINE_WIDTH: Final = 60
@@ -65,11 +65,14 @@ def _finding(finding: FindingDocument) -> Iterator[str]:
     yield text(finding["summary"])
     yield ""
     yield f"- {finding['kind']}, confidence {finding['confidence']}, {saving(finding['monthly_savings_usd'])}"
+    if finding["owner"]:
+        yield f"- owner {text(finding['owner'])}"
     yield f"- {text(resource['region'])}, account {text(resource['account'])}, {text(resource['arn'])}"
     for evidence in finding["evidence"]:
         yield f"- {text(evidence['label'])}: {text(measure(evidence['value'], evidence['unit']))}"
         if series := evidence.get("series"):
-            yield f"  `{sparkline(series['values'], SPARKLINE_WIDTH)}`"
+            scale = " (logarithmic)" if is_logarithmic(series["values"]) else ""
+            yield f"  `{sparkline(series['values'], SPARKLINE_WIDTH)}`{scale}"
     for number, to_do in enumerate(finding["recommendations"], start=1):
         yield from _recommendation(number, to_do)
     yield from section("Mind", level=4) if finding["caveats"] else ()

@@ -4,19 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import log
+from statistics import median
 from typing import Final
 
 BARS: Final = "▁▂▃▄▅▆▇█"
 MISSING: Final = "·"
 """Nobody published a point: not a low bar, which would be a small number."""
 
+LOGARITHMIC_FROM: Final = 20
+"""How far a peak stands above the middle before a linear scale shows the peak alone: a throttled rate would look like none."""
+DECADES: Final = 10_000
+"""A logarithmic scale reaches down to this part of the peak."""
+
 
 def sparkline(values: Sequence[float | None], width: int) -> str:
-    """At most `width` bars, each the greatest value of its part. The scale runs from zero, or from the least value below it."""
+    """At most `width` bars, each the greatest value of its part.
+
+    The scale runs from zero, or from the least value below it; logarithmically where `is_logarithmic` says so.
+    """
     parts = min(width, len(values))
     edges = [len(values) * i // parts for i in range(parts + 1)] if parts else []
     peaks = [max((value for value in values[start:end] if value is not None), default=None) for start, end in pairwise(edges)]
     present = [peak for peak in peaks if peak is not None]
     low, high = min([0, *present]), max([0, *present])
-    span = (high - low) or 1
-    return "".join(MISSING if peak is None else BARS[round((peak - low) / span * (len(BARS) - 1))] for peak in peaks)
+    if is_logarithmic(values):
+        floor = max(min(peak for peak in present if peak > 0), high / DECADES)
+        span = log(high / floor) or 1
+        return "".join(
+            _bar(None if p is None else 0 if p <= 0 else (1 + 6 * log(max(p, floor) / floor) / span) / 7) for p in peaks
+        )
+    return "".join(_bar(None if peak is None else (peak - low) / ((high - low) or 1)) for peak in peaks)
+
+
+def is_logarithmic(values: Sequence[float | None]) -> bool:
+    """True when nothing is below zero, and the peak stands far above the middle of what is above zero."""
+    present = [value for value in values if value is not None]
+    positive = [value for value in present if value > 0]
+    return bool(positive) and min(present) >= 0 and max(positive) > LOGARITHMIC_FROM * median(positive)
+
+
+def _bar(height: float | None) -> str:
+    return MISSING if height is None else BARS[round(height * (len(BARS) - 1))]

@@ -90,8 +90,8 @@ def facts(doc: ScanDocument) -> list[str]:
 def gaps_title(doc: ScanDocument) -> str:
     """How much the gaps matter: loud where something required is missing."""
     if doc["scan"]["complete"]:
-        return "Complete, without some optional parts"
-    return "INCOMPLETE: what follows is not all there is"
+        return "Could not be read, and is optional"
+    return "INCOMPLETE: this could not be read"
 
 
 def named(resource: ResourceDocument) -> str:
