@@ -121,17 +121,17 @@ def _messages(result: Mapping[str, Any]) -> str:
     return f": {said}" if said else ""
 
 
-def _grid(call: MetricCall, period_s: int) -> list[int]:
+def _grid(call: MetricCall, period_s: int) -> array[float]:
     """Epoch seconds of the points that a query of this period has."""
-    return list(range(call.window.start_s, call.window.end_s, period_s))
+    return array("d", range(call.window.start_s, call.window.end_s, period_s))
 
 
-def _lay(values: array[float], grid: list[int], period_s: int, times: Sequence[Any], points: Sequence[float]) -> None:
+def _lay(values: array[float], grid: array[float], period_s: int, times: Sequence[Any], points: Sequence[float]) -> None:
     """Put points where their times say; a run without holes goes in one piece."""
     if not times:
         return
     first = int((_epoch_s(times[0]) - grid[0]) // period_s)
-    if grid[first : first + len(times)] == times:
+    if isinstance(times, array) and grid[first : first + len(times)].tobytes() == times.tobytes():
         values[first : first + len(times)] = array("d", points)
         return
     for time, point in zip(times, points, strict=True):
@@ -141,5 +141,5 @@ def _lay(values: array[float], grid: list[int], period_s: int, times: Sequence[A
 
 
 def _epoch_s(time: float | datetime) -> float:
-    """JSON leaves times as numbers (our parser); botocore reads those of other protocols as datetimes."""
+    """Our JSON parser leaves times as numbers; botocore reads those of other protocols as datetimes."""
     return time.timestamp() if isinstance(time, datetime) else time

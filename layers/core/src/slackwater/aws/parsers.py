@@ -7,6 +7,8 @@ are millions of time stamps. The factory is registered on our own session only.
 from __future__ import annotations
 
 import json
+import threading
+from array import array
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -23,6 +25,9 @@ type Wanted = Mapping[str, Wanted]
 """Members of a shape to read, and what of each; nothing below means all of a scalar."""
 
 type Reader = Callable[[Element], Any]
+
+ONE_AT_A_TIME: Final = threading.Lock()
+"""Several threads that take a JSON document apart are no faster than one, and hold several documents in pieces."""
 
 
 def _all(*names: str, **nested: Wanted) -> Wanted:
@@ -93,12 +98,21 @@ class LeanJsonParser(JSONParser):
         if shape is None or shape.name != "GetMetricDataOutput" or response["status_code"] != HTTPStatus.OK:
             return super().parse(response, shape)
         try:
-            parsed = json.loads(response["body"])
+            with ONE_AT_A_TIME:
+                parsed = json.loads(response["body"], object_hook=_packed)
         except ValueError as error:
             raise ResponseParserError(f"The answer is not JSON: {error}") from error
         if not isinstance(parsed, dict):
             raise ResponseParserError("The answer is not a JSON object")
         return {**parsed, "ResponseMetadata": {"HTTPStatusCode": HTTPStatus.OK}}
+
+
+def _packed(item: dict[str, Any]) -> dict[str, Any]:
+    """A metric's points as arrays, 8 bytes each: as objects they would take ten times that until they are laid out."""
+    for name in ("Timestamps", "Values"):
+        if item.get(name):
+            item[name] = array("d", item[name])
+    return item
 
 
 class LeanParserFactory(ResponseParserFactory):
