@@ -128,6 +128,7 @@ def test_metric_data_reads_as_botocore_reads_it_but_for_the_times():
     assert [datetime.fromtimestamp(t, UTC) for t in lean["MetricDataResults"][0].pop("Timestamps")] == theirs[
         "MetricDataResults"
     ][0].pop("Timestamps")
+    lean["MetricDataResults"][0]["Values"] = list(lean["MetricDataResults"][0]["Values"])
     assert lean["MetricDataResults"] == theirs["MetricDataResults"]
     assert lean["NextToken"] == theirs["NextToken"]
 
