@@ -153,6 +153,17 @@ def test_volumes_of_one_instance_that_ask_for_its_metric_ask_once() -> None:
     assert docket.settled == docket.questions == 5
 
 
+def test_households_that_ask_for_the_same_metric_share_one_query() -> None:
+    shared = Metric("AWS/FSx", "DiskIopsUtilization", "Maximum", "percent").need(
+        ("FileSystemId", "fs-1"), period_s=DAY_S, days=14
+    )
+    volumes = [replace(VOLUME, id=f"vol-{n}") for n in range(3)]
+    docket = Docket(Fleet(volumes), [enabled(asks_for(shared))], CASE_NOW)
+
+    assert [len(call.queries) for call in drain(docket)] == [1]
+    assert docket.settled == 3
+
+
 def test_unknown_and_flagged_and_fine_are_all_settled() -> None:
     verdicts: dict[str, Verdict] = {"vol-0": FLAG, "vol-1": Fine(""), "vol-2": Unknown("why")}
     volumes = [replace(VOLUME, id=id_) for id_ in verdicts]

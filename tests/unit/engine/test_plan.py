@@ -73,6 +73,16 @@ def test_what_is_left_of_several_periods_of_one_window_shares_a_call() -> None:
     assert [len(call.queries) for call in packer.flush()] == [6]
 
 
+def test_what_is_left_shares_calls_up_to_five_hundred_queries() -> None:
+    at_midnight = NOW.replace(hour=0, minute=0, second=0)
+    packer = Packer()
+    for n in range(300):
+        packer.add(query_of(need(n, period_s=HOUR_S, days=1), at_midnight))
+        packer.add(query_of(need(n, period_s=FIVE_MINUTES_S, days=1), at_midnight))
+
+    assert sorted(len(call.queries) for call in packer.flush()) == [100, 500]
+
+
 @given(st.lists(st.tuples(st.sampled_from([MINUTE_S, FIVE_MINUTES_S, HOUR_S, DAY_S]), st.integers(1, 14)), max_size=600))
 def test_no_call_breaks_a_limit_and_no_query_is_lost(asked: list[tuple[int, int]]) -> None:
     needs = [need(n, period_s=period_s, days=days) for n, (period_s, days) in enumerate(asked)]

@@ -138,6 +138,8 @@ def _unwatched(volume: Volume, seen: Seen, series: list[Series]) -> Unknown | No
 
 def _bounded(five_minutes: Series, by_day: Series) -> Series:
     """Five-minute peaks; where a point is missing, the peak of its day stands in, which is never too low."""
+    if not five_minutes.missing:
+        return five_minutes
     days = [(five_minutes.start_s + i * FIVE_MINUTES_S - by_day.start_s) // DAY_S for i in range(len(five_minutes))]
     filled = (by_day.values[d] if isnan(v) else v for v, d in zip(five_minutes.values, days, strict=True))
     return Series.of(five_minutes.start_s, FIVE_MINUTES_S, filled)

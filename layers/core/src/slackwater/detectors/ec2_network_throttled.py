@@ -469,6 +469,13 @@ DETECTOR = Detector(
             says="never stuck to its baseline after a burst",
         ),
         Case(
+            title="a quarter above the baseline is no burst",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics=_traffic(OUT, _last_day((10, 60), (7.9, 540))),
+            expect=Fine,
+        ),
+        Case(
             title="the burst was two hours before",
             resource=_PROXY,
             records=_TYPES,
@@ -538,8 +545,8 @@ DETECTOR = Detector(
             expect=Flagged,
         ),
         Case(
-            title="started after it happened: it may have been another type",
-            resource=replace(_PROXY, launched_at=CASE_NOW - timedelta(hours=8)),
+            title="started in the plateau: the burst before may have been another type's",
+            resource=replace(_PROXY, launched_at=CASE_NOW - timedelta(hours=20)),
             records=_TYPES,
             metrics=_PINNED,
             expect=Fine,

@@ -272,6 +272,7 @@ DETECTOR = Detector(
             expect=Flagged,
             says="13 days",
         ),
+        Case(title="being deleted", resource=replace(_OLD, state="deleting"), metrics=_SILENT, expect=Fine, says="deleting"),
         Case(title="a replica", resource=replace(_OLD, is_replica=True), metrics=_SILENT, expect=Fine, says="replication"),
         Case(
             title="the source of a replication",

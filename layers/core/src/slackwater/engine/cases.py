@@ -15,6 +15,11 @@ from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
 
 def play(detector: AnyDetector, case: Case) -> Verdict:
     """The verdict on a case. A metric that the case does not give has no points."""
+    return play_with_queries(detector, case)[0]
+
+
+def play_with_queries(detector: AnyDetector, case: Case) -> tuple[Verdict, list[MetricQuery]]:
+    """The verdict on a case, and what it took."""
     verdicts: list[Verdict] = []
 
     def watch(*args: Any) -> Verdict:
@@ -25,9 +30,12 @@ def play(detector: AnyDetector, case: Case) -> Verdict:
     limits = detector.limits.model_validate(case.limits)
     fleet = Fleet([case.resource, *case.records], case.unreadable)
     docket = Docket(fleet, [Enabled("case", watched, limits)], CASE_NOW)
+    queries: list[MetricQuery] = []
     while call := docket.next_call(idle=True):
+        queries += call.queries
         docket.receive({query: _answer(query, case) for query in call.queries}, {})
-    return Unknown(docket.unknown[0].reason) if docket.unknown else verdicts[-1]
+    verdict = Unknown(docket.unknown[0].reason) if docket.unknown else verdicts[-1]
+    return verdict, queries
 
 
 def words(verdict: Verdict) -> str:
