@@ -9,13 +9,13 @@ from slackwater.app.scan import Audit, Sources
 from slackwater.engine.plan import MetricCall
 from slackwater.engine.registry import registry
 from slackwater.model.detector import CASE_NOW, Detector, Limits
-from slackwater.model.findings import Gap, Scan
+from slackwater.model.findings import Gap, Scan, TargetScan
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Series
 from slackwater.model.money import Price, PriceItem, PriceTable
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Detachment, EfsReplication, Instance, InstanceType, Record, Target, Volume
-from slackwater.model.verdicts import Flagged
+from slackwater.model.verdicts import Advice, FindingKind, Flagged
 from slackwater.ports import MetricAnswer
 
 HERE, THERE = Target("123456789012", "us-east-1"), Target("123456789012", "eu-west-1")
@@ -120,21 +120,32 @@ def test_kept_and_small_findings_are_counted_not_listed() -> None:
     assert ([f.resource.id for f in target.findings], target.kept, target.below_minimum) == (["vol-1"], 1, 1)
 
 
-def test_keep_tags_and_the_least_saving_do_not_silence_performance_findings() -> None:
-    slow = Detector(
-        title="slow", kind="performance", resource=Volume, limits=Limits, cases=(), reads=(Instance,), reads_if_allowed=(Instance,),
-        judge=lambda *_: Flagged(summary="slow", severity="medium", confidence="high", evidence=(), advice=(), gist=()),
+def scan_with(kind: FindingKind, advice: tuple[Advice, ...], world: World) -> TargetScan:
+    declared = Detector(
+        title="test", kind=kind, resource=Volume, limits=Limits, cases=(), reads=(Instance,), reads_if_allowed=(Instance,),
+        judge=lambda *_: Flagged(summary="found", severity="medium", confidence="high", evidence=(), advice=advice, gist=()),
     )  # fmt: skip
-    world = World({HERE: [replace(LOOSE, tags={"keep": ""})]})
     audit = Audit(
-        registry={"ebs-slow": slow}, policy=Policy(limits={"ebs-slow": Limits()}), sources=lambda _target: Sources(world, world),
+        registry={"ebs-test": declared}, policy=Policy(limits={"ebs-test": Limits()}), sources=lambda _: Sources(world, world),
         prices=world, meter=world, clock=lambda: CASE_NOW, progress=lambda *_: None,
     )  # fmt: skip
-    (target,) = audit.run([HERE], CASE_NOW).targets
+    return audit.run([HERE], CASE_NOW).targets[0]
 
-    assert [f.summary for f in target.findings] == ["slow"]
+
+def test_keep_tags_and_the_least_saving_do_not_silence_performance_findings() -> None:
+    world = World({HERE: [replace(LOOSE, tags={"keep": ""})]})
+    target = scan_with("performance", (), world)
+
+    assert [f.summary for f in target.findings] == ["found"]
     assert (target.kept, target.below_minimum) == (0, 0)
     assert world.asked == [({Volume, Instance}, set())]
+
+
+def test_waste_whose_saving_nobody_knows_is_listed() -> None:
+    unknown = Advice(action="delete", summary="", changes=None, risk="", reversible=False)
+    target = scan_with("waste", (unknown,), World({HERE: [LOOSE]}))
+
+    assert [f.monthly_savings_usd for f in target.findings] == [None]
 
 
 def test_a_scan_says_what_it_cost_itself() -> None:
