@@ -101,7 +101,7 @@ def inventory(fleet: Fleet, region: str) -> Iterator[tuple[str, int, int]]:
     yield "fsx:volumes", sum(f.region == region for f in fleet.fsx_volumes), PAGES["fsx"]
     if loose:
         since = max(fleet.now - 90 * DAY, min(v.created for v in loose))
-        for name in ("DetachVolume", "TerminateInstances"):
+        for name in ("DetachVolume", "AttachVolume"):
             events = sum(e.region == region and e.name == name and e.at >= since for e in fleet.events)
             yield f"cloudtrail:{name}", events, PAGES["cloudtrail"]
     agents = sum(bool(i.agent) for i in instances)
@@ -135,7 +135,7 @@ def ebs_unattached(truth: Truth, region: str, asked: Asked) -> None:
     events: dict[str, int] = {}
     for event in truth.fleet.events:
         for _, name in event.resources:
-            if event.name in {"DetachVolume", "TerminateInstances"} and event.at >= truth.fleet.now - 90 * DAY:
+            if event.name in {"DetachVolume", "AttachVolume"} and event.at >= truth.fleet.now - 90 * DAY:
                 events[name] = max(events.get(name, 0), event.at)
     for volume in _here(truth.fleet.volumes, region):
         week_ago = truth.fleet.now - 7 * DAY
@@ -178,7 +178,7 @@ def ec2_network_throttled(truth: Truth, region: str, asked: Asked) -> None:
         asked.add(2, FIVE, 14, len(ways))
         stuck = [way for way in ways if instance.id in pinned and _stuck(truth, instance, way)]
         if stuck:
-            asked.add(3, FIVE, 14, 2 + (len(stuck) if instance.agent and agent_dimensions(instance) else 0))
+            asked.add(3, FIVE, 14, 2 * instance.type.startswith("t") + (len(stuck) if instance.agent and agent_dimensions(instance) else 0))
 
 
 def _baseline(instance: Instance) -> float:

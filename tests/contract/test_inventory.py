@@ -128,9 +128,9 @@ def test_a_denied_call_is_a_gap_and_holds_nothing_else_back(simulate, action):
 def test_the_gap_of_an_optional_kind_is_optional(simulate):
     account = simulate(EVERYTHING)
     account.sim.faults.deny("cloudtrail:LookupEvents")
-    found, (gap,) = account.read({kinds.Volume}, {kinds.Detachment})
+    found, (gap,) = account.read({kinds.Volume}, {kinds.AttachmentEvent})
     assert gap.optional
-    assert kinds.Detachment in found.unreadable
+    assert kinds.AttachmentEvent in found.unreadable
 
 
 def test_what_only_an_optional_kind_builds_on_is_optional_too(simulate):
@@ -284,7 +284,7 @@ def test_a_denied_type_is_a_gap_and_the_snapshot_still_helps_those_who_need_no_c
 
 
 def detached(volume_id, days_ago, name="DetachVolume", instance_id="i-00000"):
-    request = {"volumeId": volume_id} if name == "DetachVolume" else {"instancesSet": {"items": [{"instanceId": instance_id}]}}
+    request = {"volumeId": volume_id}
     return TrailEvent(
         name=name,
         at=NOW - days_ago * DAY,
@@ -296,20 +296,20 @@ def detached(volume_id, days_ago, name="DetachVolume", instance_id="i-00000"):
     )
 
 
-def test_the_last_detachment_counts_whichever_event_it_came_by(simulate):
+def test_the_last_event_of_a_volume_counts_whichever_it_is(simulate):
     events = [
         *(detached("vol-00000", days) for days in (9, 40)),
-        detached("vol-00000", 20, "TerminateInstances"),
+        detached("vol-00000", 20, "AttachVolume"),
         detached("vol-00001", 40),
-        detached("vol-00001", 5, "TerminateInstances"),
+        detached("vol-00001", 5, "AttachVolume"),
         detached("vol-gone", 3),
     ]
     account = simulate(Fleet(now=NOW, volumes=volumes(2), events=events))
-    found, gaps = account.read({kinds.Volume}, {kinds.Detachment})
+    found, gaps = account.read({kinds.Volume}, {kinds.AttachmentEvent})
     assert gaps == []
-    assert {d.id: (d.event_name, (NOW - d.at.timestamp()) / DAY) for d in found.all(kinds.Detachment)} == {
+    assert {d.id: (d.event_name, (NOW - d.at.timestamp()) / DAY) for d in found.all(kinds.AttachmentEvent)} == {
         "vol-00000": ("DetachVolume", 9),
-        "vol-00001": ("TerminateInstances", 5),
+        "vol-00001": ("AttachVolume", 5),
     }
     assert account.sim.calls["cloudtrail:LookupEvents"] == 2
 
@@ -317,7 +317,7 @@ def test_the_last_detachment_counts_whichever_event_it_came_by(simulate):
 def test_without_an_unattached_volume_cloudtrail_is_not_asked(simulate):
     attached = volumes(3, attachments=(Attachment(instance_id="i-00000", since=NOW - DAY),))
     account = simulate(Fleet(now=NOW, volumes=attached, instances=instances(1)))
-    account.read({kinds.Volume}, {kinds.Detachment})
+    account.read({kinds.Volume}, {kinds.AttachmentEvent})
     assert "cloudtrail:LookupEvents" not in account.sim.calls
 
 
@@ -326,8 +326,8 @@ def test_a_history_too_long_to_read_is_said_and_what_was_read_is_kept(simulate, 
     events = [detached("vol-00000", 1), *[detached(f"vol-x{n}", 2) for n in range(60)]]
     account = simulate(Fleet(now=NOW, volumes=volumes(2), events=events))
     account.sim.faults.unthrottle("cloudtrail:LookupEvents")
-    found, (gap,) = account.read({kinds.Volume}, {kinds.Detachment})
-    assert [d.id for d in found.all(kinds.Detachment)] == ["vol-00000"]
+    found, (gap,) = account.read({kinds.Volume}, {kinds.AttachmentEvent})
+    assert [d.id for d in found.all(kinds.AttachmentEvent)] == ["vol-00000"]
     assert gap.optional
     assert "more than 50 DetachVolume events" in gap.reason
 
@@ -336,7 +336,7 @@ def test_history_is_read_no_further_back_than_it_can_matter(simulate):
     events = [detached("vol-00000", 1), *[detached(f"vol-x{n}", 2) for n in range(120)]]
     account = simulate(Fleet(now=NOW, volumes=volumes(1), events=events))
     account.sim.faults.unthrottle("cloudtrail:LookupEvents")
-    account.read({kinds.Volume}, {kinds.Detachment})
+    account.read({kinds.Volume}, {kinds.AttachmentEvent})
     assert account.sim.calls["cloudtrail:LookupEvents"] == 2
 
 
@@ -382,8 +382,8 @@ def test_a_detachment_that_was_refused_is_none(simulate):
     worked = {"EventName": "DetachVolume", "EventTime": at, "CloudTrailEvent": json.dumps(record)}
     refused = {**worked, "CloudTrailEvent": json.dumps({**record, "errorCode": "Client.UnauthorizedOperation"})}
     target = Target("123456789012", REGION)
-    assert list(inventory_cloudtrail.detachments(ReplayedTrail(refused), target, found)) == []
-    (one,) = inventory_cloudtrail.detachments(ReplayedTrail(worked), target, found)
+    assert list(inventory_cloudtrail.attachment_events(ReplayedTrail(refused), target, found)) == []
+    (one,) = inventory_cloudtrail.attachment_events(ReplayedTrail(worked), target, found)
     assert (one.id, one.instance_id) == ("vol-00000", "i-1")
 
 

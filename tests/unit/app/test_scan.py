@@ -14,7 +14,7 @@ from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Series
 from slackwater.model.money import Price, PriceItem, PriceTable
 from slackwater.model.policy import Policy
-from slackwater.model.resources import Detachment, EfsReplication, Instance, InstanceType, Record, Target, Volume
+from slackwater.model.resources import AttachmentEvent, EfsReplication, Instance, InstanceType, Record, Target, Volume
 from slackwater.model.verdicts import Advice, FindingKind, Flagged
 from slackwater.ports import MetricAnswer
 
@@ -83,7 +83,7 @@ def test_only_what_the_detectors_that_are_on_need_is_read() -> None:
     world = World({HERE: []})
     scan(world, [HERE])
 
-    assert world.asked == [({Volume}, {Detachment})]
+    assert world.asked == [({Volume}, {AttachmentEvent})]
     assert not {Instance, InstanceType, EfsReplication} & set.union(*world.asked[0])
 
 

@@ -2,10 +2,14 @@
 
 import shlex
 from dataclasses import replace
+from datetime import timedelta
+
+import pytest
 
 from slackwater.engine.cases import play
 from slackwater.engine.registry import registry
-from slackwater.model.detector import Case
+from slackwater.model.detector import CASE_NOW, Case
+from slackwater.model.resources import AttachmentEvent
 from slackwater.model.verdicts import Flagged
 
 
@@ -17,12 +21,17 @@ def flagged(detector_id: str, title: str, **changes: object) -> Flagged:
     return verdict
 
 
+def detached(days: float) -> tuple[AttachmentEvent, ...]:
+    at = CASE_NOW - timedelta(days=days)
+    return (AttachmentEvent(id="vol-0123456789abcdef0", at=at, instance_id="i-1", event_name="DetachVolume"),)
+
+
 def case(detector_id: str, title: str) -> Case:
     return next(case for case in registry()[detector_id].cases if case.title == title)
 
 
 def test_a_loose_volume_is_deleted_only_after_its_snapshot_is_complete() -> None:
-    command = flagged("ebs-unattached", "detached three weeks ago").advice[0].command or ""
+    command = flagged("ebs-unattached", "detached three weeks ago", records=detached(days=40)).advice[0].command or ""
 
     create, waiting, delete = command.split(" && ")
     assert "create-snapshot" in create
@@ -30,14 +39,56 @@ def test_a_loose_volume_is_deleted_only_after_its_snapshot_is_complete() -> None
     assert delete.startswith("aws ec2 delete-volume")
 
 
-def test_no_command_deletes_a_volume_that_kubernetes_made_or_of_which_little_is_known() -> None:
-    claimed = replace(case("ebs-unattached", "detached three weeks ago").resource, tags={"ebs.csi.aws.com/cluster": "true"})
-    owned = flagged("ebs-unattached", "detached three weeks ago", resource=claimed)
-    doubtful = flagged("ebs-unattached", "CloudTrail denied, and no point")
+def deletes(verdict: Flagged) -> bool:
+    return any("delete-volume" in (advice.command or "") for advice in verdict.advice)
 
-    assert doubtful.confidence == "low"
+
+def test_no_command_deletes_what_kubernetes_made_or_what_has_tags_that_nobody_read() -> None:
+    volume = case("ebs-unattached", "detached three weeks ago").resource
+    claimed = replace(volume, tags={"ebs.csi.aws.com/cluster": "true"})
+    owned = flagged("ebs-unattached", "detached three weeks ago", resource=claimed, records=detached(days=40))
+    unread = flagged(
+        "ebs-unattached", "detached three weeks ago", resource=replace(volume, tags=None), records=detached(days=40)
+    )
+
     assert any("Kubernetes" in caveat for caveat in owned.caveats)
-    assert not any("delete-volume" in (advice.command or "") for advice in (*owned.advice, *doubtful.advice))
+    assert not deletes(owned)
+    assert not deletes(unread)
+
+
+def test_no_command_deletes_a_volume_before_its_time() -> None:
+    assert not deletes(flagged("ebs-unattached", "detached three weeks ago", records=detached(days=31.9)))
+    assert deletes(flagged("ebs-unattached", "detached three weeks ago", records=detached(days=32.1)))
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "neither event nor point in 90 days",
+        "CloudTrail denied, and no point",
+        "made 20 days ago, and no sign of an instance",
+        "attached by hand to an instance that never ran, and gone from it",
+    ],
+)
+def test_a_volume_without_a_witness_is_of_low_confidence_and_never_deleted(title: str) -> None:
+    verdict = flagged("ebs-unattached", title)
+
+    assert verdict.confidence == "low"
+    assert not deletes(verdict)
+
+
+def test_a_history_that_was_not_read_to_its_end_is_no_high_confidence() -> None:
+    cut_short = {AttachmentEvent: "more than 1,500 AttachVolume events"}
+
+    assert flagged("ebs-unattached", "detached three weeks ago").confidence == "high"
+    assert flagged("ebs-unattached", "detached three weeks ago", unreadable=cut_short).confidence == "medium"
+
+
+def test_a_volume_that_was_used_in_between_is_another_case_and_an_older_one_is_not() -> None:
+    first, again = (flagged("ebs-unattached", "detached three weeks ago", records=detached(days=days)) for days in (60, 20))
+
+    assert first.gist != again.gist
+    assert flagged("ebs-unattached", "detached three weeks ago", records=detached(days=60)).gist == first.gist
 
 
 def test_the_export_list_is_sent_whole_and_keeps_crossmnt() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.engine.docket import DetectorError, Docket, Enabled
+from slackwater.engine.docket import Docket, Enabled
 from slackwater.engine.plan import MetricCall, MetricQuery
 from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen
 from slackwater.model.fleet import Fleet
@@ -81,7 +81,7 @@ def test_a_metric_that_could_not_be_read_is_unknown_with_the_reason_and_a_failur
     assert [(one.resource.id, one.reason) for one in docket.unknown] == [
         ("vol-1", "VolumeReadOps could not be read: ThrottlingException")
     ]
-    assert docket.failures == {"ThrottlingException": 1}
+    assert docket.failures == {("cloudwatch:GetMetricData", "ThrottlingException", False): 1}
 
 
 def test_a_kind_that_could_not_be_read_makes_its_dependants_unknown_without_a_call() -> None:
@@ -112,13 +112,66 @@ def test_a_detector_may_ask_three_times_and_not_a_fourth() -> None:
     drain(docket)
     assert len(docket.flagged) == 1
 
-    with pytest.raises(DetectorError, match="asks without end"):
-        drain(Docket(Fleet([VOLUME]), [enabled(greedy(4))], CASE_NOW))
+    docket = Docket(Fleet([VOLUME]), [enabled(greedy(4))], CASE_NOW)
+    drain(docket)
+    assert "asks without end" in docket.unknown[0].reason
 
 
-def test_a_detector_that_asks_for_what_it_has_is_an_error() -> None:
-    with pytest.raises(DetectorError, match="asks without end"):
-        drain(Docket(Fleet([VOLUME]), [enabled(lambda *_: Ask((reads(1),)))], CASE_NOW))
+def broken(*_: object) -> Verdict:
+    raise ZeroDivisionError("division by zero")
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [(lambda *_: Ask((reads(1),)), "it asks without end"), (broken, "ZeroDivisionError: division by zero")],
+)
+def test_a_mistake_in_one_detector_is_told_and_loses_nothing_of_the_others(
+    judge: Callable[[Volume, Seen, Limits], Verdict], said: str
+) -> None:
+    docket = Docket(Fleet([VOLUME]), [enabled(judge, "ebs-broken"), enabled(lambda *_: FLAG, "ebs-sound")], CASE_NOW)
+    drain(docket)
+
+    assert [one.enabled.id for one in docket.flagged] == ["ebs-sound"]
+    assert [(one.detector, said in one.reason) for one in docket.unknown] == [("ebs-broken", True)]
+    assert [(what, optional) for what, _, optional in docket.failures] == [("detector:ebs-broken", False)]
+
+
+def test_an_optional_metric_that_fails_is_silence_and_an_optional_failure() -> None:
+    optional = replace(READ, optional=True).need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
+
+    def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+        return Ask((optional,)) if seen.lacking([optional]) else FLAG if not seen[optional].present else Fine("")
+
+    docket = Docket(Fleet([VOLUME]), [enabled(judge)], CASE_NOW)
+    drain(docket, lambda _query: "InternalError")
+
+    assert len(docket.flagged) == 1
+    assert docket.failures == {("cloudwatch:GetMetricData", "InternalError", True): 1}
+
+
+def test_a_metric_that_failed_once_and_is_read_later_counts_as_read() -> None:
+    answers = iter(["InternalError", None])
+    first, second = (enabled(asks_for(reads(days)), name) for days, name in ((14, "a"), (14, "b")))
+    late = Metric("AWS/EBS", "VolumeWriteOps", "Sum", "operations").need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
+
+    def judge(volume: Volume, seen: Seen, limits: Limits) -> Verdict:
+        return Ask((late,)) if seen.lacking([late]) else asks_for(reads(14))(volume, seen, limits)
+
+    docket = Docket(Fleet([VOLUME]), [first, replace(second, detector=enabled(judge).detector)], CASE_NOW)
+    drain(docket, lambda query: next(answers) or zeros(query) if query.metric == READ else zeros(query))
+
+    assert [one.detector for one in docket.unknown] == ["a"]
+
+
+def test_what_is_never_answered_is_unknown_in_the_end_and_a_failure() -> None:
+    docket = Docket(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
+    while docket.next_call(idle=True):
+        docket.receive({}, {})
+    docket.close()
+
+    assert docket.settled == docket.questions == 1
+    assert docket.unknown[0].reason == "a metric it asked for was never answered"
+    assert [what for what, _, _ in docket.failures] == ["detector:ebs-test"]
 
 
 def test_a_call_that_is_not_full_waits_until_nothing_is_on_its_way() -> None:

@@ -83,8 +83,9 @@ def test_an_id_is_the_same_in_every_scan_and_differs_by_detector_and_region() ->
 def test_a_fingerprint_ignores_age_and_cents_and_sees_what_matters() -> None:
     assert finding(1).fingerprint == finding(2, summary="8 days").fingerprint
     assert finding(1).fingerprint != finding(1, gist=("gp2",)).fingerprint
-    assert finding(1).fingerprint != finding(1, confidence="low").fingerprint
-    assert finding(1).fingerprint != price(flagged(advice(Change(STORAGE, Decimal(1)), action="snapshot")), TABLE).fingerprint
+    assert finding(1).fingerprint == finding(1, confidence="low").fingerprint
+    assert finding(1).fingerprint == price(flagged(advice(Change(STORAGE, Decimal(1)), action="snapshot")), TABLE).fingerprint
+    assert finding(1).fingerprint != finding(1, detector="ebs-other").fingerprint
 
 
 def test_the_worst_comes_first_and_then_the_dearest() -> None:
@@ -110,6 +111,12 @@ def test_a_cure_that_costs_more_takes_nothing_from_the_total_and_an_unpriced_one
     assert (total.monthly_savings_usd, total.unpriced) == (Decimal(0), 1)
 
 
+def test_an_advice_that_costs_and_saves_nothing_does_not_make_a_resource_priced() -> None:
+    total = totals([price(flagged(advice(known=False), advice()), TABLE)])
+
+    assert total.unpriced == 1
+
+
 @pytest.mark.parametrize(
     ("tags", "kept"),
     [
@@ -119,10 +126,16 @@ def test_a_cure_that_costs_more_takes_nothing_from_the_total_and_an_unpriced_one
         ({"keep-until": "2026-11-16T10:00:00Z"}, True),
         ({"keep-until": "2026-11-16T08:00:00+00:00"}, False),
         ({"keep-until": "2026-11-01"}, False),
+        ({"keep-until": "2026-11-16"}, True),
+        ({"keep-until": "2026-11-15"}, True),  # 09:00 UTC on the 16th is still the 15th at UTC-12
+        ({"keep-until": "2026-11-14"}, False),
+        ({"keep-until": "2026-W10"}, True),
+        ({"keep-until": "20261101"}, True),
+        ({"keep-until": "2026-11-01T00:00:00"}, True),
         ({"keep-until": "the audit is over"}, True),
         ({"keeper": "yes"}, False),
         ({}, False),
-        (None, False),
+        (None, True),
     ],
 )
 def test_keep_tags_protect_and_a_date_nobody_can_read_protects(tags: dict[str, str] | None, kept: bool) -> None:

@@ -81,8 +81,8 @@ class Audit:
         docket = Docket(fleet, enabled, now)
         judge(docket, sources.metrics, lambda done: self.progress(target, "metrics", done, docket.questions))
         gaps += [
-            Gap(target.account, target.region, "cloudwatch:GetMetricData", f"{reason} ({count} metrics)")
-            for reason, count in docket.failures.items()
+            Gap(target.account, target.region, what, f"{reason} ({count} times)", optional)
+            for (what, reason, optional), count in docket.failures.items()
         ]
         self.progress(target, "prices", docket.questions, docket.questions)
         findings, kept, below_minimum, price_gaps = self._price(target, docket, now)
@@ -139,6 +139,7 @@ def judge(docket: Docket, metrics: Metrics, settled: Callable[[int], None]) -> N
                 on_their_way[pool.submit(metrics.fetch, call)] = call
             settled(docket.settled)
             if not on_their_way:
+                docket.close()
                 return
             for future in wait(on_their_way, return_when=FIRST_COMPLETED).done:
                 del on_their_way[future]

@@ -20,7 +20,7 @@ from slackwater.model.findings import Gap
 from slackwater.model.fleet import Fleet
 from slackwater.model.resources import (
     AgentMetric,
-    Detachment,
+    AttachmentEvent,
     EfsFileSystem,
     EfsReplication,
     FsxFileSystem,
@@ -55,7 +55,7 @@ READERS: Final[Mapping[type[Record], Reader]] = {
     EfsReplication: Reader(
         "elasticfilesystem:DescribeReplicationConfigurations", inventory_efs.replications, after=(EfsFileSystem,)
     ),
-    Detachment: Reader("cloudtrail:LookupEvents", inventory_cloudtrail.detachments, after=(Volume,)),
+    AttachmentEvent: Reader("cloudtrail:LookupEvents", inventory_cloudtrail.attachment_events, after=(Volume,)),
     AgentMetric: Reader("cloudwatch:ListMetrics", inventory_cloudwatch.agent_metrics, after=(Instance, InstanceType)),
 }
 """Every kind there is, each after those it needs."""

@@ -1,4 +1,4 @@
-"""When volumes came off their instances, from CloudTrail's event history.
+"""When volumes were attached and detached, from CloudTrail's event history.
 
 LookupEvents answers two calls a second, at most 50 events each, newest first, 90 days back (AWS CloudTrail User Guide,
 "Viewing recent management events"). So it is paged once for the account, never asked per volume.
@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from slackwater.aws.errors import AwsError
 from slackwater.aws.pages import pages
-from slackwater.model.resources import Detachment, Volume
+from slackwater.model.resources import AttachmentEvent, Volume
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 ACTIONS: Final = frozenset({"cloudtrail:LookupEvents"})
 
-EVENT_NAMES: Final = ("DetachVolume", "TerminateInstances")
+type EventName = Literal["AttachVolume", "DetachVolume"]
+
+EVENT_NAMES: Final[tuple[EventName, ...]] = ("DetachVolume", "AttachVolume")
+"""A volume whose last event is AttachVolume, and that is on no instance, left it when the instance was terminated."""
 
 PAGE: Final = 50
 MAX_PAGES: Final = 30
@@ -33,24 +36,24 @@ class TooManyEventsError(AwsError):
     """The event history is longer than it is worth reading."""
 
 
-def detachments(session: AwsSession, target: Target, before: Fleet) -> Iterator[Detachment]:
-    """The last detachment of each volume that is unattached now. Nothing is asked when there is none.
+def attachment_events(session: AwsSession, target: Target, before: Fleet) -> Iterator[AttachmentEvent]:
+    """The last attachment or detachment of each volume that is unattached now. Nothing is asked when there is none.
 
     Raises:
         TooManyEventsError: the history goes on beyond MAX_PAGES; what was read until then is newest, and right.
     """
-    # Nothing older matters: a volume's history begins when it is made, and its newest detachment ends the search for it.
+    # Nothing older matters: a volume's history begins when it is made, and its newest event ends the search for it.
     since = {v.id: v.created_at for v in before.all(Volume) if v.state == "available"}
     if not since:
         return
-    last: dict[str, Detachment] = {}
+    last: dict[str, AttachmentEvent] = {}
     too_long: TooManyEventsError | None = None
     for name in EVENT_NAMES:
         try:
-            for detachment in _events(session, target, name, since):
-                if since.get(detachment.id, detachment.at) < detachment.at:
-                    since[detachment.id] = detachment.at
-                    last[detachment.id] = detachment
+            for found in _events(session, target, name, since):
+                if since.get(found.id, found.at) < found.at:
+                    since[found.id] = found.at
+                    last[found.id] = found
         except TooManyEventsError as error:
             too_long = error
     yield from last.values()
@@ -58,20 +61,20 @@ def detachments(session: AwsSession, target: Target, before: Fleet) -> Iterator[
         raise too_long
 
 
-def _events(session: AwsSession, target: Target, name: str, since: Mapping[str, datetime]) -> Iterator[Detachment]:
+def _events(session: AwsSession, target: Target, name: EventName, since: Mapping[str, datetime]) -> Iterator[AttachmentEvent]:
     call = session.client("cloudtrail", target.region).lookup_events
     attributes = [{"AttributeKey": "EventName", "AttributeValue": name}]
     for count, event in enumerate(pages(call, "Events", LookupAttributes=attributes, MaxResults=PAGE)):
         if count == PAGE * MAX_PAGES:
             raise TooManyEventsError(f"more than {count} {name} events in 90 days: older ones were not read")
-        yield from _detachments(event, name)
+        yield from _of(event, name)
         if (count + 1) % PAGE == 0 and event["EventTime"] <= min(since.values()):
             return  # newest first: the next page holds nothing that matters
 
 
-def _detachments(event: Any, name: str) -> Iterator[Detachment]:
+def _of(event: Any, name: EventName) -> Iterator[AttachmentEvent]:
     detail = json.loads(event.get("CloudTrailEvent") or "{}")
-    if detail.get("errorCode"):  # refused or failed: nothing came off
+    if detail.get("errorCode"):  # refused or failed: nothing moved
         return
     asked = detail.get("requestParameters") or {}
     named = [resource.get("ResourceName", "") for resource in event.get("Resources", ())]
@@ -79,4 +82,4 @@ def _detachments(event: Any, name: str) -> Iterator[Detachment]:
     instances = [n for n in (*named, asked.get("instanceId") or "") if n.startswith("i-")]
     for volume in volumes:
         instance = instances[0] if len(set(instances)) == 1 else None
-        yield Detachment(id=volume, at=event["EventTime"], instance_id=instance, event_name=name)
+        yield AttachmentEvent(id=volume, at=event["EventTime"], instance_id=instance, event_name=name)

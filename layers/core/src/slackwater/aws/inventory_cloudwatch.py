@@ -36,7 +36,7 @@ def agent_metrics(session: AwsSession, target: Target, before: Fleet) -> Iterato
             instance_id = dimensions.get("InstanceId")
             if instance_id in known:
                 yield AgentMetric(
-                    id=f"{instance_id}/{name}/{dimensions.get('interface', '')}",
+                    id="/".join([name, *(f"{key}={value}" for key, value in sorted(dimensions.items()))]),
                     namespace=NAMESPACE,
                     name=name,
                     instance_id=instance_id,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from slackwater.aws.pages import pages
 from slackwater.model.resources import Instance, InstanceType
+from slackwater.performance.network import GENERAL_FAMILIES
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -22,16 +23,13 @@ ACTIONS: Final = frozenset({"ec2:DescribeInstanceTypes"})
 PAGE: Final = 100
 """DescribeInstanceTypes takes 100 names and gives 100 types a page."""
 
-FLAT_FAMILIES: Final = frozenset({"m6i", "c6i"})
-"""Common families whose larger sizes have no network burst to run dry: a way out for those that do."""
-
 
 def instance_types(session: AwsSession, target: Target, before: Fleet) -> Iterator[InstanceType]:
     """The types that the fleet uses, as EC2 describes them; then other sizes of their families, from the packaged snapshot."""
     used = sorted({instance.instance_type for instance in before.all(Instance)})
     if not used:
         return
-    families = {name.partition(".")[0] for name in used} | FLAT_FAMILIES
+    families = {name.partition(".")[0] for name in used} | {*GENERAL_FAMILIES.values()}
     # First, so that what EC2 answers takes their place in the fleet.
     yield from (kind for kind in snapshot() if kind.family in families)
     call = session.client("ec2", target.region).describe_instance_types

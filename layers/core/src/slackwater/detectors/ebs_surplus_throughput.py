@@ -21,7 +21,7 @@ Raise it again the same way.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import chain
 from math import isnan
@@ -29,7 +29,7 @@ from typing import Final
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
-from slackwater.model.money import EBS_GP3_THROUGHPUT, Change
+from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
@@ -67,7 +67,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusThroughputLimits) -> Verdic
         return Unknown(f"its instance {volume.attachments[0].instance_id} is not in the inventory")
     if instance.state != "running":
         return Fine(f"its instance is {instance.state}: there is no I/O to judge by")
-    judge_one = _judge_nitro if instance_type.hypervisor == "nitro" else _judge_xen
+    judge_one = _judge_xen if instance_type.hypervisor == "xen" else _judge_nitro
     return judge_one(volume, provisioned, instance_type, seen, limits)
 
 
@@ -111,6 +111,8 @@ def _judge_xen(
     if lacking := seen.lacking(needs):
         return Ask(lacking)
     means = _added(seen[needs[0]], seen[needs[1]], FIVE_MINUTES_S)
+    if _attached_since(volume).timestamp() > means.start_s:
+        return Unknown(f"it was attached less than {limits.window_days} days ago")
     if not means.present:
         return Unknown("VolumeReadBytes and VolumeWriteBytes have no point: on Xen that is idleness or no telemetry")
     if max(means.present) >= provisioned * limits.peak_percent / 100:
@@ -127,13 +129,16 @@ def _exceeded(volume: Volume, instance_id: str, limits: SurplusThroughputLimits)
 
 
 def _unwatched(volume: Volume, seen: Seen, series: list[Series]) -> Unknown | None:
-    attached = [a.attached_at for a in volume.attachments if a.attached_at]
-    since = max([volume.created_at, *attached])
+    since = _attached_since(volume)
     for one in series:
         wanted, had = len(seen.finished(one, one.start)), seen.finished(one, since)
         if len(had) - had.missing < wanted:
             return Unknown(f"VolumeReadBytes or VolumeWriteBytes has {len(had) - had.missing} of {wanted} days")
     return None
+
+
+def _attached_since(volume: Volume) -> datetime:
+    return max([volume.created_at, *(a.attached_at for a in volume.attachments if a.attached_at)])
 
 
 def _bounded(five_minutes: Series, by_day: Series) -> Series:
@@ -198,7 +203,7 @@ def _flag(
                 ),
             ),
         ),
-        gist=(provisioned,),
+        gist=(provisioned, size_class(target)),
         caveats=("Five-minute means hide shorter peaks.",) if xen else (),
     )
 
@@ -352,6 +357,24 @@ DETECTOR = Detector(
             metrics={(READ, FIVE_MINUTES_S): [30.0 * MIB * FIVE_MINUTES_S] * _FIVE_MINUTE_POINTS},
             expect=Flagged,
             says="five minutes",
+        ),
+        Case(
+            title="on a Xen instance for an hour",
+            resource=replace(
+                _VOLUME, attachments=(replace(_VOLUME.attachments[0], attached_at=CASE_NOW - timedelta(hours=1)),)
+            ),
+            records=(_INSTANCE, replace(_M5_LARGE, hypervisor="xen")),
+            metrics={(READ, FIVE_MINUTES_S): [30.0 * MIB * FIVE_MINUTES_S] * 12},
+            expect=Unknown,
+            says="attached less than 14 days ago",
+        ),
+        Case(
+            title="on bare metal, which publishes peaks as Nitro does",
+            resource=_VOLUME,
+            records=(_INSTANCE, replace(_M5_LARGE, hypervisor="other")),
+            metrics=_CALM,
+            expect=Flagged,
+            says="busiest minute",
         ),
         Case(
             title="on a stopped instance",

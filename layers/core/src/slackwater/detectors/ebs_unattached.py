@@ -1,18 +1,19 @@
 """EBS volumes that no instance has had for a week.
 
 ## What it finds
-A volume in state `available` that came off its instance at least a week ago, or was never on one. When it came off is
-taken from CloudTrail's `DetachVolume` events, read once for the whole region, and checked against the last day on which the
-volume published `VolumeIdleTime`, which it does only while it is attached: a volume can leave its instance without an event
-of its own, when the instance is terminated. The later of the two counts.
+A volume in state `available` that has been on no instance for at least a week. Since when is taken from CloudTrail's last
+`DetachVolume` or `AttachVolume` of it, read once for the whole region, and from the last day on which it published
+`VolumeIdleTime`, which it does only on a running instance. The later of the two counts: a volume can leave its instance
+without an event of its own, when the instance is terminated.
 
 ## Why it matters
 A volume is billed for its size, its provisioned IOPS and its throughput whether or not anything can reach it.
 
 ## When it is wrong
 A volume may wait on purpose: for a monthly restore test, as somebody's backup, between two lives of a Kubernetes claim. Tag
-it `keep`. Where neither CloudTrail nor CloudWatch can say since when, only the age of the volume is known and the finding
-says so: never delete on that alone.
+it `keep`. Where neither CloudTrail nor CloudWatch can say since when (more than 90 days ago, never attached, or attached only
+to an instance that did not run), only that it is loose now is known: the confidence is low, and no command deletes it. The
+same holds below `deletable_days`, and for what another program manages.
 
 ## What to do
 Ask the owner; take a snapshot, wait until it is complete, delete the volume. What Kubernetes or CloudFormation made, delete
@@ -24,13 +25,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Final
+from typing import Final, Literal
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
-from slackwater.model.metrics import Metric
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change
 from slackwater.model.ownership import managed_by
-from slackwater.model.resources import Attachment, Detachment, Target, Volume
+from slackwater.model.resources import Attachment, AttachmentEvent, Target, Volume
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Verdict
 from slackwater.performance import ebs
@@ -45,6 +46,7 @@ class UnattachedLimits(Limits):
     """When a loose volume counts as forgotten."""
 
     unattached_days: int = limit(7, unit="days", ge=1, le=90, why="a volume may be on its way to another instance")
+    deletable_days: int = limit(32, unit="days", ge=7, why="AWS Compute Optimizer calls a volume unattached after 32 days")
 
 
 def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
@@ -54,30 +56,39 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
     if seen.age(volume.created_at) < timedelta(days=limits.unattached_days):
         return Fine(f"it was made less than {limits.unattached_days} days ago")
 
-    detached = seen.fleet.get(Detachment, volume.id)
-    if detached and seen.age(detached.at) < timedelta(days=limits.unattached_days):
-        return Fine(f"detached less than {limits.unattached_days} days ago")
+    event = seen.fleet.get(AttachmentEvent, volume.id)
+    if event and seen.age(event.at) < timedelta(days=limits.unattached_days):
+        return Fine(f"{event.event_name} less than {limits.unattached_days} days ago")
 
     last_use = IDLE_TIME.need(("VolumeId", volume.id), period_s=DAY_S, days=WATCHED_DAYS)
     if lacking := seen.lacking([last_use]):
         return Ask(lacking)
-    days_with_points = [time for time, value in seen[last_use].points() if value is not None]
-    attached_until = min(seen.now, days_with_points[-1] + timedelta(days=1)) if days_with_points else None
-    # A volume that was attached again, and whose instance was then terminated, has an old DetachVolume and newer points.
-    if detached and (attached_until is None or attached_until <= detached.at + timedelta(days=1)):
-        from_instance = f" from {detached.instance_id}" if detached.instance_id else ""
-        how = f"detached{from_instance} ({detached.event_name}, CloudTrail)"
-        return _since(volume, seen, limits, detached.at, "high", how)
-    if attached_until:
-        how = "detached on the day it last published VolumeIdleTime"
-        return _since(volume, seen, limits, attached_until, "medium", how)
-    window_start = seen[last_use].start
-    unseen_since = max(volume.created_at, window_start)
-    if Detachment in seen.fleet.unreadable:
-        return _since(volume, seen, limits, unseen_since, "low", "published nothing; CloudTrail could not be read")
-    never = volume.created_at >= window_start
-    how = "never attached" if never else f"not attached in the last {WATCHED_DAYS} days"
-    return _since(volume, seen, limits, unseen_since, "medium", how)
+    return _witnessed(volume, seen, limits, event, seen[last_use])
+
+
+def _witnessed(
+    volume: Volume, seen: Seen, limits: UnattachedLimits, event: AttachmentEvent | None, idle_time: Series
+) -> Verdict:
+    """Since when it is loose: the later of CloudTrail's last event and the last day that it published a metric."""
+    days_with_points = [time for time, value in idle_time.points() if value is not None]
+    published_until = min(seen.now, days_with_points[-1] + timedelta(days=1)) if days_with_points else None
+    if (
+        event
+        and event.event_name == "DetachVolume"
+        and (not published_until or published_until <= event.at + timedelta(days=1))
+    ):
+        source = f" from {event.instance_id}" if event.instance_id else ""
+        read_to_the_end = AttachmentEvent not in seen.fleet.unreadable
+        confidence: Confidence = "high" if read_to_the_end else "medium"
+        return _since(volume, seen, limits, event.at, confidence, f"detached{source} (DetachVolume, CloudTrail)")
+    if published_until and (not event or event.at < published_until):
+        return _since(volume, seen, limits, published_until, "medium", "detached on the day it last published VolumeIdleTime")
+    since = max(volume.created_at, idle_time.start, event.at if event else volume.created_at)
+    if event:
+        return _since(volume, seen, limits, since, "low", f"attached to {event.instance_id} then, and gone from it since")
+    denied = AttachmentEvent in seen.fleet.unreadable
+    trail = "CloudTrail could not be read" if denied else "no event in CloudTrail"
+    return _since(volume, seen, limits, since, "low", f"no sign of an instance since ({trail}, no metric)")
 
 
 def _since(volume: Volume, seen: Seen, limits: UnattachedLimits, since: datetime, confidence: Confidence, how: str) -> Verdict:
@@ -88,8 +99,13 @@ def _since(volume: Volume, seen: Seen, limits: UnattachedLimits, since: datetime
     caveats = []
     if owner:
         caveats.append(f"It is managed by {owner}: delete it there, never behind its back.")
+    if volume.tags is None:
+        caveats.append("Its tags could not be read: it may be protected.")
     if confidence == "low":
         caveats.append("Since when it is loose is not known: only that it is loose now. Never delete on that alone.")
+    may_delete = (
+        confidence != "low" and loose >= timedelta(days=limits.deletable_days) and not owner and volume.tags is not None
+    )
     return Flagged(
         summary=f"{volume.size_gib:,} GiB {volume.volume_type} on no instance for {loose.days} days: {how}",
         confidence=confidence,
@@ -99,8 +115,9 @@ def _since(volume: Volume, seen: Seen, limits: UnattachedLimits, since: datetime
             Evidence(label="Size", value=volume.size_gib, unit="GiB"),
             Evidence(label="Created", value=f"{volume.created_at:%Y-%m-%d}", unit="date"),
         ),
-        advice=_advice(volume, may_delete=confidence != "low" and not owner),
-        gist=(volume.volume_type, volume.size_gib, owner or ""),
+        advice=_advice(volume, may_delete=may_delete),
+        # A volume that was in use in between is another case; without a witness its start moves with the window.
+        gist=(volume.volume_type, volume.size_gib, owner or "", "" if confidence == "low" else f"{since:%Y-%m-%d}"),
         caveats=tuple(caveats),
     )
 
@@ -154,9 +171,9 @@ _LOOSE = Volume(
 _ATTACHMENT = Attachment(instance_id="i-0aaaaaaaaaaaaaaaa", device="/dev/sdf", attached_at=None)
 
 
-def _detached(days: float, event: str = "DetachVolume") -> tuple[Detachment, ...]:
+def _event(days: float, name: Literal["AttachVolume", "DetachVolume"] = "DetachVolume") -> tuple[AttachmentEvent, ...]:
     at = CASE_NOW - timedelta(days=days)
-    return (Detachment(id=_LOOSE.id, at=at, instance_id=_ATTACHMENT.instance_id, event_name=event),)
+    return (AttachmentEvent(id=_LOOSE.id, at=at, instance_id=_ATTACHMENT.instance_id, event_name=name),)
 
 
 def _idle_until(days_ago: int) -> dict[tuple[Metric, int], list[float | None]]:
@@ -168,32 +185,42 @@ DETECTOR = Detector(
     kind="waste",
     resource=Volume,
     limits=UnattachedLimits,
-    reads_if_allowed=(Detachment,),
+    reads_if_allowed=(AttachmentEvent,),
     judge=judge,
     cases=(
         Case(
             title="detached three weeks ago",
             resource=_LOOSE,
-            records=_detached(21),
+            records=_event(21),
             expect=Flagged,
             says="for 21 days: detached from i-0aaaaaaaaaaaaaaaa",
         ),
         Case(
-            title="its instance was terminated",
+            title="attached by hand, and its instance was terminated: it published until a month ago",
             resource=_LOOSE,
-            records=_detached(40, "TerminateInstances"),
+            records=_event(50, "AttachVolume"),
+            metrics=_idle_until(30),
             expect=Flagged,
-            says="TerminateInstances",
+            says="last published",
+        ),
+        Case(
+            title="attached by hand to an instance that never ran, and gone from it",
+            resource=_LOOSE,
+            records=_event(40, "AttachVolume"),
+            expect=Flagged,
+            says="attached to i-0aaaaaaaaaaaaaaaa then",
         ),
         Case(
             title="detached, attached again, and then its instance was terminated three days ago",
             resource=_LOOSE,
-            records=_detached(60),
+            records=_event(60),
             metrics=_idle_until(3),
             expect=Fine,
             says="less than 7 days",
         ),
-        Case(title="detached two days ago", resource=_LOOSE, records=_detached(2), expect=Fine, says="less than 7 days"),
+        Case(
+            title="detached two days ago", resource=_LOOSE, records=_event(2), expect=Fine, says="DetachVolume less than 7 days"
+        ),
         Case(
             title="no event; it last published a month ago",
             resource=_LOOSE,
@@ -208,17 +235,17 @@ DETECTOR = Detector(
             expect=Fine,
             says="less than 7 days",
         ),
-        Case(title="neither event nor point in 90 days", resource=_LOOSE, expect=Flagged, says="in the last 90 days"),
+        Case(title="neither event nor point in 90 days", resource=_LOOSE, expect=Flagged, says="no sign of an instance"),
         Case(
-            title="made 20 days ago, never attached",
+            title="made 20 days ago, and no sign of an instance",
             resource=replace(_LOOSE, created_at=CASE_NOW - timedelta(days=20)),
             expect=Flagged,
-            says="never attached",
+            says="for 20 days: no sign",
         ),
         Case(
             title="CloudTrail denied, and no point",
             resource=_LOOSE,
-            unreadable={Detachment: "AccessDenied"},
+            unreadable={AttachmentEvent: "AccessDenied"},
             expect=Flagged,
             says="CloudTrail could not be read",
         ),

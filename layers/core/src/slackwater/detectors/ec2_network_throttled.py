@@ -23,6 +23,7 @@ gateway endpoint for clients inside the VPC).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
@@ -42,8 +43,6 @@ CREDIT_BALANCE = Metric("AWS/EC2", "CPUCreditBalance", "Minimum", "credits")
 SURPLUS_BALANCE = Metric("AWS/EC2", "CPUSurplusCreditBalance", "Maximum", "credits")
 
 DAYS_A_MONTH: Final = 365 / 12
-FLAT_FAMILY: Final = {False: "m6i", True: "m7g"}
-"""A current general family to move to, by whether the instance is Graviton."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,24 +131,34 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     if not stuck:
         return Fine("it never stuck to its baseline after a burst")
 
-    balance = _need(instance, CREDIT_BALANCE, FIVE_MINUTES_S, limits)
-    surplus = _need(instance, SURPLUS_BALANCE, FIVE_MINUTES_S, limits)
+    credits_needs = [
+        _need(instance, metric, FIVE_MINUTES_S, limits)
+        for metric in (CREDIT_BALANCE, SURPLUS_BALANCE)
+        if network.has_cpu_credits(instance_type.id)
+    ]
     counters = {one.direction: _counters(instance, one.direction, seen, limits) for one in stuck}
-    if lacking := seen.lacking([balance, surplus, *(need for needs in counters.values() for need in needs)]):
+    if lacking := seen.lacking([*credits_needs, *(need for needs in counters.values() for need in needs)]):
         return Ask(lacking)
-    if instance_type.id.startswith("t"):
-        out_of_credits = {one.direction: _cpu_was_out_of_credits(one, seen[balance], seen[surplus]) for one in stuck}
-        if None in out_of_credits.values():
+    if credits_needs:
+        balance, surplus = (seen[need] for need in credits_needs)
+        out = [_cpu_was_out_of_credits(one.traffic, plateau, balance, surplus) for one in stuck for plateau in one.plateaus]
+        stuck = _only(stuck, lambda one, plateau: _cpu_was_out_of_credits(one.traffic, plateau, balance, surplus) is False)
+        if not stuck and None in out:
             return Unknown("CPUCreditBalance has no points while it was slow: the CPU may have been the limit")
-        stuck = [one for one in stuck if not out_of_credits[one.direction]]
         if not stuck:
             return Fine("its CPU credits were gone while it was slow: the CPU was the limit")
-    held_back = {one.direction: _held_back(one, [seen[need] for need in counters[one.direction]]) for one in stuck}
-    stuck = [one for one in stuck if held_back[one.direction] is not False]
+    counted = {way: [seen[need] for need in needs] for way, needs in counters.items()}
+    stuck = _only(stuck, lambda one, plateau: _held_back(one.traffic, plateau, counted[one.direction]) is not False)
     if not stuck:
         return Fine("its ENA driver held nothing back while it was slow: the limit is elsewhere")
-    worst = max(stuck, key=lambda one: (held_back[one.direction] is True, one.seconds))
-    return _flag(instance, instance_type, worst, stuck, confirmed=held_back[worst.direction] is True, seen=seen)
+    confirmed = _only(stuck, lambda one, plateau: _held_back(one.traffic, plateau, counted[one.direction]) is True)
+    worst = max(confirmed or stuck, key=lambda one: one.seconds)
+    return _flag(instance, instance_type, worst, stuck, confirmed=bool(confirmed), seen=seen)
+
+
+def _only(stuck: list[Stuck], keep: Callable[[Stuck, Plateau], bool]) -> list[Stuck]:
+    kept = [replace(one, plateaus=[plateau for plateau in one.plateaus if keep(one, plateau)]) for one in stuck]
+    return [one for one in kept if one.plateaus]
 
 
 def _need(instance: Instance, metric: Metric, period_s: int, limits: ThrottledLimits) -> Need:
@@ -158,23 +167,26 @@ def _need(instance: Instance, metric: Metric, period_s: int, limits: ThrottledLi
 
 def _counters(instance: Instance, direction: Direction, seen: Seen, limits: ThrottledLimits) -> list[Need]:
     return [
-        Metric(found.namespace, found.name, "Maximum", "packets since the driver was loaded").need(
-            *found.dimensions, period_s=FIVE_MINUTES_S, days=limits.window_days
-        )
+        _counter(found.namespace, found.name).need(*found.dimensions, period_s=FIVE_MINUTES_S, days=limits.window_days)
         for found in seen.fleet.all(AgentMetric)
         if found.instance_id == instance.id and found.name == direction.shaped
     ]
 
 
-def _cpu_was_out_of_credits(stuck: Stuck, balance: Series, surplus: Series) -> bool | None:
-    """Whether the CPU had neither credits nor, in unlimited mode, surplus credits for most of the longest plateau.
+def _counter(namespace: str, name: str) -> Metric:
+    return Metric(namespace, name, "Maximum", "packets since the driver was loaded", optional=True)
 
-    None where most of the plateau has no point. T types alone have CPU credits.
+
+def _span(traffic: Series, plateau: Plateau) -> tuple[int, int]:
+    return traffic.start_s + plateau.first * FIVE_MINUTES_S, traffic.start_s + plateau.end * FIVE_MINUTES_S
+
+
+def _cpu_was_out_of_credits(traffic: Series, plateau: Plateau, balance: Series, surplus: Series) -> bool | None:
+    """Whether the CPU had neither credits nor, in unlimited mode, surplus credits for most of a plateau.
+
+    None where most of the plateau has no point.
     """
-    plateau = stuck.longest
-    start_s = stuck.traffic.start_s + plateau.first * FIVE_MINUTES_S
-    end_s = stuck.traffic.start_s + plateau.end * FIVE_MINUTES_S
-    left, lent = (series.between(start_s, end_s) for series in (balance, surplus))
+    left, lent = (series.between(*_span(traffic, plateau)) for series in (balance, surplus))
     empty = [
         credits_left < 1 and not (credits_lent > 0)  # NaN, nothing lent or not published, is not above zero
         for credits_left, credits_lent in zip(left.values, lent.values, strict=True)
@@ -183,16 +195,15 @@ def _cpu_was_out_of_credits(stuck: Stuck, balance: Series, surplus: Series) -> b
     return None if len(empty) < plateau.points / 2 else sum(empty) > len(empty) / 2
 
 
-def _held_back(stuck: Stuck, counters: list[Series]) -> bool | None:
-    """Whether the ENA driver counted packets held back in at least half of the plateau's points; None where nobody counted.
+def _held_back(traffic: Series, plateau: Plateau, counters: list[Series]) -> bool | None:
+    """Whether the ENA driver counted packets held back in at least half of a plateau's points; None where nobody counted.
 
     The counters only grow; a fall is a reset, and that pair says nothing.
     """
-    plateau = stuck.longest
-    start_s = stuck.traffic.start_s + plateau.first * FIVE_MINUTES_S
+    start_s, end_s = _span(traffic, plateau)
     rose, known = [False] * plateau.points, [False] * plateau.points
     for counter in counters:
-        values = counter.between(start_s - FIVE_MINUTES_S, start_s + plateau.points * FIVE_MINUTES_S).values
+        values = counter.between(start_s - FIVE_MINUTES_S, end_s).values
         for i, (before, after) in enumerate(pairwise(values)):
             if not isnan(before) and not isnan(after) and after >= before:
                 known[i] = True
@@ -281,7 +292,8 @@ def _ways_out(
     demand_gbps = demand_bytes_per_s * 8 / 1e9
     types = seen.fleet.all(InstanceType)
     family = [t for t in types if t.family == instance_type.family]
-    others = [t for t in types if t.family == FLAT_FAMILY[network.is_arm(instance_type.id)]]
+    general = network.general_family(instance_type.id)
+    others = [t for t in types if t.family == general and t.vcpus >= instance_type.vcpus]
     steady = [t for t in others if not network.can_burst(t)]
     candidates = (
         (network.smallest_that_carries(family, demand_gbps), "the smallest of its family whose baseline carries it"),
@@ -387,7 +399,7 @@ _COUNTERS = tuple(
     )
     for way in (IN, OUT)
 )
-_IN_SHAPED, _OUT_SHAPED = (Metric("CWAgent", way.shaped, "Maximum", "packets since the driver was loaded") for way in (IN, OUT))
+_IN_SHAPED, _OUT_SHAPED = (_counter("CWAgent", way.shaped) for way in (IN, OUT))
 
 
 def _last_day(*rates: tuple[float | None, int]) -> list[float | None]:
@@ -550,6 +562,26 @@ DETECTOR = Detector(
             records=_TYPES,
             metrics=_PINNED,
             expect=Fine,
+        ),
+        Case(
+            title="out of CPU credits in the longer plateau, of network credits in the other",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics={
+                **_traffic(OUT, _last_day((350, 30), (7.9, 300), (0, 240), (350, 30), (7.9, 240))),
+                (CREDIT_BALANCE, FIVE_MINUTES_S): _last_day((0, 330), (1, 1110)),
+                (SURPLUS_BALANCE, FIVE_MINUTES_S): _ever(0),
+            },
+            expect=Flagged,
+            says="for 4.0 hours",
+        ),
+        Case(
+            title="a dip after half an hour does not end it",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics={**_CREDITS, **_traffic(OUT, _last_day((350, 30), (7.9, 35), (6.5, 5), (7.9, 500)))},
+            expect=Flagged,
+            says="for 8.9 hours",
         ),
         Case(
             title="points missing in the plateau: no run is long enough",

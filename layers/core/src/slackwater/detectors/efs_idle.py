@@ -28,9 +28,9 @@ from typing import Final
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
-from slackwater.model.money import Change, amount, efs_storage
+from slackwater.model.money import difference, size_class
 from slackwater.model.ownership import managed_by
-from slackwater.model.resources import EfsFileSystem, EfsReplication, EfsStorageClass, Target
+from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import efs
@@ -44,7 +44,8 @@ WRITTEN = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
 SURELY_USED_BYTES: Final = GIB
 """More than this, beyond two full reads of what is stored, is no backup: such a file system is settled by one metric."""
 
-TIERED: Final[tuple[tuple[EfsStorageClass, int], ...]] = (("Standard", 1), ("IA", -1))
+SURE_DAYS: Final = 30
+"""Shorter silence is never of high confidence, whatever the policy says: a monthly job needs this long to show."""
 
 
 class IdleLimits(Limits):
@@ -72,6 +73,8 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     if lacking := seen.lacking([metered, stored]):
         return Ask(lacking)
     days = seen.finished(seen[stored], file_system.created_at)
+    if not len(days):
+        return Unknown("CloudWatch has not watched it for a whole day yet")
     if days.missing:
         return Unknown(f"StorageBytes has no point on {days.missing} of {len(days)} days: CloudWatch was not watching")
     if sum(seen[metered].present) > 2 * file_system.total_bytes / 3 + SURELY_USED_BYTES:
@@ -91,14 +94,13 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     zeros_are_real = not any(
         seen.finished(seen[need], file_system.created_at).missing for need in (metered, clients, read, written)
     )
-    quiet_throughout = age >= timedelta(days=limits.quiet_days)
     return _flag(
         file_system,
         quiet_days=len(days),
         metered=seen[metered],
         moved_bytes=bytes_read + bytes_written,
         zeros_are_real=zeros_are_real,
-        confidence="high" if quiet_throughout and zeros_are_real and not bytes_read + bytes_written else "medium",
+        confidence="high" if len(days) >= SURE_DAYS and zeros_are_real and not bytes_read + bytes_written else "medium",
     )
 
 
@@ -139,7 +141,7 @@ def _flag(
             Evidence(label="Created", value=f"{file_system.created_at:%Y-%m-%d}", unit="date"),
         ),
         advice=_advice(file_system),
-        gist=(file_system.mount_targets > 0, bool(moved_bytes)),
+        gist=(file_system.mount_targets > 0, size_class(file_system.total_bytes)),
         caveats=tuple(caveats),
     )
 
@@ -160,17 +162,14 @@ def _advice(file_system: EfsFileSystem) -> tuple[Advice, ...]:
             f" --iam-role-arn arn:{target.partition}:iam::{target.account}:role/service-role/AWSBackupDefaultServiceRole"
         ),
     )
-    standard = amount(file_system.stored_bytes.get("Standard", 0) / GIB)
-    if not standard:
+    stored = file_system.stored_bytes
+    if not stored.get("Standard"):
         return (delete,)
-    one_zone, elastic = file_system.availability_zone is not None, file_system.throughput_mode == "elastic"
+    tiered = replace(file_system, stored_bytes={**stored, "Standard": 0, "IA": stored.get("IA", 0) + stored["Standard"]})
     colder = Advice(
         action="tier-to-infrequent-access",
         summary="Keep the data, and let files that nobody read for 30 days move to Infrequent Access.",
-        changes=tuple(
-            Change(efs_storage(storage_class, one_zone=one_zone, elastic=elastic), sign * standard)
-            for storage_class, sign in TIERED
-        ),
+        changes=difference(efs.monthly_units(file_system), efs.monthly_units(tiered)),
         risk="Reading it back is charged by the GiB; a bursting file system's baseline shrinks with its Standard data.",
         reversible=True,
         command=(

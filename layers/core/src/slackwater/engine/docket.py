@@ -6,7 +6,7 @@ metrics, not by the size of the fleet. It never talks to AWS: it hands out calls
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,10 +18,6 @@ from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import Resource
 from slackwater.model.verdicts import Ask, Fine, Flagged, Unknown
-
-
-class DetectorError(Exception):
-    """A detector that does not keep the rules: it asks for ever, or for what it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +61,8 @@ class Docket:
         """`now` is the end of every window."""
         self.flagged: list[FlaggedResource] = []
         self.unknown: list[UnknownVerdict] = []
-        self.failures: dict[str, int] = {}
-        """Why metrics could not be read, and how many."""
+        self.failures: Counter[tuple[str, str, bool]] = Counter()
+        """What could not be done, why, and whether it was optional; how often."""
         self._fleet = fleet
         self._now = now
         self._packer = Packer()
@@ -87,15 +83,17 @@ class Docket:
 
     def receive(self, series: Mapping[MetricQuery, Series], failed: Mapping[MetricQuery, str]) -> None:
         """Take the answer to a call: a series for each query, or the reason why there is none."""
-        for reason in failed.values():
-            self.failures[reason] = self.failures.get(reason, 0) + 1
+        for query, reason in failed.items():
+            self.failures["cloudwatch:GetMetricData", reason, query.metric.optional] += 1
         for query in (*series, *failed):
             for household, needs in self._pending.pop(query):
                 for need in needs:
-                    if query in failed:
+                    if query in failed and not need.metric.optional:
                         household.failed[need] = failed[query]
-                    else:
-                        household.answered[need] = series[query].since(query_of(need, self._now).window.start_s)
+                        continue
+                    household.failed.pop(need, None)
+                    answer = silence(query) if query in failed else series[query]
+                    household.answered[need] = answer.since(query_of(need, self._now).window.start_s)
                 household.waiting -= 1
                 if not household.waiting:
                     self._advance(household)
@@ -125,19 +123,35 @@ class Docket:
         for need in question.asked:
             if need in household.failed:
                 return Unknown(f"{need.metric.name} could not be read: {household.failed[need]}")
-        verdict = detector.judge(question.resource, Seen(self._now, self._fleet, household.answered), limits)
-        if not isinstance(verdict, Ask):
-            return verdict
-        question.rounds += 1
-        if question.rounds > MAX_ROUNDS or all(need in household.answered for need in verdict.needs):
-            raise DetectorError(f"{question.enabled.id} asks without end about {question.resource.id}: {verdict.needs}")
         try:
+            verdict = detector.judge(question.resource, Seen(self._now, self._fleet, household.answered), limits)
+            if not isinstance(verdict, Ask):
+                return verdict
+            question.rounds += 1
+            if question.rounds > MAX_ROUNDS or all(need in household.answered for need in verdict.needs):
+                return self._broken(question, f"a mistake of ours, please report it: it asks without end: {verdict.needs}")
             for need in verdict.needs:
                 query_of(need, self._now)
         except TooFineError as error:
             return Unknown(str(error))
+        except Exception as error:  # noqa: BLE001 -- a mistake in one detector must not lose what the others found
+            return self._broken(question, f"a mistake of ours, please report it: {type(error).__name__}: {error}")
         question.asked += verdict.needs
         return verdict
+
+    def _broken(self, question: _Question, reason: str) -> Unknown:
+        self.failures[f"detector:{question.enabled.id}", reason, False] += 1
+        return Unknown(reason)
+
+    def close(self) -> None:
+        """Settle what was never answered, aloud. An adapter that keeps its promise leaves nothing to settle."""
+        waiting = {id(household): household for asked in self._pending.values() for household, _ in asked}
+        self._pending.clear()
+        for household in waiting.values():
+            for question in household.open:
+                self.settled += 1
+                verdict = self._broken(question, "a metric it asked for was never answered")
+                self.unknown.append(UnknownVerdict(question.enabled.id, question.resource, verdict.reason))
 
     def _queue(self, household: _Household, needs: set[Need]) -> None:
         """Queue one query for each metric and period, as far back as the most patient need."""
@@ -153,6 +167,11 @@ class Docket:
             self._pending[query] = [(household, same)]
             if call := self._packer.add(query):
                 self._ready.append(call)
+
+
+def silence(query: MetricQuery) -> Series:
+    """An answer without any point."""
+    return Series.of(query.window.start_s, query.period_s, [None] * query.points)
 
 
 def _households(fleet: Fleet, enabled: Iterable[Enabled]) -> dict[str, list[_Question]]:

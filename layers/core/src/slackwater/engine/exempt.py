@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from slackwater.model.policy import ExemptSection
 from slackwater.model.resources import Resource
 
+DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d")
+LAST_HOUR_OF_A_DAY: Final = timedelta(days=1, hours=12)
+"""When a date is over in the last time zone, 12 hours behind UTC."""
+
 
 def is_kept(resource: Resource, exempt: ExemptSection, now: datetime) -> bool:
-    """True when a keep tag, or a keep-until tag that has not run out, is on the resource. A date nobody can read protects."""
+    """True when a keep tag, or a keep-until tag that has not run out, is on the resource.
+
+    Tags that could not be read protect, and so does a time that is not RFC 3339. A date without a time lasts to its end
+    everywhere on earth.
+    """
+    if resource.tags is None:
+        return True
     keep = {key.casefold() for key in exempt.keep_tags}
     keep_until = {key.casefold() for key in exempt.keep_until_tags}
     return any(
         key.casefold() in keep or (key.casefold() in keep_until and not _has_passed(value, now))
-        for key, value in (resource.tags or {}).items()
+        for key, value in resource.tags.items()
     )
 
 
 def _has_passed(value: str, now: datetime) -> bool:
+    value = value.strip()
     try:
-        until = datetime.fromisoformat(value.strip())
+        if DATE.fullmatch(value):
+            return datetime.fromisoformat(value).replace(tzinfo=UTC) + LAST_HOUR_OF_A_DAY <= now
+        until = datetime.fromisoformat(value)
     except ValueError:
         return False
-    return (until if until.tzinfo else until.replace(tzinfo=UTC)) <= now
+    return until.tzinfo is not None and TIME.match(value) is not None and until <= now

@@ -47,7 +47,7 @@ def price(flagged: FlaggedResource, table: PriceTable, owner: str | None = None)
         recommendations=recommendations,
         price_basis=basis,
         caveats=verdict.caveats,
-        fingerprint=_digest(finding_id, verdict.confidence, *(a.action for a in verdict.advice), *map(str, verdict.gist)),
+        fingerprint=_digest(finding_id, *map(str, verdict.gist)),
     )
 
 

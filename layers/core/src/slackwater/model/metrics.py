@@ -13,12 +13,16 @@ type Dimensions = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric and the statistic asked of it. `unit` is what one point means, for people."""
+    """A metric and the statistic asked of it. `unit` is what one point means, for people.
+
+    Without an optional one a detector can still judge: where it cannot be read it has no points.
+    """
 
     namespace: str
     name: str
     stat: str
     unit: str
+    optional: bool = False
 
     def need(self, *dimensions: tuple[str, str], period_s: int, days: float) -> Need:
         """This metric of one resource, as far back as `days`."""

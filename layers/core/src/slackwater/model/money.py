@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from math import log2
 from typing import Final
 
 from slackwater.model.resources import EfsStorageClass
@@ -84,6 +86,21 @@ VPC_ENDPOINT_GIB: Final = PriceItem("vpc.interface-endpoint.data", "GiB")
 def hours(count: float = 1) -> Decimal:
     """`count` things for every hour of a month."""
     return Decimal(str(count)) * HOURS_PER_MONTH
+
+
+def difference(before: Iterable[Change], after: Iterable[Change]) -> tuple[Change, ...]:
+    """What is paid for no more (positive) and what comes in its place (negative)."""
+    units: defaultdict[PriceItem, Decimal] = defaultdict(Decimal)
+    for change in before:
+        units[change.item] += change.quantity
+    for change in after:
+        units[change.item] -= change.quantity
+    return tuple(Change(item, quantity) for item, quantity in units.items() if quantity)
+
+
+def size_class(size: float) -> int:
+    """A size to the nearest power of two, for what must not change with every byte."""
+    return round(log2(size)) if size >= 1 else 0
 
 
 def amount(value: float) -> Decimal:

@@ -111,18 +111,18 @@ class InstanceType(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Detachment(Record):
-    """The last time a volume came off an instance, from CloudTrail. `id` is the volume's."""
+class AttachmentEvent(Record):
+    """The last time that CloudTrail saw a volume attached or detached. `id` is the volume's."""
 
-    KIND: ClassVar[str] = "ebs-detachment"
+    KIND: ClassVar[str] = "ebs-attachment-event"
     at: datetime
     instance_id: str | None
-    event_name: str
+    event_name: Literal["AttachVolume", "DetachVolume"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMetric(Record):
-    """A metric of the CloudWatch agent, with the exact dimensions it uses. `id` is `<instance>/<metric>/<interface>`."""
+    """A metric of the CloudWatch agent; `id` holds its name and the exact dimensions that the agent uses."""
 
     KIND: ClassVar[str] = "cloudwatch-agent-metric"
     namespace: str

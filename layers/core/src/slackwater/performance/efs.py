@@ -7,10 +7,7 @@ from typing import Final
 
 from slackwater.model.money import EFS_PROVISIONED_THROUGHPUT, Change, amount, efs_storage
 from slackwater.model.resources import EfsFileSystem
-from slackwater.model.units import GIB, KIB
-
-EMPTY_BYTES: Final = 12 * KIB
-"""An empty file system reports 6 KiB; a root directory with a few empty entries stays below this."""
+from slackwater.model.units import GIB
 
 INCLUDED_GIB_PER_MIB_S: Final = 20
 """Provisioned throughput includes 1 MiB/s for every 20 GiB in Standard (Amazon EFS pricing, "Provisioned Throughput")."""

@@ -53,7 +53,7 @@ def can_burst(instance_type: InstanceType) -> bool:
 
 
 def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread: float, max_gap_s: int) -> list[Plateau]:
-    """Where bytes by period stick to the baseline within `max_gap_s` after a burst.
+    """Where bytes by period stick to the baseline within `max_gap_s` after a burst, or after a run that did.
 
     `sums` are bytes a period in one direction. Runs shorter than `min_points`, and runs whose rate varies by more than
     `max_spread` (standard deviation over mean), are no plateau; the first and last point of a run are only part of it and are
@@ -63,17 +63,21 @@ def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread:
     rates = [value / sums.period_s for value in sums.values]
     low, high = (ratio * baseline for ratio in PLATEAU_RATIOS)
     found: list[Plateau] = []
+    last_end, last_burst = None, None
     for first, end in _runs(rates, low, high):
-        if end - first < min_points:
+        max_gap = max_gap_s // sums.period_s
+        burst = _burst_before(rates, first, BURST_RATIO * baseline, max_gap)
+        if burst is None and last_end is not None and first - last_end <= max_gap:
+            burst = last_burst  # a blip, or a missing point, does not end what the burst began
+        if burst is None:
             continue
+        last_end, last_burst = end, burst
         trim = 1 if end - first >= min_points + 2 else 0
         inner = rates[first + trim : end - trim]
-        mean = fmean(inner)
-        spread = pstdev(inner) / mean
-        burst = _burst_before(rates, first, BURST_RATIO * baseline, max_gap_s // sums.period_s)
-        if spread < max_spread and burst is not None:
+        spread = pstdev(inner) / fmean(inner)
+        if end - first >= min_points and spread < max_spread:
             top = max(_run_back(rates, burst, BURST_RATIO * baseline))
-            found.append(Plateau(first, end, mean, spread, top, burst))
+            found.append(Plateau(first, end, fmean(inner), spread, top, burst))
     return found
 
 
@@ -108,9 +112,23 @@ def seconds_of(points: Iterable[Plateau], period_s: int) -> int:
     return sum(plateau.points for plateau in points) * period_s
 
 
-def is_arm(instance_type: str) -> bool:
-    """True for Graviton types: a `g` after the generation (`t4g`, `m7gd`). They cannot run an x86 image, nor the reverse."""
-    return re.match(r"[a-z]+\d+g", instance_type) is not None or instance_type.startswith("a1.")
+GENERAL_FAMILIES: Final = {False: "m6i", True: "m7g"}
+"""A current general family, by whether it is Graviton: its larger sizes have no network burst that could run dry."""
+
+
+def general_family(instance_type: str) -> str | None:
+    """The general family that an instance could move to: for burstable, general and compute types of its own architecture.
+
+    Others were chosen for what a general family lacks: memory, local disks, a GPU. Graviton types have a `g` after the
+    generation (`t4g`, `m7gd`); they cannot run an x86 image, nor the reverse.
+    """
+    found = re.match(r"([tmc])\d+(g?)", instance_type)
+    return GENERAL_FAMILIES[bool(found[2])] if found else None
+
+
+def has_cpu_credits(instance_type: str) -> bool:
+    """True for the T types, which alone have CPU credits."""
+    return re.match(r"t\d", instance_type) is not None
 
 
 def smallest_that_carries(types: Iterable[InstanceType], gbps: float) -> InstanceType | None:
