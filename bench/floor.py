@@ -2,8 +2,9 @@
 
     floor = 1 (who am I) + Σ ⌈resources ÷ page⌉ + Σ per round and window ⌈max(queries ÷ 500, points ÷ 100,800)⌉
 
-Nothing of `slackwater` is imported: what a resource costs is decided here again, from the simulated account's own series and
-from the detectors' pages. Prices are cached by a scan before, and count nothing.
+Nothing of `slackwater` is imported: what a resource costs is decided here again, from the simulated account's own series. It
+takes as given which metrics settle a question, by which period and over how many days, and the thresholds of the screens:
+those are the detectors' pages. Prices are cached by a scan before, and count nothing.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def floor(fleet: Fleet) -> dict[str, int]:
     calls["sts"] = 1
     for region in fleet.regions:
         for name, count, page in inventory(fleet, region):
-            calls[name] += max(1, ceil(count / page))
+            calls[name] += max(1, ceil(count / page))  # an empty list is one page too
         for question in (efs_idle, ebs_unattached, ebs_surplus_throughput, ec2_network_throttled, fsx_sync_export):
             question(truth, region, asked)
     calls["metrics"] = asked.calls()
@@ -110,24 +111,19 @@ def inventory(fleet: Fleet, region: str) -> Iterator[tuple[str, int, int]]:
 
 
 def efs_idle(truth: Truth, region: str, asked: Asked) -> None:
-    """Two metrics by the day for each candidate; three more where a backup could explain the bytes."""
+    """One metric by the day for each candidate; four more where a backup could explain the bytes."""
     members = {r.source_id for r in truth.fleet.replications} | {r.destination_id for r in truth.fleet.replications}
     for system in _here(truth.fleet.efs, region):
         if system.replica or system.id in members or truth.fleet.now - system.created < 7 * DAY:
             continue
-        asked.add(1, DAY, 30, 2)
+        asked.add(1, DAY, 30)
         moved = truth.values(region, "AWS/EFS:MeteredIOBytes", "Sum", DAY, 30, ("FileSystemId", system.id)).sum()
-        if moved <= 2 * _stored(system) / 3 + GIB and _was_watched(truth, system):
-            asked.add(2, DAY, 30, 3)
+        if moved <= 2 * _stored(system) / 3 + GIB:
+            asked.add(2, DAY, 30, 4)
 
 
 def _stored(system: ElasticFileSystem) -> int:
     return system.standard_bytes + system.ia_bytes + system.archive_bytes
-
-
-def _was_watched(truth: Truth, system: ElasticFileSystem) -> bool:
-    total = (("FileSystemId", system.id), ("StorageClass", "Total"))
-    return bool(len(truth.values(system.region, "AWS/EFS:StorageBytes", "Average", DAY, 30, *total)))
 
 
 def ebs_unattached(truth: Truth, region: str, asked: Asked) -> None:
@@ -178,7 +174,12 @@ def ec2_network_throttled(truth: Truth, region: str, asked: Asked) -> None:
         asked.add(2, FIVE, 14, len(ways))
         stuck = [way for way in ways if instance.id in pinned and _stuck(truth, instance, way)]
         if stuck:
-            asked.add(3, FIVE, 14, 2 * instance.type.startswith("t") + (len(stuck) if instance.agent and agent_dimensions(instance) else 0))
+            asked.add(
+                3,
+                FIVE,
+                14,
+                2 * instance.type.startswith("t") + (len(stuck) if instance.agent and agent_dimensions(instance) else 0),
+            )
 
 
 def _baseline(instance: Instance) -> float:

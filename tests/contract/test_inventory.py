@@ -329,7 +329,16 @@ def test_a_history_too_long_to_read_is_said_and_what_was_read_is_kept(simulate, 
     found, (gap,) = account.read({kinds.Volume}, {kinds.AttachmentEvent})
     assert [d.id for d in found.all(kinds.AttachmentEvent)] == ["vol-00000"]
     assert gap.optional
-    assert "more than 50 DetachVolume events" in gap.reason
+    assert "more than 1 pages of Events" in gap.reason
+
+
+@pytest.mark.usefixtures("impatient")
+def test_when_the_second_kind_of_event_fails_the_first_is_kept(simulate):
+    account = simulate(Fleet(now=NOW, volumes=volumes(2), events=[detached("vol-00000", 9)]))
+    account.sim.faults.throttle("cloudtrail:LookupEvents", per_second=0.0001, burst=1)
+    found, (gap,) = account.read({kinds.Volume}, {kinds.AttachmentEvent})
+    assert [event.id for event in found.all(kinds.AttachmentEvent)] == ["vol-00000"]
+    assert gap.optional
 
 
 def test_history_is_read_no_further_back_than_it_can_matter(simulate):

@@ -3,7 +3,7 @@
 import pytest
 
 from slackwater.aws.errors import BrokenAnswerError
-from slackwater.aws.pages import pages
+from slackwater.aws.pages import TooManyPagesError, pages
 
 
 def replay(*answers):
@@ -35,3 +35,11 @@ def test_a_token_goes_back_under_the_name_the_service_takes_it_by():
 
     list(pages(call, "Items", next_in="Marker", next_out="NextMarker", MaxItems=5))
     assert sent == [{"MaxItems": 5}, {"MaxItems": 5, "Marker": "m"}]
+
+
+def test_a_list_that_is_too_long_is_cut_off_by_pages_even_if_they_are_empty():
+    tokens = iter(range(100))
+    read = pages(lambda **_: {"Items": [], "NextToken": str(next(tokens))}, "Items", max_pages=30)
+    with pytest.raises(TooManyPagesError, match="more than 30 pages"):
+        list(read)
+    assert next(tokens) == 30

@@ -139,12 +139,41 @@ def test_only_what_is_not_kept_is_asked_for(account, tmp_path):
     ],
 )
 def test_a_broken_cache_is_ignored_aloud_and_mended(account, tmp_path, caplog, content):
-    (tmp_path / f"prices-{TOKYO}.json").write_text(content)
+    file = tmp_path / account.sim.url.removeprefix("http://").replace(":", "_") / f"prices-{TOKYO}.json"
+    file.parent.mkdir()
+    file.write_text(content)
     table, gaps = prices(account, tmp_path).of([GP3], TOKYO)
     assert table[GP3].usd == Decimal("0.096")
     assert gaps == []
     assert "price cache" in caplog.text
-    assert json.loads((tmp_path / f"prices-{TOKYO}.json").read_text())["ebs.gp3.storage"]["usd"] == "0.0960000000"
+    assert json.loads(file.read_text())["ebs.gp3.storage"]["usd"] == "0.0960000000"
+
+
+def test_what_a_stand_in_for_aws_answers_prices_no_other_endpoint(simulate, account, tmp_path):
+    prices(account, tmp_path).of([GP3], TOKYO)
+    other = simulate(Fleet(now=instant("2026-11-16T09:07:00Z")))
+    prices(other, tmp_path).of([GP3], TOKYO)
+    assert other.sim.calls == {CALL: 1}
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_call_that_fails_once_costs_its_own_item_and_no_other(account):
+    account.sim.faults.error(CALL, "InternalFailure", 500, times=1)
+    table, (gap,) = prices(account).of([GP3, EFS], TOKYO)
+    assert sorted(price.source.partition(":")[0].partition(",")[0] for price in table.values()) == [
+        "AWS Price List",
+        "snapshot",
+    ]
+    assert "InternalFailure" in gap.reason
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_price_list_that_fails_again_and_again_is_left_alone(account):
+    account.sim.faults.error(CALL, "InternalFailure", 500)
+    prices(account).of(
+        [GP3, EFS, *(ec2_hour(f"t3.{size}") for size in ("micro", "small", "large", "xlarge", "2xlarge"))], TOKYO
+    )
+    assert account.sim.calls[CALL] < 7
 
 
 def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(account, tmp_path, caplog):

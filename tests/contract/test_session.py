@@ -70,6 +70,42 @@ def test_the_caller_is_who_the_keys_belong_to(simulate):
     assert identity(account.session) == Identity("123456789012", "arn:aws:iam::123456789012:user/simulated", "aws")
 
 
+@pytest.mark.parametrize(
+    ("home", "host"),
+    [
+        ("ap-northeast-1", "sts.ap-northeast-1.amazonaws.com"),
+        ("cn-north-1", "sts.cn-north-1.amazonaws.com.cn"),
+        ("us-gov-west-1", "sts.us-gov-west-1.amazonaws.com"),
+        (None, "sts.us-east-1.amazonaws.com"),
+    ],
+)
+def test_who_asks_is_asked_where_the_scan_is_to_be(monkeypatch, home, host):
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    session = AwsSession(meter=CallMeter(), home=home)
+    assert session.client("sts", session.home).meta.endpoint_url == f"https://{host}"
+
+
+def test_the_partition_is_that_of_the_callers_arn():
+    class Elsewhere:
+        home = "cn-north-1"
+
+        def client(self, *_):
+            return self
+
+        def get_caller_identity(self):
+            return {"Account": "123456789012", "Arn": "arn:aws-cn:iam::123456789012:user/li"}
+
+    assert identity(Elsewhere()).partition == "aws-cn"
+
+
+def test_a_setting_that_botocore_cannot_use_says_where_to_look(monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "notaurl")
+    with pytest.raises(AwsError, match="AWS_ENDPOINT_URL"):
+        AwsSession(meter=CallMeter()).client("ec2", "us-east-1")
+
+
 def test_a_role_is_assumed_once_and_then_acts_in_its_own_account(simulate):
     account = simulate(EMPTY, OTHER, role_arn=ROLE_ARN, external_id="tide-table")
     assert identity(account.session).account == "210987654321"

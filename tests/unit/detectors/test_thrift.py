@@ -15,7 +15,7 @@ COSTS = [
     ("ebs-unattached", "detached three weeks ago", [DAY_S]),
     ("efs-idle", "a replica", []),
     ("efs-idle", "three days old", []),
-    ("efs-idle", "far more traffic than a backup makes", [DAY_S] * 2),
+    ("efs-idle", "far more traffic than a backup makes", [DAY_S]),
     ("efs-idle", "a month of zeros", [DAY_S] * 5),
     ("ec2-network-throttled", "a type without burst", []),
     ("ec2-network-throttled", "hardly any traffic: settled by the hour", [HOUR_S] * 2),

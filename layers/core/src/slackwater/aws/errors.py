@@ -68,12 +68,21 @@ def reason(error: BaseException) -> str:
     return line if len(line) <= MAX_REASON else f"{line[: MAX_REASON - 1]}…"
 
 
+def is_final(error: BaseException) -> bool:
+    """True where asking again cannot help: not allowed, not known, or nothing there."""
+    if isinstance(error, boto.ClientError):
+        return error.response.get("Error", {}).get("Code", "") in DENIED | EXPIRED | NOT_KNOWN
+    return isinstance(
+        error, boto.HTTPClientError | boto.ConnectionError | boto.NoCredentialsError | boto.CredentialRetrievalError
+    )
+
+
 @contextmanager
 def remedies() -> Iterator[None]:
     """Raise what botocore raises as an AwsError that says what to do. Other errors pass unchanged."""
     try:
         yield
-    except (boto.BotoCoreError, boto.ClientError, ResponseParserError, KeyError) as error:
+    except (boto.BotoCoreError, boto.ClientError, ResponseParserError, KeyError, ValueError) as error:
         raise translated(error) from error
 
 
@@ -100,6 +109,8 @@ def translated(error: Exception) -> AwsError:
             return UnreachableError(f"{said}: check the network, the proxy, the region and AWS_ENDPOINT_URL")
         case boto.InvalidRegionError() | boto.UnknownRegionError() | boto.NoRegionError():
             return UnreachableError(f"{said}: name a region with --region or AWS_REGION")
+        case ValueError():  # botocore's own way to refuse a setting
+            return AwsError(f"An AWS setting cannot be used ({error}): check AWS_ENDPOINT_URL and the other AWS_ variables")
         case ResponseParserError() | KeyError():
             return UnreachableError(f"What answers does not speak as AWS does ({said}): check AWS_ENDPOINT_URL and the proxy")
         case _:

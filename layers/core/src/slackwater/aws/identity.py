@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from slackwater.aws.errors import remedies
-from slackwater.aws.session import FALLBACK_REGION
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -30,5 +29,5 @@ def identity(session: AwsSession) -> Identity:
         AwsError: no credentials, expired or refused ones, a role that may not be assumed, or nothing that answers.
     """
     with remedies():
-        answer = session.client("sts", session.region or FALLBACK_REGION).get_caller_identity()
+        answer = session.client("sts", session.home).get_caller_identity()
     return Identity(answer["Account"], answer["Arn"], answer["Arn"].split(":")[1])

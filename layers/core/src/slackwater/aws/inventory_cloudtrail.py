@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from slackwater.aws.errors import AwsError
 from slackwater.aws.pages import pages
 from slackwater.model.resources import AttachmentEvent, Volume
 
@@ -32,43 +31,37 @@ MAX_PAGES: Final = 30
 """Per event name: 1,500 events, half a minute at CloudTrail's own pace for both."""
 
 
-class TooManyEventsError(AwsError):
-    """The event history is longer than it is worth reading."""
-
-
 def attachment_events(session: AwsSession, target: Target, before: Fleet) -> Iterator[AttachmentEvent]:
     """The last attachment or detachment of each volume that is unattached now. Nothing is asked when there is none.
 
-    Raises:
-        TooManyEventsError: the history goes on beyond MAX_PAGES; what was read until then is newest, and right.
+    A history that breaks off is still the newest part, and right: what was read is given before the error is raised.
     """
     # Nothing older matters: a volume's history begins when it is made, and its newest event ends the search for it.
     since = {v.id: v.created_at for v in before.all(Volume) if v.state == "available"}
     if not since:
         return
     last: dict[str, AttachmentEvent] = {}
-    too_long: TooManyEventsError | None = None
+    failure: Exception | None = None
     for name in EVENT_NAMES:
         try:
             for found in _events(session, target, name, since):
                 if since.get(found.id, found.at) < found.at:
                     since[found.id] = found.at
                     last[found.id] = found
-        except TooManyEventsError as error:
-            too_long = error
+        except Exception as error:  # noqa: BLE001 -- raised below, when what was read is safe
+            failure = error
     yield from last.values()
-    if too_long:
-        raise too_long
+    if failure:
+        raise failure
 
 
 def _events(session: AwsSession, target: Target, name: EventName, since: Mapping[str, datetime]) -> Iterator[AttachmentEvent]:
     call = session.client("cloudtrail", target.region).lookup_events
     attributes = [{"AttributeKey": "EventName", "AttributeValue": name}]
-    for count, event in enumerate(pages(call, "Events", LookupAttributes=attributes, MaxResults=PAGE)):
-        if count == PAGE * MAX_PAGES:
-            raise TooManyEventsError(f"more than {count} {name} events in 90 days: older ones were not read")
+    events = pages(call, "Events", max_pages=MAX_PAGES, LookupAttributes=attributes, MaxResults=PAGE)
+    for count, event in enumerate(events, start=1):
         yield from _of(event, name)
-        if (count + 1) % PAGE == 0 and event["EventTime"] <= min(since.values()):
+        if count % PAGE == 0 and event["EventTime"] <= min(since.values()):
             return  # newest first: the next page holds nothing that matters
 
 

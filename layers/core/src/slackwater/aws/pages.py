@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from slackwater.aws.errors import BrokenAnswerError
+from slackwater.aws.errors import AwsError, BrokenAnswerError
+
+
+class TooManyPagesError(AwsError):
+    """A list that is longer than it is worth reading."""
 
 
 def pages(
@@ -14,12 +18,14 @@ def pages(
     *,
     next_in: str = "NextToken",
     next_out: str = "NextToken",
+    max_pages: int | None = None,
     **parameters: Any,
 ) -> Iterator[Any]:
     """Every item under `key`, over all pages.
 
     Raises:
         BrokenAnswerError: a page lacks its list (botocore reads a truncated body so), or repeats a token.
+        TooManyPagesError: there are more than `max_pages`; those were read.
     """
     seen = set[str]()
     while True:
@@ -30,6 +36,8 @@ def pages(
         token = page.get(next_out)
         if not token:
             return
+        if len(seen) + 1 == max_pages:
+            raise TooManyPagesError(f"there are more than {max_pages} pages of {key}: the rest was not read")
         if token in seen:
             raise BrokenAnswerError(f"the answer repeats its {next_out}")
         seen.add(token)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,8 +13,9 @@ from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
-from slackwater.aws.errors import reason
+from slackwater.aws.errors import is_final, reason
 from slackwater.aws.pages import pages
 from slackwater.aws.price_cache import NoPrice, PriceCache
 from slackwater.aws.price_queries import PriceQuery, query_for
@@ -33,6 +35,8 @@ PRICING_REGION: Final = "us-east-1"
 
 AT_ONCE: Final = 4
 PAGE: Final = 100
+PATIENCE: Final = 3
+"""Failed calls after which a price list is left alone for the rest of the scan."""
 
 
 class PriceList:
@@ -48,12 +52,12 @@ class PriceList:
     ) -> None:
         """`discount` is the factor on list prices (0.9 for 10 % off); `overrides` are by region and item id. Makes no call."""
         self._session = session
-        self._cache = PriceCache(cache_dir, today)
+        self._cache_dir = cache_dir
         self._discount = discount
         self._overrides = overrides
         self._today = today
         self._lock = threading.Lock()
-        self._unreachable: str | None = None
+        self._refused: str | None = None
 
     def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
         """Every price that is known. What the price list could not say is one optional gap, without account and region."""
@@ -68,6 +72,13 @@ class PriceList:
         gaps = [Gap("", "", "pricing:GetProducts", "; ".join(problems), optional=True)] if problems else []
         return table, gaps
 
+    def _cache(self) -> PriceCache:
+        """Kept apart by endpoint: what a stand-in for AWS answers must never price a real account."""
+        if self._cache_dir is None:
+            return PriceCache(None, self._today)
+        host = urlsplit(self._session.client("pricing", PRICING_REGION).meta.endpoint_url).netloc
+        return PriceCache(self._cache_dir / re.sub(r"[^\w.-]", "_", host), self._today)
+
     def _discounted(self, price: Price) -> Price:
         if self._discount == 1:
             return price
@@ -78,41 +89,45 @@ class PriceList:
         if not items:
             return {}, []
         with self._lock:
-            answers = self._cache.read(region)
+            cache = self._cache()
+            answers = cache.read(region)
             queries = {item.id: query_for(item.id) for item in items if item.id not in answers}
-            if live := self._live({id_: query for id_, query in queries.items() if query}, region):
+            live, said = self._live({id_: query for id_, query in queries.items() if query}, region)
+            if live:
                 answers |= live
-                self._cache.write(region, answers)
+                cache.write(region, answers)
         answers |= {
             id_: NoPrice(f"{id_}: not known to be in the price list", self._today) for id_, q in queries.items() if not q
         }
         unread = queries.keys() - answers.keys()
         # The snapshot stands in for a price list that cannot be read, never for one that answers something odd.
         answers |= {id_: price for id_, price in snapshot(region).items() if id_ in unread}
-        said = [self._unreachable] if unread and self._unreachable else []
+        said = sorted(set(said))
         said += [answer.reason for item in items if isinstance(answer := answers.get(item.id), NoPrice)]
         return {item: answer for item in items if isinstance(answer := answers.get(item.id), Price)}, said
 
-    def _live(self, queries: Mapping[str, PriceQuery], region: str) -> dict[str, Price | NoPrice]:
-        """Ask for each item. The first failed call ends the asking, for good."""
-        answers = dict[str, Price | NoPrice]()
+    def _live(self, queries: Mapping[str, PriceQuery], region: str) -> tuple[dict[str, Price | NoPrice], list[str]]:
+        """Ask for each item: the answers, and why others have none. A price list that refuses is not asked again."""
+        answers, failures = dict[str, Price | NoPrice](), list[str]()
 
         def ask(id_: str) -> None:
-            if self._unreachable is not None:
+            if self._refused is not None:
                 return
             try:
                 answers[id_] = self._price(self._quote(queries[id_], id_, region))
             except UnknownPriceError as error:
                 answers[id_] = NoPrice(str(error), self._today)
             except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
-                self._unreachable = reason(error)
+                failures.append(reason(error))
+                if is_final(error) or len(failures) == PATIENCE:
+                    self._refused = failures[-1]
 
         # One first: where the price list may not be read, one attempt tells.
         for id_ in [*queries][:1]:
             ask(id_)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(ask, [*queries][1:]))
-        return answers
+        return answers, failures or ([self._refused] if queries and self._refused else [])
 
     def _quote(self, query: PriceQuery, item_id: str, region: str) -> Quote:
         records = pages(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from slackwater.aws.errors import remedies
 from slackwater.aws.pages import pages
-from slackwater.aws.session import FALLBACK_REGION
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -21,7 +20,7 @@ def enabled_regions(session: AwsSession) -> list[str]:
         AwsError: as `identity`.
     """
     with remedies():
-        client = session.client("ec2", session.region or FALLBACK_REGION)
+        client = session.client("ec2", session.home)
         return sorted(region["RegionName"] for region in pages(client.describe_regions, "Regions"))
 
 

@@ -72,9 +72,12 @@ class AwsSession:
         external_id: str | None = None,
         *,
         meter: CallMeter,
+        home: str | None = None,
         endpoint: Endpoint | None = None,
     ) -> None:
         """Use the profile's (or the environment's) credentials, or those of a role that they may assume.
+
+        `home` is the region to ask what is not about a region: keys of one partition are unknown in another.
 
         Raises:
             NoCredentialsError: the profile does not exist.
@@ -87,9 +90,10 @@ class AwsSession:
             if endpoint:
                 own.set_credentials(endpoint.access_key_id, endpoint.secret_access_key)
             self.region: str | None = None if endpoint else os.environ.get("AWS_REGION") or own.get_config_variable("region")
+            self.home = home or self.region or FALLBACK_REGION
             self._session = own
             if role_arn:
-                create_sts = partial(own.create_client, **self._options("sts", self.region or FALLBACK_REGION))
+                create_sts = partial(own.create_client, **self._options("sts", self.home))
                 role = _AssumedRole(own, create_sts, role_arn, external_id)
                 self._session = self._session_of(profile, meter)
                 self._session.register_component("credential_provider", CredentialResolver([role]))
@@ -112,7 +116,8 @@ class AwsSession:
         """The client of a service in a region; made once."""
         with self._lock:
             if (service, region) not in self._clients:
-                self._clients[service, region] = self._session.create_client(service, **self._options(service, region))
+                with remedies():
+                    self._clients[service, region] = self._session.create_client(service, **self._options(service, region))
             return self._clients[service, region]
 
     def regions_of(self, service: str) -> list[str]:

@@ -176,7 +176,13 @@ def _flag(
         return Fine("what it needs with headroom is what it has")
     evidence = [
         Evidence(label="Provisioned throughput", value=provisioned, unit="MiB/s"),
-        Evidence(label=f"Busiest of {limits.window_days} days", value=round(peak, 1), unit="MiB/s", series=mib_per_s),
+        Evidence(
+            label=f"Busiest of {limits.window_days} days",
+            value=round(peak, 1),
+            unit="MiB/s",
+            series=mib_per_s,
+            scale=provisioned,
+        ),
         Evidence(label="Provisioned IOPS", value=volume.iops or ebs.GP3_INCLUDED_IOPS, unit="IOPS"),
     ]
     if instance_type.ebs_maximum_mbps:

@@ -106,11 +106,14 @@ def _since(volume: Volume, seen: Seen, limits: UnattachedLimits, since: datetime
     may_delete = (
         confidence != "low" and loose >= timedelta(days=limits.deletable_days) and not owner and volume.tags is not None
     )
+    known = confidence != "low"
+    age = f"for {loose.days} days" if known else f"now, since when is not known (made {volume.created_at:%Y-%m-%d})"
     return Flagged(
-        summary=f"{volume.size_gib:,} GiB {volume.volume_type} on no instance for {loose.days} days: {how}",
+        summary=f"{_size(volume)} on no instance {age}: {how}",
+        severity=None if known else "low",
         confidence=confidence,
         evidence=(
-            Evidence(label="On no instance for", value=loose.days, unit="days"),
+            Evidence(label="On no instance for", value=loose.days if known else "not known", unit="days" if known else "words"),
             Evidence(label="How that is known", value=how, unit="words"),
             Evidence(label="Size", value=volume.size_gib, unit="GiB"),
             Evidence(label="Created", value=f"{volume.created_at:%Y-%m-%d}", unit="date"),
@@ -122,8 +125,15 @@ def _since(volume: Volume, seen: Seen, limits: UnattachedLimits, since: datetime
     )
 
 
+def _size(volume: Volume) -> str:
+    """`500 GiB gp3 with 4,000 IOPS and 250 MiB/s`: what it is billed for."""
+    extras = [f"{unit.quantity:,} {unit.item.unit.removesuffix('-month')}" for unit in ebs.monthly_units(volume)[1:]]
+    paid = f" with {' and '.join(extras)} paid for" if extras else ""
+    return f"{volume.size_gib:,} GiB {volume.volume_type}{paid}"
+
+
 def _advice(volume: Volume, *, may_delete: bool) -> tuple[Advice, ...]:
-    """What to do; the command ends with the snapshot where a person must look first."""
+    """What to do; without `may_delete` the command ends with the snapshot, because a person must look first."""
     region = f"--region {volume.target.region}"
     snapshot = f"aws ec2 create-snapshot {region} --volume-id {volume.id}"
     command = (
@@ -137,7 +147,7 @@ def _advice(volume: Volume, *, may_delete: bool) -> tuple[Advice, ...]:
     return (
         Advice(
             action="snapshot-and-delete",
-            summary="Take a snapshot, wait until it is completed, delete the volume; let the snapshot go in its time.",
+            summary="Ask the owner; take a snapshot, wait until it is completed, delete the volume.",
             changes=freed,
             risk="As long as it is kept the snapshot is billed for the blocks in use; a volume made from it has a new id.",
             reversible=True,
@@ -149,7 +159,6 @@ def _advice(volume: Volume, *, may_delete: bool) -> tuple[Advice, ...]:
             changes=(*freed, Change(EBS_SNAPSHOT_STORAGE, Decimal(-volume.size_gib))),
             risk="A restored volume reads slowly until its blocks are fetched.",
             reversible=True,
-            command=command,
         ),
     )
 
@@ -240,7 +249,7 @@ DETECTOR = Detector(
             title="made 20 days ago, and no sign of an instance",
             resource=replace(_LOOSE, created_at=CASE_NOW - timedelta(days=20)),
             expect=Flagged,
-            says="for 20 days: no sign",
+            says="no sign of an instance",
         ),
         Case(
             title="CloudTrail denied, and no point",

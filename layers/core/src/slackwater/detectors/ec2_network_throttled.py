@@ -312,19 +312,21 @@ def _ways_out(
 def _resize(instance: Instance, candidate: InstanceType, demand_gbps: float, why: str) -> Advice:
     baseline = candidate.network_baseline_gbps or 0
     carries = baseline >= demand_gbps
-    region = instance.target.region
+    this = f"--region {instance.target.region} --instance-id"
+    these = f"{this}s {instance.id}"
     return Advice(
         action=f"change-instance-type-to-{candidate.id}",
         summary=(
-            f"{candidate.id}: {why}: {bytes_per_s_of_gbps(baseline) / 1e6:,.0f} MB/s without credits"
+            f"If the slow hours hurt: {candidate.id}, {why}: {bytes_per_s_of_gbps(baseline) / 1e6:,.0f} MB/s without credits"
             f" ({'carries' if carries else 'does not carry'} {demand_gbps * 1e3 / 8:,.0f} MB/s)."
         ),
         changes=(Change(ec2_hour(instance.instance_type), hours()), Change(ec2_hour(candidate.id), -hours())),
         risk="A stop and a start: minutes of downtime, and a new public address unless it is an Elastic IP.",
         reversible=True,
         command=(
-            f"aws ec2 modify-instance-attribute --instance-id {instance.id} --region {region}"
-            f" --instance-type Value={candidate.id}  # while it is stopped"
+            f"aws ec2 stop-instances {these} && aws ec2 wait instance-stopped {these}"
+            f" && aws ec2 modify-instance-attribute {this} {instance.id} --instance-type Value={candidate.id}"
+            f" && aws ec2 start-instances {these}"
         ),
     )
 

@@ -66,23 +66,21 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     if age < timedelta(days=limits.minimum_age_days):
         return Fine(f"it is younger than {limits.minimum_age_days} days")
 
-    metered, stored = (
-        _need(file_system, METERED, limits),
-        _need(file_system, STORED, limits, ("StorageClass", "Total")),
-    )
-    if lacking := seen.lacking([metered, stored]):
+    metered = _need(file_system, METERED, limits)
+    if lacking := seen.lacking([metered]):
+        return Ask(lacking)
+    if sum(seen[metered].present) > 2 * file_system.total_bytes / 3 + SURELY_USED_BYTES:
+        return Fine("it moved more than a backup would")
+
+    stored = _need(file_system, STORED, limits, ("StorageClass", "Total"))
+    clients, read, written = (_need(file_system, metric, limits) for metric in (CLIENTS, READ, WRITTEN))
+    if lacking := seen.lacking([stored, clients, read, written]):
         return Ask(lacking)
     days = seen.finished(seen[stored], file_system.created_at)
     if not len(days):
         return Unknown("CloudWatch has not watched it for a whole day yet")
     if days.missing:
         return Unknown(f"StorageBytes has no point on {days.missing} of {len(days)} days: CloudWatch was not watching")
-    if sum(seen[metered].present) > 2 * file_system.total_bytes / 3 + SURELY_USED_BYTES:
-        return Fine("it moved more than a backup would")
-
-    clients, read, written = (_need(file_system, metric, limits) for metric in (CLIENTS, READ, WRITTEN))
-    if lacking := seen.lacking([clients, read, written]):
-        return Ask(lacking)
     if connected := sum(seen[clients].present):
         return Fine(f"clients were connected for {connected:.0f} minutes in {limits.quiet_days} days")
     bytes_read, bytes_written = sum(seen[read].present), sum(seen[written].present)
@@ -137,7 +135,12 @@ def _flag(
             Evidence(label="Days without a client or data I/O", value=quiet_days, unit="days"),
             Evidence(label="Stored", value=round(stored_gib, 3), unit="GiB"),
             Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
-            Evidence(label="Metered I/O by day", value=sum(metered.present), unit="bytes", series=metered),
+            Evidence(
+                label="Metered I/O by day",
+                value=sum(metered.present) if metered.present else "no points published",
+                unit="bytes" if metered.present else "words",
+                series=metered,
+            ),
             Evidence(label="Created", value=f"{file_system.created_at:%Y-%m-%d}", unit="date"),
         ),
         advice=_advice(file_system),
@@ -151,8 +154,8 @@ def _advice(file_system: EfsFileSystem) -> tuple[Advice, ...]:
     delete = Advice(
         action="back-up-and-delete",
         summary=(
-            "Take an AWS Backup recovery point; once it is completed delete the mount targets, wait until they are gone,"
-            " and delete the file system."
+            "Ask the owner. Take an AWS Backup recovery point; once it is completed delete the mount targets, wait until"
+            " they are gone, and delete the file system."
         ),
         changes=efs.monthly_units(file_system),
         risk="The recovery point is billed until it expires; a restore gets a new file system id.",

@@ -15,12 +15,16 @@ type FindingKind = Literal["waste", "performance", "risk"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """One fact behind a finding: a number with its unit, or words; a series where a picture helps."""
+    """One fact behind a finding: a number with its unit, or words; a series where a picture helps.
+
+    `scale` is what the top of that picture means, where it is not the series' own peak.
+    """
 
     label: str
     value: float | int | str
     unit: str
     series: Series | None = None
+    scale: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
