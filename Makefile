@@ -30,9 +30,9 @@ test: setup ## everything that CI checks
 	$(RUN)/ruff format --check $(SOURCES)
 	$(RUN)/mypy
 	$(RUN)/lint-imports --no-cache
-	$(RUN)/pytest -q
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(RUN)/python -m slackwater_cli.docs "$$fresh"; \
 	  diff -r "$$fresh" $(DOCS) || { echo "docs/detectors is stale: run 'make docs'"; exit 1; }
+	$(RUN)/pytest -q
 
 docs: setup ## write the detectors' pages again
 	$(RUN)/python -m slackwater_cli.docs $(DOCS)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from slackwater.engine.cases import play, words
+from slackwater.engine.cases import play, play_with_queries, words
 from slackwater.engine.registry import documentation, registry
 from slackwater.model.detector import AnyDetector, Case
 from slackwater.model.verdicts import Fine, Flagged, Unknown
@@ -18,9 +18,10 @@ CASES = [
 @pytest.mark.parametrize(("detector", "case"), CASES)
 def test_the_worked_example_ends_as_it_says(detector: AnyDetector, case: Case) -> None:
     verdict = play(detector, case)
+    got, wanted, said = type(verdict).__name__, case.expect.__name__, words(verdict)
 
-    assert type(verdict) is case.expect, words(verdict)
-    assert case.says in words(verdict)
+    assert got == wanted, f"{case.title}: {got} ({said}), and {wanted} was expected"
+    assert case.says in said, f"{case.title}: {said!r} does not say {case.says!r}"
 
 
 @pytest.mark.parametrize("id_", registry())
@@ -39,18 +40,24 @@ def test_a_page_has_the_four_headings_in_order(id_: str) -> None:
 
 
 @pytest.mark.parametrize("id_", registry())
-def test_a_limit_says_its_unit_and_its_reason_and_ends_in_its_unit(id_: str) -> None:
+def test_a_limit_says_its_unit_and_its_reason_and_has_bounds(id_: str) -> None:
     for name, field in registry()[id_].limits.model_fields.items():
         extra = field.json_schema_extra
-        assert isinstance(extra, dict), name
+        assert isinstance(extra, dict), f"{name}: make it with limit(...)"
         unit = str(extra["unit"])
-        assert field.description, name
-        assert name.endswith(
-            unit.lower().replace("/", "_per_").replace("mib_per_s", "mib_s").replace(" ", "_").replace("%", "percent")
-        ), (
-            name,
-            unit,
-        )
+        ending = unit.lower().replace("/", "_per_").replace("mib_per_s", "mib_s").replace(" ", "_").replace("%", "percent")
+        assert field.description, f"{name}: say why="
+        assert name.endswith(ending), f"{name}: it must end in its unit, {ending}"
+        assert field.metadata, f"{name}: give it a bound (ge=, gt=, le=, lt=)"
+
+
+@pytest.mark.parametrize("id_", registry())
+def test_every_metric_that_the_cases_give_is_asked_for(id_: str) -> None:
+    detector = registry()[id_]
+    given = {key for case in detector.cases for key in case.metrics}
+    asked = {(q.metric, q.period_s) for case in detector.cases for q in play_with_queries(detector, case)[1]}
+
+    assert given <= asked, f"no case asks for {given - asked}: a misspelt metric or another period?"
 
 
 @pytest.mark.parametrize("id_", registry())

@@ -451,7 +451,12 @@ DETECTOR = Detector(
             title="the ENA driver counted what it held back",
             resource=_PROXY,
             records=(*_TYPES, *_COUNTERS),
-            metrics={**_PINNED, (_OUT_SHAPED, FIVE_MINUTES_S): [float(n) for n in range(14 * 288)]},
+            metrics={
+                **_PINNED,
+                **_traffic(IN, _last_day((350, 30), (100, 5), (7.9, 540))),
+                (_IN_SHAPED, FIVE_MINUTES_S): [float(n) for n in range(14 * 288)],
+                (_OUT_SHAPED, FIVE_MINUTES_S): [float(n) for n in range(14 * 288)],
+            },
             expect=Flagged,
         ),
         Case(
