@@ -77,6 +77,7 @@ def test_the_caller_is_who_the_keys_belong_to(simulate):
         ("cn-north-1", "sts.cn-north-1.amazonaws.com.cn"),
         ("us-gov-west-1", "sts.us-gov-west-1.amazonaws.com"),
         (None, "sts.us-east-1.amazonaws.com"),
+        ("eu-nowhere-9", "sts.us-east-1.amazonaws.com"),
     ],
 )
 def test_who_asks_is_asked_where_the_scan_is_to_be(monkeypatch, home, host):

@@ -10,9 +10,12 @@ from importlib.metadata import version
 from io import TextIOWrapper
 from typing import NoReturn
 
+from typer import TyperException
+
 from slackwater_cli.commands import app
-from slackwater_cli.exits import ExitStatus, InterruptedByUserError, status_of
-from slackwater_cli.streams import note
+from slackwater_cli.exits import ExitStatus, status_of
+from slackwater_cli.stopping import Stopped, stoppable
+from slackwater_cli.streams import drop_unwritten, note
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -21,15 +24,17 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
     try:
-        app(args=arguments, prog_name="slackwater")
-    except InterruptedByUserError:
-        sys.stdout.flush()
+        with stoppable():
+            status = app(args=arguments, prog_name="slackwater", standalone_mode=False)
+    except Stopped as stopped:
+        note(f"{stopped.status.name.lower()}; nothing was written")
         # Threads that wait for AWS would be waited for; nothing they could still bring is wanted.
-        os._exit(ExitStatus.INTERRUPTED)
+        os._exit(stopped.status)
     except Exception as error:  # noqa: BLE001 -- the last resort: whatever it is, the shell gets a status
         _explain(error)
-        sys.exit(status_of(error))
-    raise AssertionError("typer leaves the process itself")
+        status = status_of(error)
+    drop_unwritten()
+    sys.exit(status)
 
 
 def _explain(error: Exception) -> None:
@@ -45,7 +50,7 @@ def _explain(error: Exception) -> None:
                     "Please open an issue with the command and what it prints under SLACKWATER_DEBUG=1, account ids taken out."
                 )
         case _:
-            note(str(error))
+            note(error.format_message() if isinstance(error, TyperException) else str(error))
 
 
 if __name__ == "__main__":

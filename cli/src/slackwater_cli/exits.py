@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from typer import TyperException
+
 from slackwater.app.policy import PolicyError
 from slackwater.aws.errors import AwsError
 
@@ -19,14 +21,11 @@ class ExitStatus(IntEnum):
     OUR_ERROR = 70
     INTERRUPTED = 130
     OUTPUT_CLOSED = 141
+    TERMINATED = 143
 
 
 class UsageError(Exception):
     """Options that make no sense; the message says which would."""
-
-
-class InterruptedByUserError(Exception):
-    """Ctrl-C while threads were waiting for AWS."""
 
 
 class OutputClosedError(Exception):
@@ -36,12 +35,10 @@ class OutputClosedError(Exception):
 def status_of(error: Exception) -> ExitStatus:
     """The exit status for an error that ended a command."""
     match error:
-        case UsageError() | PolicyError():
+        case UsageError() | PolicyError() | TyperException():
             return ExitStatus.WRONG_USAGE
         case AwsError():
             return ExitStatus.NO_ACCESS
-        case InterruptedByUserError():
-            return ExitStatus.INTERRUPTED
         case OutputClosedError():
             return ExitStatus.OUTPUT_CLOSED
         case _:

@@ -20,9 +20,9 @@ def moment(words: str) -> datetime:
         UsageError: it is something else.
     """
     try:
-        at = datetime.fromisoformat(words) if RFC3339.fullmatch(words) else None
-    except ValueError:  # the thirteenth month
+        at = datetime.fromisoformat(words).astimezone(UTC) if RFC3339.fullmatch(words) else None
+    except (ValueError, OverflowError):  # the thirteenth month; an hour after the last one
         at = None
     if at is None or at < EARLIEST:
         raise UsageError(f"--now {words!r}: not a time with an offset as RFC 3339 has it, such as 2026-11-16T09:00:00Z")
-    return at.astimezone(UTC)
+    return at

@@ -1,4 +1,4 @@
-"""Runs the scan use case under a progress bar that Ctrl-C can end."""
+"""Runs the scan use case under a progress bar, where a signal can end it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from slackwater.engine.registry import registry
 from slackwater.model.findings import Scan
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
-from slackwater_cli.exits import InterruptedByUserError
 from slackwater_cli.progress import progress
 
 GLANCE_S: Final = 0.2
@@ -24,22 +23,15 @@ GLANCE_S: Final = 0.2
 def run_scan(
     session: AwsSession, meter: CallMeter, *, policy: Policy, targets: Sequence[Target], now: datetime, cache_dir: Path | None
 ) -> Scan:
-    """Scan the targets as of `now`.
-
-    Raises:
-        InterruptedByUserError: Ctrl-C.
-    """
+    """Scan the targets as of `now`."""
     with progress() as tell:
         use_case = audit(session, meter, registry=registry(), policy=policy, cache_dir=cache_dir, progress=tell)
         return _interruptible(lambda: use_case.run(targets, now))
 
 
 def _interruptible[T](work: Callable[[], T]) -> T:
-    """The work's result. It runs in a thread that Ctrl-C abandons, because it would wait for its own threads."""
+    """The work's result. It runs in a thread that a signal abandons, because it would wait for its own threads."""
     future = ThreadPoolExecutor(1).submit(work)
-    try:
-        while not wait([future], GLANCE_S).done:
-            pass  # a signal that another thread received is noticed between two waits, not within one
-    except KeyboardInterrupt as error:
-        raise InterruptedByUserError from error
+    while not wait([future], GLANCE_S).done:
+        pass  # a signal that another thread received is noticed between two waits, not within one
     return future.result()

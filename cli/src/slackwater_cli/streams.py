@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from rich.console import Console
 
-from slackwater_cli.exits import OutputClosedError
+from slackwater_cli.exits import OutputClosedError, UsageError
 
 FILE_WIDTH: Final = 100
 WIDEST: Final = 120
@@ -17,8 +19,9 @@ WIDEST: Final = 120
 
 def note(words: str) -> None:
     """Say something beside the results."""
-    sys.stderr.write(f"{words}\n")
-    sys.stderr.flush()
+    if sys.stderr is not None:  # or it was closed before we started
+        sys.stderr.write(f"{words}\n")
+        sys.stderr.flush()
 
 
 def write(text: str) -> None:
@@ -26,19 +29,39 @@ def write(text: str) -> None:
 
     Raises:
         OutputClosedError: nobody reads them any more.
+        UsageError: they cannot be written at all.
     """
-    try:
+    if sys.stdout is None:  # it was closed before we started
+        raise UsageError("standard output cannot be written: it is closed")
+    with _unwritable():
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def drop_unwritten() -> None:
+    """Forget what standard output did not take: Python would try again as it leaves, and change the exit status."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _unwritable() -> Iterator[None]:
+    try:
+        yield
     except BrokenPipeError as error:
         raise OutputClosedError from error
+    except OSError as error:
+        raise UsageError(f"standard output cannot be written: {error.strerror}") from error
 
 
 def rendered(draw: Callable[[Console], None], *, to_terminal: bool = True) -> str:
     """What `draw` prints: coloured and as wide as the terminal, or plain text where it does not go to one."""
     console = Console(highlight=False) if to_terminal else Console(highlight=False, force_terminal=False, width=FILE_WIDTH)
     console.width = min(console.width, WIDEST)
-    with console.capture() as captured:
+    with _unwritable(), console.capture() as captured:  # rich flushes even what it only captures
         draw(console)
     text = captured.get()
     return text if console.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())

@@ -3,39 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from slackwater.model.verdicts import Severity
 from slackwater.views.document import EvidenceDocument, FindingDocument, RecommendationDocument, ScanDocument
-from slackwater.views.sparkline import is_logarithmic, sparkline
-from slackwater.views.words import completeness, count, facts, gaps_title, headline, measure, one_line, reasons, saving
+from slackwater.views.sparkline import sparkline
+from slackwater.views.words import completeness, count, facts, gaps_title, headline, one_line, reasons, saving, scale, told
+from slackwater_cli.selection import chosen
 
+DETECTOR_COLUMNS: Final[tuple[tuple[str, JustifyMethod], ...]] = (
+    ("Detector", "left"),
+    ("Kind", "left"),
+    ("Findings", "right"),
+    ("USD a month", "right"),
+    ("", "left"),
+)
 STYLES: Final[dict[Severity, str]] = {"high": "bold red", "medium": "bold yellow", "low": "bold cyan", "info": "bold"}
 INDENT: Final = 8
 SPARKLINE_WIDTH: Final = 48
 REASONS_SHOWN: Final = 8
+REASON_WIDTH: Final = 80
+TOP: Final = 20
+"""Findings shown where nobody says how many."""
+A_SCREENFUL: Final = 5
+"""Findings, after which the top of the table is out of sight."""
 
 
-def draw_scan(doc: ScanDocument, console: Console) -> None:
-    """The money, then each finding with its evidence and what to do, then what could not be seen."""
+def draw_scan(doc: ScanDocument, console: Console, *, top: int = TOP) -> None:
+    """The money, then `top` findings (0: all) with evidence and what to do, then what could not be seen."""
     several = len(doc["scan"]["targets"]) > 1
-    console.print(Text(headline(doc), "bold green"))
-    console.print(Text(completeness(doc), "" if doc["scan"]["complete"] else "bold red"))
+    _draw_gist(doc, console)
     for fact in facts(doc):
         console.print(Text(fact))
-    for finding in doc["findings"]:
+    _draw_detectors(doc, console)
+    waste, others = chosen(doc["findings"], top)
+    for title, findings in (("Waste, the dearest first", waste), ("Performance and risk", others)):
+        if findings:
+            console.print()
+            console.print(Text(title, "bold underline"))
+        for finding in findings:
+            console.print()
+            _draw_finding(finding, console, with_target=several)
+    shown = len(waste) + len(others)
+    if more := len(doc["findings"]) - shown:
         console.print()
-        _draw_finding(finding, console, with_target=several)
+        console.print(Text(f"… {more:,} more: --top 0 shows all, --format markdown or json has everything", "bold"))
     _draw_unknown(doc, console)
     _draw_gaps(doc, console)
-    if doc["findings"]:
+    if shown:
         console.print()
         console.print(Text("All evidence, the prices, the other ways and what each risks: --format markdown, or json.", "dim"))
+    if shown > A_SCREENFUL:
+        console.print()
+        _draw_gist(doc, console)
+
+
+def _draw_gist(doc: ScanDocument, console: Console) -> None:
+    complete = doc["scan"]["complete"]
+    console.print(Text(headline(doc), "bold green" if complete else "bold red"))
+    console.print(Text(completeness(doc)))
+
+
+def _draw_detectors(doc: ScanDocument, console: Console) -> None:
+    """What each detector found: what is waste comes with its money, the dearest first."""
+    kinds = {finding["detector"]: finding["kind"] for finding in doc["findings"]}
+    if len(kinds) < 2:
+        return
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for name, justify in DETECTOR_COLUMNS:
+        grid.add_column(name, justify=justify, no_wrap=True)
+    by_detector = doc["totals"]["by_detector"]
+    for id_ in sorted(kinds, key=lambda id_: (kinds[id_] != "waste", -Decimal(by_detector[id_]["monthly_savings_usd"]), id_)):
+        totals = by_detector[id_]
+        money = f"{Decimal(totals['monthly_savings_usd']):,.2f}" if kinds[id_] == "waste" else ""
+        unpriced = f"{totals['unpriced']:,} unpriced" if kinds[id_] == "waste" and totals["unpriced"] else ""
+        grid.add_row(id_, kinds[id_], f"{totals['findings']:,}", money, unpriced)
+    console.print()
+    console.print(grid)
 
 
 def _draw_finding(finding: FindingDocument, console: Console, *, with_target: bool) -> None:
@@ -46,7 +96,9 @@ def _draw_finding(finding: FindingDocument, console: Console, *, with_target: bo
     head.add_column(justify="right", no_wrap=True)
     money = saving(finding["monthly_savings_usd"]) if finding["recommendations"] else ""
     head.add_row(
-        Text(finding["severity"].upper(), STYLES[finding["severity"]]), Text(finding["detector"], "bold"), Text(money, "green")
+        Text(finding["severity"].upper(), STYLES[finding["severity"]]),
+        Text(finding["detector"], "bold"),
+        Text(money, "green" if money.startswith("saves") else ""),
     )
     console.print(head)
     name = Text(one_line(resource["name"]), "bold")
@@ -68,11 +120,10 @@ def _pictures(evidence: Sequence[EvidenceDocument], width: int) -> list[Text]:
     pictures = []
     for fact in evidence:
         if series := fact.get("series"):
-            scale = ", logarithmic" if is_logarithmic(series["values"]) else ""
-            label = f"{one_line(fact['label'])}: {one_line(measure(fact['value'], fact['unit']))}{scale}"
-            pictures.append(
-                Text.assemble((f"{sparkline(series['values'], min(SPARKLINE_WIDTH, width))}  ", "cyan"), (label, "dim"))
-            )
+            how = f", {scale(fact)}" if scale(fact) else ""
+            label = one_line(f"{fact['label']}: {told(fact)}{how}")
+            bars = sparkline(series["values"], min(SPARKLINE_WIDTH, width), fact.get("scale"))
+            pictures.append(Text.assemble((f"{bars}  ", "cyan"), (label, "dim")))
     return pictures
 
 
@@ -93,7 +144,9 @@ def _draw_unknown(doc: ScanDocument, console: Console) -> None:
     console.print(Text(f"{count(len(doc['unknown']), 'question')} without an answer:", "bold"))
     for reason in grouped[:REASONS_SHOWN]:
         names = ", ".join(map(one_line, reason.examples)) + (", …" if reason.count > len(reason.examples) else "")
-        console.print(_indented(Text(f"{reason.count:,} × {reason.detector}: {one_line(reason.reason)} ({names})"), 2))
+        why = Text(one_line(reason.reason))
+        why.truncate(REASON_WIDTH, overflow="ellipsis")
+        console.print(_indented(Text(f"{reason.count:,} × {reason.detector}: {why} ({names})"), 2))
     if rest := grouped[REASONS_SHOWN:]:
         console.print(_indented(Text(f"and {count(len(rest), 'other reason')}"), 2))
 
@@ -104,7 +157,7 @@ def _draw_gaps(doc: ScanDocument, console: Console) -> None:
     console.print()
     console.print(Text(gaps_title(doc), "bold yellow" if doc["scan"]["complete"] else "bold red"))
     for gap in doc["scan"]["gaps"]:
-        optional = " (optional)" if gap["optional"] else ""
+        optional = " (optional)" if gap["optional"] and not doc["scan"]["complete"] else ""
         console.print(_indented(Text(f"{gap['region']}: {gap['what']}{optional}: {one_line(gap['reason'])}"), 2))
 
 

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Final
 
 from slackwater.app.nearest import did_you_mean
-from slackwater.app.policy import check_regions
+from slackwater.app.policy import LIST_REGIONS, check_regions
 from slackwater.aws.errors import AwsError
 from slackwater.aws.identity import identity
+from slackwater.aws.meter import CallMeter
 from slackwater.aws.regions import default_region, enabled_regions, known_regions
-from slackwater.aws.session import AwsSession
+from slackwater.aws.session import AwsSession, Endpoint
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
 from slackwater_cli.exits import UsageError
+
+NOWHERE: Final = Endpoint("http://127.0.0.1:0", "", "")
+"""A session that reads no AWS configuration, which may be broken, and is asked nothing."""
+
+
+def regions_without_asking() -> list[str]:
+    """Regions that this version knows; AWS may have newer ones."""
+    return known_regions(AwsSession(meter=CallMeter(), endpoint=NOWHERE))
 
 
 def targets_to_scan(
@@ -35,10 +45,12 @@ def targets_to_scan(
 
     def refuse_all_but(valid: Collection[str]) -> None:
         if policy_file is not None:
-            check_regions(policy, policy_file, valid)
+            check_regions(policy_file, valid)
         origin = "--region" if named else "AWS_REGION or the profile"
         if unknown := [region for region in regions if region not in valid]:
-            raise UsageError("\n".join(f"{origin}: no region {name!r}; {did_you_mean(name, valid)}" for name in unknown))
+            raise UsageError(
+                "\n".join(f"{origin}: no region {name!r}; {did_you_mean(name, valid, LIST_REGIONS)}" for name in unknown)
+            )
 
     known = known_regions(session)
     new_to_us = not {*regions, *policy.scan.regions, *policy.prices.overrides} <= {*known}

@@ -42,7 +42,7 @@ def test_the_table_is_plain_text_when_nobody_looks(scan) -> None:
 
     assert done.status == 0
     assert "\x1b" not in done.out
-    assert "USD a month could be saved: 5 findings." in done.out.splitlines()[0]
+    assert "USD a month could be saved in 5 cases." in done.out.splitlines()[0]
     assert done.err == ""
 
 
@@ -70,7 +70,7 @@ def test_the_table_tells_of_the_gap_itself(scan, account) -> None:
     done = scan(*QUIET)
 
     assert done.status == 3
-    assert "INCOMPLETE: 1 required call failed" in done.out.splitlines()[1]
+    assert done.out.splitlines()[0] == "INCOMPLETE: nothing can be said; 1 required call failed."
     assert "elasticfilesystem:DescribeFileSystems: AccessDeniedException" in done.out
 
 
@@ -101,20 +101,25 @@ def test_markdown_goes_to_standard_output(scan) -> None:
     ("arguments", "said"),
     [
         (["--format", "html"], "--format html comes with a later release"),
-        (["--format", "slack"], "--format slack comes with a later release"),
+        (["--format", "slack"], "--format 'slack': there are table, json, csv, markdown"),
+        (["--top", "-1"], "--top"),
+        (["--top", "5", "--format", "json"], "--top goes with --format table"),
+        (["--output", ""], "--output: names no file; - is standard output"),
+        (["--region", "atlantis"], "--region: no region 'atlantis'; aws ec2 describe-regions --all-regions lists them"),
         (["--external-id", "x"], "--external-id goes with --role-arn"),
         (["--role-arn", "arn:aws:iam::1:user/x"], "a role's ARN looks like"),
         (["--now", "2026-11-16T09:00:00"], "not a time with an offset"),
         (["--now", "2026-11-16"], "not a time with an offset"),
         (["--now", "2026-13-16T09:00:00Z"], "not a time with an offset"),
         (["--now", "0001-01-01T00:00:00Z"], "not a time with an offset"),
+        (["--now", "9999-12-31T23:59:59-14:00"], "not a time with an offset"),
         (["--detector", "efs-idel"], "--detector: efs-idel: no such detector; did you mean efs-idle?"),
         (["--policy", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["--output", "no/such/folder/x"], "--output no/such/folder/x: cannot be written: No such file or directory"),
         (["--output", "."], "--output .: cannot be written: Is a directory"),
         (["--region", "us-esat-1"], "--region: no region 'us-esat-1'; did you mean us-east-1?"),
         (["--all-regions"], "--region and --all-regions exclude each other"),
-        (["--fail-on", "severe"], "--fail-on"),
+        (["--fail-on", "severe"], "--fail-on 'severe': there are high, medium, low, info\n"),
         (["--no-such-option"], "--no-such-option"),
     ],
 )
@@ -124,6 +129,10 @@ def test_wrong_usage_leaves_with_2_and_nothing_on_standard_output(arguments: lis
     assert (done.status, done.out) == (2, "")
     assert said in done.err
     assert not {action for action in account.calls if not action.startswith(("sts:", "ec2:DescribeRegions"))}
+
+
+def test_a_time_in_the_future_is_told(scan) -> None:
+    assert "lies in the future" in scan(*QUIET, "--now", "2126-11-16T09:00:00Z").err
 
 
 def test_a_time_with_an_offset_is_meant_as_it_is_written(scan) -> None:
@@ -327,3 +336,42 @@ def test_the_environments_detectors_are_the_policys(scan, nowhere: Path) -> None
 
     assert "efs-idle" not in document["totals"]["by_detector"]
     assert "ebs-unattached" in document["totals"]["by_detector"]
+
+
+def test_choices_may_be_written_in_any_case(scan) -> None:
+    done = scan(*QUIET, "--format", "JSON", "--fail-on", "Low")
+
+    assert json.loads(done.out)["findings"]
+    assert done.status == 1
+
+
+def test_a_dash_is_standard_output(scan, nowhere: Path) -> None:
+    assert json.loads(scan(*QUIET, "--format", "json", "--output", "-").out)["findings"]
+    assert list(nowhere.iterdir()) == []
+
+
+def test_the_table_shows_as_many_findings_as_are_asked_for(scan) -> None:
+    few, all_ = scan(*QUIET, "--top", "2").out, scan(*QUIET, "--top", "0").out
+
+    assert few.count("efs-idle  ") == 2
+    assert "… 3 more: --top 0 shows all" in few
+    assert all_.count("efs-idle  ") == 5
+    assert "--top 0" not in all_
+
+
+def test_a_wrong_region_is_told_with_whatever_else_is_wrong(scan, nowhere: Path) -> None:
+    (nowhere / "mine.toml").write_text('[scan]\nregions = ["eu-wset-1"]\n[detectors.efs-idel]\n', "utf-8")
+
+    said = scan("--policy", "mine.toml", "--detector", "efs-idel").err
+
+    assert [line.split(" ")[0] for line in said.splitlines()] == ["--detector:", "mine.toml:2:", "mine.toml:3:"]
+
+
+def test_help_names_every_exit_status_on_a_line_of_its_own_and_no_type_of_a_flag(run) -> None:
+    said = run("scan", "--help").out
+
+    lines = [line.strip() for line in said.splitlines()]
+    for number in (0, 1, 2, 3, 4, 70, 130):
+        assert any(line.startswith(f"{number} ") for line in lines)
+    assert "bool" not in said
+    assert "html" not in said

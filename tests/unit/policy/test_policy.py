@@ -167,6 +167,31 @@ def test_where_no_name_is_near_those_there_are_are_told(policy_file) -> None:
     assert said.endswith("no such section; there are detectors, exempt, owners, prices, scan")
 
 
+def test_where_no_name_is_near_and_there_are_many_it_is_told_what_lists_them(policy_file) -> None:
+    path = policy_file('[scan]\nregions = ["atlantis"]\n')
+
+    with pytest.raises(PolicyError, match="no region 'atlantis'; aws ec2 describe-regions --all-regions lists them"):
+        check_regions(path, [f"eu-west-{n}" for n in range(20)])
+
+
+@pytest.mark.parametrize(
+    "text", ["scan = 1\nprices = []", "[scan]\nregions = 7\n[prices]\noverrides = 1", "[scan]\nregions = [7]"]
+)
+def test_regions_of_a_file_that_is_wrong_in_any_other_way_are_looked_for_with_care(text: str, policy_file) -> None:
+    path = policy_file(text)
+
+    with pytest.raises(PolicyError) as caught:
+        load_policy(path, registry(), regions=REGIONS)
+
+    assert "no region" not in str(caught.value)
+
+
+def test_a_region_alone_is_for_later_since_aws_may_have_a_new_one(policy_file) -> None:
+    policy = load_policy(policy_file("[scan]\nregions = ['ap-planned-1']\n"), registry(), regions=REGIONS)
+
+    assert policy.scan.regions == ["ap-planned-1"]
+
+
 def test_a_file_that_is_not_there_or_not_text_says_so(tmp_path: Path) -> None:
     latin = tmp_path / "latin.toml"
     latin.write_bytes("# für\n".encode("latin-1"))
@@ -187,7 +212,7 @@ def test_a_region_that_nobody_knows_is_refused_wherever_it_stands(policy_file) -
     path = policy_file('[scan]\nregions = ["eu-west-1", "eu-wset-1"]\n[prices.overrides.us-esat-1]\n')
 
     with pytest.raises(PolicyError) as caught:
-        check_regions(load_policy(path, registry()), path, REGIONS)
+        check_regions(path, REGIONS)
 
     assert str(caught.value).replace(str(path), path.name).splitlines() == [
         "slackwater.toml:2: scan.regions: no region 'eu-wset-1'; did you mean eu-west-1?",
@@ -198,7 +223,7 @@ def test_a_region_that_nobody_knows_is_refused_wherever_it_stands(policy_file) -
 def test_known_regions_pass(policy_file) -> None:
     path = policy_file('[scan]\nregions = ["eu-west-1"]\n')
 
-    check_regions(load_policy(path, registry()), path, REGIONS)
+    check_regions(path, REGIONS)
 
 
 def test_the_schema_knows_every_detector_and_refuses_what_the_loader_refuses() -> None:

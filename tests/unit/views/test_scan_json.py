@@ -3,10 +3,15 @@
 import copy
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from slackwater.model.findings import PriceBasis
+from slackwater.model.metrics import Series
+from slackwater.model.money import EBS_GP3_THROUGHPUT, Price
+from slackwater.model.verdicts import Evidence
 from slackwater.views import scan_json
 
 
@@ -39,6 +44,8 @@ BREAKS = {
     "a local time": lambda doc: doc["scan"].update(started_at="2026-11-16T09:07:00+09:00"),
     "a total without kept": lambda doc: doc["totals"].pop("kept"),
     "a gap without its reason": lambda doc: doc["scan"]["gaps"][0].pop("reason"),
+    "a kind nobody knows": lambda doc: doc["totals"]["by_kind"].update(fun=doc["totals"]["by_kind"]["waste"]),
+    "words for a scale": lambda doc: doc["findings"][0]["evidence"][1].update(scale="high"),
     "another version": lambda doc: doc.update(schema="slackwater.scan/2"),
     "a call without its service": lambda doc: doc["scan"]["usage"]["api_calls"].update(DescribeVolumes=1),
 }
@@ -57,7 +64,7 @@ def test_money_is_a_string_to_the_cent_and_unknown_money_is_null(make) -> None:
 
     assert [f["monthly_savings_usd"] for f in doc["findings"]] == ["12.30", None]
     assert [r["monthly_savings_usd"] for r in doc["findings"][1]["recommendations"]] == [None, "-3.50"]
-    assert doc["findings"][0]["price_basis"][0]["usd"] == "0.0480"
+    assert doc["findings"][0]["price_basis"][0]["usd"] == "0.048"
     assert doc["scan"]["usage"]["estimated_usd"] == "0.00007"
 
 
@@ -92,6 +99,7 @@ def test_totals_count_a_resource_once_and_name_what_has_no_price(make) -> None:
             "ebs-surplus-throughput": {"findings": 1, "monthly_savings_usd": "30.00", "unpriced": 0},
             "ebs-unattached": {"findings": 2, "monthly_savings_usd": "10.00", "unpriced": 1},
         },
+        "by_kind": {"waste": {"findings": 3, "monthly_savings_usd": "30.00", "unpriced": 1}},
     }  # fmt: skip
 
 
@@ -125,3 +133,22 @@ def test_times_are_utc() -> None:
     tokyo = datetime(2026, 11, 16, 18, 7, tzinfo=timezone(timedelta(hours=9)))
 
     assert scan_json.rfc3339(tokyo) == scan_json.rfc3339(tokyo.astimezone(UTC)) == "2026-11-16T09:07:00Z"
+
+
+def test_a_picture_may_have_a_scale(make) -> None:
+    series = Series.of(0, 60, [1.0])
+    fact = Evidence(label="Busiest", value=1.0, unit="MiB/s", series=series, scale=500.0)
+    doc = scan_json.document(make.scan(make.finding(evidence=(fact,))))
+
+    Draft202012Validator(scan_json.schema()).validate(doc)
+    assert doc["findings"][0]["evidence"][0]["scale"] == 500.0
+
+
+def test_a_price_has_no_exponent_and_no_idle_zeros(make) -> None:
+    bases = tuple(
+        PriceBasis(EBS_GP3_THROUGHPUT, Price(Decimal(usd), "list", make.now.date()))
+        for usd in ("0.0740000000", "20.00", "1E-7")
+    )
+    doc = scan_json.document(make.scan(make.finding(price_basis=bases)))
+
+    assert [basis["usd"] for basis in doc["findings"][0]["price_basis"]] == ["0.074", "20", "0.0000001"]

@@ -1,12 +1,18 @@
 """A scan as Markdown."""
 
 import re
+from datetime import date
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from slackwater.model.findings import PriceBasis
+from slackwater.model.metrics import Series
+from slackwater.model.money import EBS_GP3_THROUGHPUT, Price
+from slackwater.model.verdicts import Evidence
 from slackwater.views import markdown, scan_markdown
 
 PARSER = MarkdownIt("commonmark").enable("table").enable("strikethrough")
@@ -20,21 +26,40 @@ def inline_tokens(text: str) -> list[str]:
 def test_money_comes_first_and_every_finding_has_its_evidence(make) -> None:
     text = scan_markdown.render(make.scan(make.finding("12.30")))
 
-    assert text.startswith("# 12.30 USD a month could be saved: 1 finding.\n")
+    assert text.startswith("# 12.30 USD a month could be saved in 1 case.\n")
     assert "| high | ebs-unattached | scratch (vol-1) | 12.30 | 100 GiB on no instance |" in text
     assert "- Read by day: 0.5 MiB/s\n  `█·▁`" in text
     assert "1. Delete it. (saves 12.30 USD a month; cannot be undone)" in text
     assert "   ```sh\n   aws ec2 delete-volume\n   ```" in text
     assert "- It may be wanted." in text
-    assert "ebs.gp3.throughput: 0.0480 USD per MiB/s-month (AWS Price List, read 2026-11-01)" in text
+    assert "ebs.gp3.throughput: 0.048 USD per MiB/s-month (AWS Price List, 2026-11-01)" in text
 
 
 def test_what_could_not_be_seen_is_loud(make) -> None:
     text = scan_markdown.render(make.scan(gaps=(make.gap(),), unknown=(make.unknown(),)))
 
+    assert text.startswith("# INCOMPLETE: nothing can be said; 1 required call failed.\n")
     assert "## INCOMPLETE" in text
     assert "| fsx:DescribeVolumes | 123456789012 | ap-northeast-1 | AccessDenied: not yours | **yes** |" in text
     assert "| ebs-unattached | 0 of 14 days | 1 | vol-9 |" in text
+
+
+def test_a_packaged_price_is_told_in_the_head_and_has_one_date(make) -> None:
+    price = Price(Decimal("0.05"), "snapshot: a public table, August 2026", date(2026, 8, 1))
+    text = scan_markdown.render(make.scan(make.finding(price_basis=(PriceBasis(EBS_GP3_THROUGHPUT, price),))))
+
+    assert "- Prices: packaged snapshot, not live.\n" in text
+    assert "(snapshot: a public table, August 2026)\n" in text
+    assert "packaged snapshot" not in scan_markdown.render(make.scan(make.finding()))
+
+
+def test_a_series_without_a_point_is_no_number_and_a_scale_is_told(make) -> None:
+    silent = Evidence(label="Read", value=0, unit="bytes", series=Series.of(0, 60, [None, None]))
+    scaled = Evidence(label="Busiest", value=50.0, unit="MiB/s", series=Series.of(0, 60, [50.0, 0.0]), scale=100.0)
+    text = scan_markdown.render(make.scan(make.finding(evidence=(silent, scaled))))
+
+    assert "- Read: no points published\n  `··`\n" in text
+    assert "- Busiest: 50 MiB/s\n  `▅▁` (full bar 100 MiB/s)\n" in text
 
 
 def test_an_optional_gap_is_told_without_alarm(make) -> None:

@@ -40,6 +40,11 @@ def test_a_rate_far_below_its_burst_is_still_seen() -> None:
     assert not is_logarithmic([0.0, 9.0])
 
 
+def test_a_scale_of_its_own_is_linear_and_what_is_above_it_is_a_full_bar() -> None:
+    assert sparkline([50.0, 100.0, 300.0], 3, 100) == "▅██"
+    assert sparkline([0.1, 350.0, 8.0, 8.0, 8.0], 10, 700) == "▁▅▁▁▁"
+
+
 @given(values=st.lists(st.none() | st.floats(0, 1e12), max_size=300), width=st.integers(1, 80))
 def test_it_is_never_wider_than_asked_and_never_empty_of_points(values: list[float | None], width: int) -> None:
     line = sparkline(values, width)

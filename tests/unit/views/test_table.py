@@ -7,15 +7,15 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from slackwater.views import scan_json
-from slackwater_cli.table import draw_scan
+from slackwater_cli.table import TOP, draw_scan
 
 
 @pytest.fixture
 def drawn(make):
-    def draw(*findings, width: int = 80, terminal: bool = False, **changes) -> str:
+    def draw(*findings, width: int = 80, terminal: bool = False, top: int = TOP, **changes) -> str:
         file = io.StringIO()
         console = Console(file=file, width=width, force_terminal=terminal, color_system="standard" if terminal else None)
-        draw_scan(scan_json.document(make.scan(*findings, **changes)), console)
+        draw_scan(scan_json.document(make.scan(*findings, **changes)), console, top=top)
         return file.getvalue()
 
     return draw
@@ -24,7 +24,7 @@ def drawn(make):
 def test_money_is_the_first_line_and_what_was_seen_the_second(drawn, make) -> None:
     lines = drawn(make.finding("1234.50"), unknown=(make.unknown(),)).splitlines()
 
-    assert lines[0] == "1,234.50 USD a month could be saved: 1 finding."
+    assert lines[0] == "1,234.50 USD a month could be saved in 1 case."
     assert lines[1].startswith("Complete: all that is required could be read; 1 question without an answer.")
 
 
@@ -48,7 +48,7 @@ def test_a_finding_has_name_money_summary_evidence_and_the_first_way_out(drawn, 
 def test_what_could_not_be_seen_is_loud_at_both_ends(drawn, make) -> None:
     text = drawn(gaps=(make.gap(), make.gap(optional=True)))
 
-    assert "INCOMPLETE: 1 required call failed" in text.splitlines()[1]
+    assert text.splitlines()[0] == "INCOMPLETE: nothing can be said; 1 required call failed."
     assert "INCOMPLETE: this could not be read" in text
     assert "ap-northeast-1: fsx:DescribeVolumes: AccessDenied: not yours" in text
     assert "fsx:DescribeVolumes (optional)" in text
@@ -61,6 +61,74 @@ def test_questions_without_an_answer_are_counted_by_reason_and_the_list_is_short
     assert "5 × ebs-unattached: reason 0 (vol-0, vol-20, vol-40, …)" in text
     assert "and 12 other reasons" in text
     assert text.count("×") == 8
+
+
+def test_a_long_reason_is_cut_where_it_is_repeated_for_every_detector(drawn, make) -> None:
+    text = drawn(unknown=(make.unknown(reason="why " * 50),), width=200)
+
+    assert f": {'why ' * 19}why… (vol-9)" in text
+
+
+def test_that_a_gap_is_optional_is_said_once(drawn, make) -> None:
+    text = drawn(gaps=(make.gap(optional=True),))
+
+    assert "Could not be read, and is optional" in text
+    assert "(optional)" not in text
+
+
+def test_an_incomplete_scan_is_never_green(drawn, make) -> None:
+    assert drawn(gaps=(make.gap(),), terminal=True).startswith("\x1b[1;31mINCOMPLETE")
+
+
+def many(make, count: int, usd: str | None, **changes: str) -> list:
+    return [
+        make.finding(usd, resource=make.volume(f"{changes.get('kind', 'waste')}-{usd}-{n}", tags={}), id=f"{usd}{n}", **changes)
+        for n in range(count)
+    ]
+
+
+def test_waste_comes_first_by_money_then_what_has_no_price_then_trouble(drawn, make) -> None:
+    text = drawn(
+        *many(make, 1, "5", kind="performance", detector="ec2-slow"),
+        *many(make, 1, None), *many(make, 1, "2", severity="low"), *many(make, 1, "1"),
+    )  # fmt: skip
+
+    wanted = ["Waste", "waste-2-0", "waste-1-0", "waste-None-0", "Performance and risk", "performance-5-0"]
+    assert sorted(wanted, key=text.index) == wanted
+
+
+@pytest.mark.parametrize(
+    ("waste", "slow", "top", "shown"),
+    [
+        (50, 50, 20, (12, 8)),
+        (50, 3, 20, (17, 3)),
+        (4, 50, 20, (4, 16)),
+        (50, 50, 0, (50, 50)),
+        (2, 2, 20, (2, 2)),
+        (9, 9, 1, (1, 0)),
+    ],
+)
+def test_a_screen_has_room_for_both(waste: int, slow: int, top: int, shown: tuple[int, int], drawn, make) -> None:
+    text = drawn(*many(make, waste, "2"), *many(make, slow, "0", kind="performance", detector="ec2-slow"), top=top)
+
+    assert (text.count("waste-2-"), text.count("performance-0-")) == shown
+    more = waste + slow - sum(shown)
+    assert (f"… {more} more: --top 0 shows all, --format markdown or json has everything" in text) == bool(more)
+
+
+def test_the_head_has_a_line_for_each_detector(drawn, make) -> None:
+    head = drawn(*many(make, 3, "2"), *many(make, 1, None), *many(make, 2, "0", kind="performance", detector="ec2-slow"))
+
+    lines = [line.split() for line in head.splitlines()]
+    assert ["ebs-unattached", "waste", "4", "6.00", "1", "unpriced"] in lines
+    assert ["ec2-slow", "performance", "2"] in lines
+
+
+def test_after_more_than_a_screenful_the_gist_is_said_again(drawn, make) -> None:
+    long, short = drawn(*many(make, 6, "2")).splitlines(), drawn(*many(make, 5, "2")).splitlines()
+
+    assert long[-2:] == long[:2]
+    assert short[0] not in short[1:]
 
 
 def test_markup_in_a_name_is_only_letters(drawn, make) -> None:

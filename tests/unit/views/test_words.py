@@ -29,7 +29,7 @@ def test_values_are_said_with_their_unit(value: float | str, unit: str, said: st
     ("usd", "said"),
     [
         ("1234.50", "saves 1,234.50 USD a month"),
-        ("-12.00", "costs 12.00 USD a month more"),
+        ("-12.00", "+12.00 USD a month"),
         ("0.00", "costs nothing"),
         (None, "saving unknown"),
     ],
@@ -55,10 +55,44 @@ def test_what_was_flagged_and_left_out_is_counted(make) -> None:
     assert "Flagged but not listed: 2 kept by their tags, 1 below the least saving worth reporting." in words.facts(doc)
 
 
-def test_the_headline_names_what_has_no_price(make) -> None:
-    doc = scan_json.document(make.scan(make.finding(None)))
+def headline(make, *findings, gaps=()) -> str:
+    return words.headline(scan_json.document(make.scan(*findings, gaps=gaps)))
 
-    assert words.headline(doc) == "0.00 USD a month could be saved: 1 finding; 1 resource of unknown price."
+
+def of(make, number: int, usd: str | None, **changes: str):
+    return make.finding(usd, resource=make.volume(f"vol-{number}"), id=f"{number}", **changes)
+
+
+def test_the_headline_names_what_has_no_price(make) -> None:
+    priced, unpriced = of(make, 1, "3.00"), of(make, 2, None)
+
+    assert headline(make, unpriced) == "1 case of waste, saving unknown."
+    assert headline(make, priced, unpriced) == "3.00 USD a month could be saved in 2 cases (1 unpriced)."
+
+
+def test_the_headline_counts_no_trouble_as_a_saving(make) -> None:
+    slow = [of(make, n, "9.00", kind="performance") for n in (1, 2)]
+    waste, risk = of(make, 3, "3.00"), of(make, 4, "9.00", kind="risk")
+
+    assert headline(make, waste, *slow, risk) == "3.00 USD a month could be saved in 1 case; 2 performance troubles; 1 risk."
+    assert headline(make, slow[0]) == "1 performance trouble."
+    assert headline(make) == "Nothing found."
+
+
+def test_the_headline_of_an_incomplete_scan_says_so_first(make) -> None:
+    gaps = (make.gap(), make.gap(optional=True))
+
+    assert headline(make, gaps=gaps) == "INCOMPLETE: nothing can be said; 1 required call failed."
+    assert (
+        headline(make, of(make, 1, "3.00"), gaps=gaps)
+        == "INCOMPLETE: at least 3.00 USD a month could be saved in 1 case; 1 required call failed."
+    )
+
+
+def test_resources_are_called_what_people_call_them(make) -> None:
+    doc = scan_json.document(make.scan(resources={"ebs-volume": 48, "ec2-instance": 1, "new-kind": 2}))
+
+    assert words.facts(doc)[0].startswith("Looked at 48 EBS volumes, 1 EC2 instance, 2 new-kinds in ")
 
 
 def test_control_characters_and_marks_of_direction_are_gone() -> None:

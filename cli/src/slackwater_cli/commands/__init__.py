@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 
 from slackwater_cli.commands import demo, detectors, policy, scan
+from slackwater_cli.streams import write
 
 app = typer.Typer(
     help="Finds AWS storage that is paid for and stands still, and machines whose burst has run dry.",
     no_args_is_help=True,
+    rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -23,7 +25,7 @@ app.add_typer(policy.app, name="policy")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"slackwater {version('slackwater-cli')}")
+        write(f"slackwater {version('slackwater-cli')}\n")
         raise typer.Exit
 
 

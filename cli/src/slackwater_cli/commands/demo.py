@@ -30,12 +30,12 @@ def demo(
 ) -> None:
     """Audit a simulated account, and show what was planted in it beside what was found. No AWS account is touched.
 
+    \b
     Exit status:
-
     0 every planted trouble was found, and every innocent look-alike left alone
     1 not so
     3 incomplete
-    """
+    """  # noqa: D301 -- the mark that keeps the lines apart
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -51,7 +51,7 @@ def demo(
         doc = scan_json.document(done)
         told = compared(account.planted(), doc, registry())
         deliver(scan_json.dump(doc))
-    write(rendered(partial(draw_scan, doc)))
+    write(rendered(partial(draw_scan, doc, top=0)))
     write(rendered(partial(draw_comparisons, told)))
     note(f"Wrote {output / 'findings.json'}")
     if not done.complete:

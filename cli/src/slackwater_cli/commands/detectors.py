@@ -10,12 +10,13 @@ from rich.markdown import Markdown
 from rich.table import Table
 
 from slackwater.app.nearest import did_you_mean
+from slackwater.app.policy import LIST_DETECTORS
 from slackwater.engine.registry import documentation, registry
 from slackwater.views.detector_page import render_page
 from slackwater_cli.exits import UsageError
 from slackwater_cli.streams import rendered, write
 
-app = typer.Typer(help="The questions a scan asks.", invoke_without_command=True)
+app = typer.Typer(rich_markup_mode=None, help="The questions a scan asks.", invoke_without_command=True)
 
 
 @app.callback()
@@ -34,7 +35,7 @@ def list_() -> None:
 def show(id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     """Show a detector's page: what it finds, when it is wrong, its limits and its worked cases."""
     if id not in registry():
-        raise UsageError(f"no detector {id!r}; {did_you_mean(id, registry())}")
+        raise UsageError(f"no detector {id!r}; {did_you_mean(id, registry(), LIST_DETECTORS)}")
     page = render_page(id, registry()[id], documentation(id))
 
     def draw(console: Console) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
+from datetime import timedelta
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -27,8 +29,8 @@ from slackwater_cli.moment import moment
 from slackwater_cli.output import output_file
 from slackwater_cli.run import run_scan
 from slackwater_cli.streams import note, rendered, write
-from slackwater_cli.table import draw_scan
-from slackwater_cli.targets import targets_to_scan
+from slackwater_cli.table import TOP, draw_scan
+from slackwater_cli.targets import regions_without_asking, targets_to_scan
 
 
 class Format(StrEnum):
@@ -37,9 +39,7 @@ class Format(StrEnum):
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
-    HTML = "html"
     MARKDOWN = "markdown"
-    SLACK = "slack"
 
 
 class Severity(StrEnum):
@@ -51,8 +51,24 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-LATER: Final = (Format.HTML, Format.SLACK)
+LATER: Final = ("html",)
+STANDARD_OUTPUT: Final = "-"
 ROLE_ARN: Final = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/\S+")
+
+
+def _one_of[E: StrEnum](option: str, choices: type[E], later: Collection[str] = ()) -> Callable[[str], E]:
+    """What reads an option's word, in any case; `later` are choices that are promised."""
+
+    def read(word: str) -> E:
+        there_are = ", ".join(choices)
+        if word.lower() in later:
+            raise UsageError(f"{option} {word} comes with a later release; there are {there_are}")
+        try:
+            return choices(word.lower())
+        except ValueError as error:
+            raise UsageError(f"{option} {word!r}: there are {there_are}") from error
+
+    return read
 
 
 def scan(
@@ -65,44 +81,64 @@ def scan(
     now: Annotated[
         str | None, typer.Option(metavar="RFC3339", help="Judge as of this time, such as 2026-11-16T09:00:00Z.")
     ] = None,
-    format: Annotated[Format, typer.Option(help="How to show it; html and slack come with a later release.")] = Format.TABLE,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE", readable=False, help="Write there instead of to standard output.")
+    format: Annotated[
+        Format, typer.Option(parser=_one_of("--format", Format, LATER), metavar="|".join(Format), help="How to show it.")
+    ] = Format.TABLE,
+    top: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help=f"Show so many findings in the table instead of {TOP}; 0 shows all."),
     ] = None,
-    fail_on: Annotated[Severity | None, typer.Option(help="Leave with status 1 if a finding is at least as severe.")] = None,
+    output: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write there instead of to standard output, which is -.")
+    ] = None,
+    fail_on: Annotated[
+        Severity | None,
+        typer.Option(
+            parser=_one_of("--fail-on", Severity),
+            metavar="|".join(Severity),
+            help="Leave with status 1 if a finding is at least as severe.",
+        ),
+    ] = None,
     profile: Annotated[str | None, typer.Option(metavar="P", help="AWS profile.")] = None,
     role_arn: Annotated[str | None, typer.Option(metavar="ARN", help="Scan as this role.")] = None,
     external_id: Annotated[str | None, typer.Option(metavar="X", help="External id that the role asks for.")] = None,
 ) -> None:
     """Find storage that stands still and machines whose burst has run dry. Reads only.
 
+    \b
     Exit status:
-
     0 complete
     1 complete, and --fail-on was met
     2 wrong usage or policy
     3 incomplete: something required could not be read
     4 no credentials, or nothing reachable
     70 an error of our own
-    """
-    if format in LATER:
-        raise UsageError(f"--format {format} comes with a later release; there are table, json, csv and markdown")
+    130 interrupted by Ctrl-C; 143 by SIGTERM
+    """  # noqa: D301 -- the mark that keeps the lines apart
+    if output == "":
+        raise UsageError(f"--output: names no file; {STANDARD_OUTPUT} is standard output")
+    if top is not None and format is not Format.TABLE:
+        raise UsageError("--top goes with --format table; the others have everything")
     if external_id and not role_arn:
         raise UsageError("--external-id goes with --role-arn")
     if role_arn and not ROLE_ARN.fullmatch(role_arn):
         raise UsageError(f"--role-arn {role_arn!r}: a role's ARN looks like arn:aws:iam::123456789012:role/Name")
     as_of = moment(now) if now else clock()
+    if as_of > clock() + timedelta(days=1):
+        note(f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is unknown")
     if policy is None and DEFAULT_POLICY.exists():
         policy = DEFAULT_POLICY
         note(f"Policy: ./{policy}")
-    rules = load_policy(policy, registry(), detector or ())
-    with output_file(output) if output else nullcontext(write) as deliver:
+    rules = load_policy(policy, registry(), detector or (), regions_without_asking())
+    file = None if output in (None, STANDARD_OUTPUT) else Path(output)
+    with output_file(file) if file else nullcontext(write) as deliver:
         meter = CallMeter()
-        session = AwsSession(profile, role_arn, external_id, meter=meter)
+        home = next(iter(region or rules.scan.regions), None)
+        session = AwsSession(profile, role_arn, external_id, meter=meter, home=home)
         targets = targets_to_scan(session, region or [], rules, policy, every=all_regions)
         done = run_scan(session, meter, policy=rules, targets=targets, now=as_of, cache_dir=cache_dir(os.environ))
-        deliver(_shown(done, format, to_terminal=output is None))
-    if output or format is not Format.TABLE:
+        deliver(_shown(done, format, top=TOP if top is None else top, to_terminal=file is None))
+    if file or format is not Format.TABLE:
         _say_what_was_found(done)
     raise typer.Exit(status(done, fail_on))
 
@@ -116,7 +152,7 @@ def status(scan: Scan, fail_on: Severity | None) -> ExitStatus:
     return ExitStatus.FAIL_ON_MET if met else ExitStatus.COMPLETE
 
 
-def _shown(scan: Scan, format: Format, *, to_terminal: bool) -> str:
+def _shown(scan: Scan, format: Format, *, top: int, to_terminal: bool) -> str:
     match format:
         case Format.JSON:
             return scan_json.render(scan)
@@ -125,7 +161,7 @@ def _shown(scan: Scan, format: Format, *, to_terminal: bool) -> str:
         case Format.MARKDOWN:
             return scan_markdown.render(scan)
         case _:
-            return rendered(partial(draw_scan, scan_json.document(scan)), to_terminal=to_terminal)
+            return rendered(partial(draw_scan, scan_json.document(scan), top=top), to_terminal=to_terminal)
 
 
 def _say_what_was_found(scan: Scan) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,8 @@ from slackwater.engine.registry import Registry
 from slackwater.model.policy import Policy
 
 DEFAULT_POLICY: Final = Path("slackwater.toml")
+LIST_DETECTORS: Final = "slackwater detectors"
+LIST_REGIONS: Final = "aws ec2 describe-regions --all-regions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +49,37 @@ class PolicyError(Exception):
         super().__init__("\n".join(map(str, self.problems)))
 
 
-def load_policy(path: Path | None, registry: Registry, only: Collection[str] = ()) -> Policy:
+def load_policy(path: Path | None, registry: Registry, only: Collection[str] = (), regions: Collection[str] = ()) -> Policy:
     """The policy in a TOML file, or the defaults. `only` names the detectors to run, even those that the file has off.
+
+    A region alone is no reason to refuse the file, since AWS may have a new one: that is for `check_regions`. But where
+    something else is wrong, regions that are not in `regions`, if there are any, are told with it.
 
     Raises:
         PolicyError: the file cannot be read or does not fit, a name in `only` is unknown, or no detector is left on.
     """
     problems = [
-        Problem("--detector", None, id_, "no such detector", did_you_mean(id_, registry)) for id_ in only if id_ not in registry
+        Problem("--detector", None, id_, "no such detector", did_you_mean(id_, registry, LIST_DETECTORS))
+        for id_ in only
+        if id_ not in registry
     ]
     model = policy_model(registry)
     file = model()
     if path is not None:
         try:
-            file = _read(path, model)
+            text = _text(path)
+            data = _parsed(path, text)
         except PolicyError as error:
-            problems += error.problems
+            raise PolicyError([*problems, *error.problems]) from error
+        of_file = []
+        try:
+            file = model.model_validate(data)
+        except ValidationError as error:
+            lines = KeyLines(text)
+            of_file = [_problem(path, lines, model, details) for details in error.errors()]
+        if (of_file or problems) and regions:
+            of_file += _wrong_regions(path, text, data, regions)
+        problems += sorted(of_file, key=lambda problem: problem.line or 0)
     if problems:
         raise PolicyError(problems)
     sections = {id_: getattr(file.detectors, id_) for id_ in registry}
@@ -81,38 +98,56 @@ def policy_schema(registry: Registry) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **policy_model(registry).model_json_schema()}
 
 
-def check_regions(policy: Policy, path: Path, valid: Collection[str]) -> None:
-    """Refuse region names in the policy file that are not in `valid`.
+def check_regions(path: Path, valid: Collection[str]) -> None:
+    """Refuse region names in a policy file, which is good otherwise, that are not in `valid`.
 
     Raises:
         PolicyError: with each of them.
     """
+    text = _text(path)
+    if problems := _wrong_regions(path, text, _parsed(path, text), valid):
+        raise PolicyError(problems)
+
+
+def _wrong_regions(path: Path, text: str, data: Mapping[str, Any], valid: Collection[str]) -> list[Problem]:
+    """Of a file that may be wrong in any other way, too."""
+    regions = _at(data, "scan", "regions")
+    overrides = _at(data, "prices", "overrides")
     named: list[tuple[KeyPath, str]] = [
-        *((("scan", "regions"), region) for region in policy.scan.regions),
-        *((("prices", "overrides", region), region) for region in policy.prices.overrides),
+        *(
+            (("scan", "regions"), region)
+            for region in (regions if isinstance(regions, list) else ())
+            if isinstance(region, str)
+        ),
+        *((("prices", "overrides", region), region) for region in (overrides if isinstance(overrides, dict) else ())),
     ]
-    if unknown := [(where, region) for where, region in named if region not in valid]:
-        lines = KeyLines(path.read_text("utf-8-sig"))
-        raise PolicyError(
-            Problem(str(path), lines[where], ".".join(where), f"no region {region!r}", did_you_mean(region, valid))
-            for where, region in unknown
-        )
+    lines = KeyLines(text)
+    return [
+        Problem(str(path), lines[where], ".".join(where), f"no region {region!r}", did_you_mean(region, valid, LIST_REGIONS))
+        for where, region in named
+        if region not in valid
+    ]
 
 
-def _read(path: Path, model: Any) -> Any:
+def _at(data: Mapping[str, Any], section: str, key: str) -> object:
+    found = data.get(section)
+    return found.get(key) if isinstance(found, dict) else None
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_text("utf-8-sig")
-        return model.model_validate(tomllib.loads(text))
+        return path.read_text("utf-8-sig")
     except OSError as error:
         raise PolicyError([Problem(str(path), None, "", f"cannot be read: {error.strerror}")]) from error
     except UnicodeDecodeError as error:
         raise PolicyError([Problem(str(path), None, "", "is not UTF-8 text")]) from error
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PolicyError([_broken(path, text, error)]) from error
-    except ValidationError as error:
-        lines = KeyLines(text)
-        problems = [_problem(path, lines, model, details) for details in error.errors()]
-        raise PolicyError(sorted(problems, key=lambda problem: problem.line or 0)) from error
 
 
 def _broken(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Problem:
@@ -127,7 +162,8 @@ def _problem(path: Path, lines: KeyLines, model: type[BaseModel], details: Error
     match details["type"]:
         case "extra_forbidden":
             noun = "detector" if where[:-1] == ("detectors",) else "section" if len(where) == 1 else "key"
-            return Problem(*place, f"no such {noun}", did_you_mean(where[-1], section_at(model, where[:-1]).model_fields))
+            there_are = section_at(model, where[:-1]).model_fields
+            return Problem(*place, f"no such {noun}", did_you_mean(where[-1], there_are, "slackwater policy schema"))
         case "value_error":
             return Problem(*place, str(details["ctx"]["error"]))
         case _:

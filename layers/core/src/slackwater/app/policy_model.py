@@ -32,7 +32,7 @@ PRICE_ITEMS: Final = (
 
 def _known_item(item_id: str) -> str:
     if query_for(item_id) is None:
-        raise ValueError(f"no such price item; {did_you_mean(item_id, PRICE_ITEMS)}")
+        raise ValueError(f"no such price item; {did_you_mean(item_id, PRICE_ITEMS, 'the price_basis of a finding in JSON')}")
     return item_id
 
 

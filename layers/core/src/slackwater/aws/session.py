@@ -77,7 +77,8 @@ class AwsSession:
     ) -> None:
         """Use the profile's (or the environment's) credentials, or those of a role that they may assume.
 
-        `home` is the region to ask what is not about a region: keys of one partition are unknown in another.
+        `home` is the region to ask what is not about a region: keys of one partition are unknown in another. One that
+        botocore does not know is ignored here; whoever misspelt it is told by name.
 
         Raises:
             NoCredentialsError: the profile does not exist.
@@ -90,8 +91,8 @@ class AwsSession:
             if endpoint:
                 own.set_credentials(endpoint.access_key_id, endpoint.secret_access_key)
             self.region: str | None = None if endpoint else os.environ.get("AWS_REGION") or own.get_config_variable("region")
-            self.home = home or self.region or FALLBACK_REGION
             self._session = own
+            self.home = home if home in self.regions_of("ec2") else self.region or FALLBACK_REGION
             if role_arn:
                 create_sts = partial(own.create_client, **self._options("sts", self.home))
                 role = _AssumedRole(own, create_sts, role_arn, external_id)

@@ -73,12 +73,13 @@ class SeriesDocument(TypedDict):
 
 
 class EvidenceDocument(TypedDict):
-    """One fact: a number with its unit, or words."""
+    """One fact: a number with its unit, or words. `scale` is what a full bar of the series means, where not its peak."""
 
     label: str
     value: float | int | str
     unit: str
     series: NotRequired[SeriesDocument]
+    scale: NotRequired[float]
 
 
 class PriceBasisDocument(TypedDict):
@@ -129,8 +130,8 @@ class UnknownDocument(TypedDict):
     reason: str
 
 
-class DetectorTotals(TypedDict):
-    """What the findings of one detector come to, each resource once."""
+class SomeTotals(TypedDict):
+    """What the findings of one detector or kind come to, each resource once."""
 
     findings: int
     monthly_savings_usd: str
@@ -145,7 +146,8 @@ class TotalsDocument(TypedDict):
     unpriced: int
     kept: int
     below_minimum: int
-    by_detector: dict[str, DetectorTotals]
+    by_detector: dict[str, SomeTotals]
+    by_kind: dict[FindingKind, SomeTotals]
 
 
 class ScanDocument(TypedDict):

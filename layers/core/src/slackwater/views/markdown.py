@@ -8,7 +8,12 @@ from typing import Final
 
 from slackwater.views.words import one_line
 
-_ESCAPED: Final = {ord(c): f"\\{c}" for c in "\\`*_[]#|~$"} | {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
+_ESCAPED: Final = {ord(c): f"\\{c}" for c in "\\`*_[]#|~$"} | {
+    ord("&"): "&amp;",
+    ord("<"): "&lt;",
+    ord(">"): "&gt;",
+    ord("@"): "&#64;",
+}
 _LIST_MARK: Final = re.compile(r"^(?:[-+](?=\s|$)|\d+[.)](?=\s|$)|[-=]+$)")
 _AUTOLINK: Final = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 

@@ -14,10 +14,9 @@ from slackwater.model.findings import Finding, PriceBasis, Recommendation, Scan,
 from slackwater.model.metrics import Series
 from slackwater.model.rank import ranked, totals
 from slackwater.model.resources import Resource
-from slackwater.model.verdicts import Evidence
+from slackwater.model.verdicts import Evidence, FindingKind
 from slackwater.views.document import (
     SCHEMA,
-    DetectorTotals,
     EvidenceDocument,
     FindingDocument,
     GapDocument,
@@ -26,6 +25,7 @@ from slackwater.views.document import (
     ResourceDocument,
     ScanDocument,
     SeriesDocument,
+    SomeTotals,
     TotalsDocument,
     UnknownDocument,
     UsageDocument,
@@ -83,7 +83,7 @@ def _usage(usage: Usage) -> UsageDocument:
         "api_calls": dict(sorted(usage.api_calls.items())),
         "metrics_requested": usage.metrics_requested,
         "datapoints": usage.datapoints,
-        "estimated_usd": f"{usage.estimated_usd:f}",
+        "estimated_usd": _exact(usage.estimated_usd),
     }
 
 
@@ -122,6 +122,8 @@ def _evidence(evidence: Evidence) -> EvidenceDocument:
     fact: EvidenceDocument = {"label": evidence.label, "value": evidence.value, "unit": evidence.unit}
     if evidence.series is not None:
         fact["series"] = _series(evidence.series)
+    if evidence.scale is not None:
+        fact["scale"] = evidence.scale
     return fact
 
 
@@ -132,7 +134,7 @@ def _series(series: Series) -> SeriesDocument:
 def _price_basis(basis: PriceBasis) -> PriceBasisDocument:
     return {
         "item": basis.item.id,
-        "usd": f"{basis.price.usd:f}",
+        "usd": _exact(basis.price.usd),
         "unit": basis.item.unit,
         "source": basis.price.source,
         "as_of": basis.price.as_of.isoformat(),
@@ -159,23 +161,30 @@ def _unknown(unknown: UnknownVerdict) -> UnknownDocument:
 
 def _totals(scan: Scan, findings: Iterable[Finding]) -> TotalsDocument:
     by_detector: defaultdict[str, list[Finding]] = defaultdict(list)
+    by_kind: defaultdict[FindingKind, list[Finding]] = defaultdict(list)
     for finding in findings:
         by_detector[finding.detector].append(finding)
+        by_kind[finding.kind].append(finding)
     return {
         **_sum(findings),
         "kept": sum(target.kept for target in scan.targets),
         "below_minimum": sum(target.below_minimum for target in scan.targets),
         "by_detector": {id_: _sum(of_detector) for id_, of_detector in sorted(by_detector.items())},
+        "by_kind": {kind: _sum(of_kind) for kind, of_kind in sorted(by_kind.items())},
     }
 
 
-def _sum(findings: Iterable[Finding]) -> DetectorTotals:
+def _sum(findings: Iterable[Finding]) -> SomeTotals:
     total = totals(findings)
     return {
         "findings": total.findings,
         "monthly_savings_usd": f"{total.monthly_savings_usd:.2f}",
         "unpriced": total.unpriced,
     }
+
+
+def _exact(usd: Decimal) -> str:
+    return f"{usd.normalize():f}"
 
 
 def _usd(amount: Decimal | None) -> str | None:

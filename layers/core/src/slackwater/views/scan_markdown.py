@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -9,10 +10,11 @@ from slackwater.model.findings import Scan
 from slackwater.views.document import FindingDocument, GapDocument, PriceBasisDocument, RecommendationDocument, UnknownDocument
 from slackwater.views.markdown import fenced, section, table, text
 from slackwater.views.scan_json import document
-from slackwater.views.sparkline import is_logarithmic, sparkline
-from slackwater.views.words import completeness, count, facts, gaps_title, headline, measure, named, reasons, saving
+from slackwater.views.sparkline import sparkline
+from slackwater.views.words import completeness, count, facts, gaps_title, headline, named, reasons, saving, scale, told
 
 SPARKLINE_WIDTH: Final = 60
+A_YEAR: Final = re.compile(r"\b20\d\d\b")
 
 
 def render(scan: Scan) -> str:
@@ -69,10 +71,10 @@ def _finding(finding: FindingDocument) -> Iterator[str]:
         yield f"- owner {text(finding['owner'])}"
     yield f"- {text(resource['region'])}, account {text(resource['account'])}, {text(resource['arn'])}"
     for evidence in finding["evidence"]:
-        yield f"- {text(evidence['label'])}: {text(measure(evidence['value'], evidence['unit']))}"
+        yield f"- {text(evidence['label'])}: {text(told(evidence))}"
         if series := evidence.get("series"):
-            scale = " (logarithmic)" if is_logarithmic(series["values"]) else ""
-            yield f"  `{sparkline(series['values'], SPARKLINE_WIDTH)}`{scale}"
+            how = f" ({text(scale(evidence))})" if scale(evidence) else ""
+            yield f"  `{sparkline(series['values'], SPARKLINE_WIDTH, evidence.get('scale'))}`{how}"
     for number, to_do in enumerate(finding["recommendations"], start=1):
         yield from _recommendation(number, to_do)
     yield from section("Mind", level=4) if finding["caveats"] else ()
@@ -93,7 +95,8 @@ def _recommendation(number: int, to_do: RecommendationDocument) -> Iterator[str]
 
 
 def _price(basis: PriceBasisDocument) -> str:
-    return f"{basis['item']}: {basis['usd']} USD per {basis['unit']} ({basis['source']}, read {basis['as_of']})"
+    dated = "" if A_YEAR.search(basis["source"]) else f", {basis['as_of']}"  # many sources say themselves from when they are
+    return f"{basis['item']}: {basis['usd']} USD per {basis['unit']} ({basis['source']}{dated})"
 
 
 def _unknown(unknown: Sequence[UnknownDocument]) -> Iterator[str]:

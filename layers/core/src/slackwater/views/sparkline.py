@@ -18,17 +18,18 @@ DECADES: Final = 10_000
 """A logarithmic scale reaches down to this part of the peak."""
 
 
-def sparkline(values: Sequence[float | None], width: int) -> str:
+def sparkline(values: Sequence[float | None], width: int, top: float | None = None) -> str:
     """At most `width` bars, each the greatest value of its part.
 
-    The scale runs from zero, or from the least value below it; logarithmically where `is_logarithmic` says so.
+    The scale runs from zero, or from the least value below it, to `top` or the greatest value; without `top`, logarithmically
+    where `is_logarithmic` says so.
     """
     parts = min(width, len(values))
     edges = [len(values) * i // parts for i in range(parts + 1)] if parts else []
     peaks = [max((value for value in values[start:end] if value is not None), default=None) for start, end in pairwise(edges)]
     present = [peak for peak in peaks if peak is not None]
-    low, high = min([0, *present]), max([0, *present])
-    if is_logarithmic(values):
+    low, high = min([0, *present]), max([0, *present]) if top is None else top
+    if top is None and is_logarithmic(values):
         floor = max(min(peak for peak in present if peak > 0), high / DECADES)
         span = log(high / floor) or 1
         return "".join(
@@ -45,4 +46,4 @@ def is_logarithmic(values: Sequence[float | None]) -> bool:
 
 
 def _bar(height: float | None) -> str:
-    return MISSING if height is None else BARS[round(height * (len(BARS) - 1))]
+    return MISSING if height is None else BARS[round(min(height, 1) * (len(BARS) - 1))]

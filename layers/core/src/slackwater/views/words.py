@@ -9,11 +9,21 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from slackwater.views.document import ResourceDocument, ScanDocument, UnknownDocument
+from slackwater.model.verdicts import FindingKind
+from slackwater.views.document import EvidenceDocument, ResourceDocument, ScanDocument, SomeTotals, UnknownDocument
+from slackwater.views.sparkline import is_logarithmic
 
 EXAMPLES: Final = 3
 UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 """Control characters (line breaks and terminal sequences among them), and marks that turn the direction of reading."""
+NOUNS: Final = {
+    "ebs-volume": "EBS volume",
+    "ec2-instance": "EC2 instance",
+    "efs-file-system": "EFS file system",
+    "fsx-file-system": "FSx file system",
+    "fsx-volume": "FSx volume",
+}
+"""What people call a type of resource."""
 BYTES: Final = {1 << 40: "TiB", 1 << 30: "GiB", 1 << 20: "MiB", 1 << 10: "KiB"}
 
 
@@ -30,6 +40,20 @@ def measure(value: float | str, unit: str) -> str:
         scale = next((scale for scale in BYTES if abs(value) >= scale), 1)
         value, unit = value / scale, BYTES.get(scale, unit)
     return f"{number(value)} {'' if unit == 'count' else unit.replace('percent', '%')}".rstrip()
+
+
+def told(fact: EvidenceDocument) -> str:
+    """The value of a fact for people; a series without a point has none, whatever the detector made of it."""
+    if (series := fact.get("series")) and all(value is None for value in series["values"]):
+        return "no points published"
+    return measure(fact["value"], fact["unit"])
+
+
+def scale(fact: EvidenceDocument) -> str:
+    """How to read the picture of a fact's series; empty where it runs from zero to its peak."""
+    if (top := fact.get("scale")) is not None:
+        return f"full bar {measure(top, fact['unit'])}"
+    return "logarithmic" if (series := fact.get("series")) and is_logarithmic(series["values"]) else ""
 
 
 def number(value: float) -> str:
@@ -49,15 +73,27 @@ def saving(usd: str | None) -> str:
     amount = Decimal(usd)
     if not amount:
         return "costs nothing"
-    return f"costs {-amount:,.2f} USD a month more" if amount < 0 else f"saves {amount:,.2f} USD a month"
+    return f"+{-amount:,.2f} USD a month" if amount < 0 else f"saves {amount:,.2f} USD a month"
 
 
 def headline(doc: ScanDocument) -> str:
-    """The money first."""
-    totals = doc["totals"]
-    saved = f"{Decimal(totals['monthly_savings_usd']):,.2f} USD a month could be saved"
-    unpriced = f"; {count(totals['unpriced'], 'resource')} of unknown price" if totals["unpriced"] else ""
-    return f"{saved}: {count(totals['findings'], 'finding')}{unpriced}."
+    """What the waste comes to, and how much else was found; what is missing comes before all."""
+    by_kind = doc["totals"]["by_kind"]
+    found = [_waste(by_kind["waste"])] if "waste" in by_kind else []
+    nouns: dict[FindingKind, str] = {"performance": "performance trouble", "risk": "risk"}
+    found += [count(by_kind[kind]["findings"], noun) for kind, noun in nouns.items() if kind in by_kind]
+    if doc["scan"]["complete"]:
+        return f"{'; '.join(found) or 'Nothing found'}."
+    failed = count(sum(not gap["optional"] for gap in doc["scan"]["gaps"]), "required call")
+    return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {failed} failed."
+
+
+def _waste(totals: SomeTotals) -> str:
+    cases = count(totals["findings"], "case")
+    if not Decimal(totals["monthly_savings_usd"]) and totals["unpriced"]:
+        return f"{cases} of waste, saving unknown"
+    unpriced = f" ({totals['unpriced']:,} unpriced)" if totals["unpriced"] else ""
+    return f"{Decimal(totals['monthly_savings_usd']):,.2f} USD a month could be saved in {cases}{unpriced}"
 
 
 def completeness(doc: ScanDocument) -> str:
@@ -65,14 +101,13 @@ def completeness(doc: ScanDocument) -> str:
     unanswered = f"{count(len(doc['unknown']), 'question')} without an answer."
     if doc["scan"]["complete"]:
         return f"Complete: all that is required could be read; {unanswered}"
-    required = sum(not gap["optional"] for gap in doc["scan"]["gaps"])
-    return f"INCOMPLETE: {count(required, 'required call')} failed, see below; {unanswered}"
+    return f"What could not be read is listed; {unanswered}"
 
 
 def facts(doc: ScanDocument) -> list[str]:
     """What was looked at, what was flagged but left out, and what the scan cost: a sentence each."""
     head, totals, usage = doc["scan"], doc["totals"], doc["scan"]["usage"]
-    seen = ", ".join(f"{many:,} {kind}" for kind, many in head["resources"].items()) or "nothing"
+    seen = ", ".join(count(many, NOUNS.get(kind, kind)) for kind, many in head["resources"].items()) or "nothing"
     regions: defaultdict[str, list[str]] = defaultdict(list)
     for target in head["targets"]:
         regions[target["account"]].append(target["region"])
@@ -82,9 +117,14 @@ def facts(doc: ScanDocument) -> list[str]:
     requests, metrics = count(sum(usage["api_calls"].values()), "request"), count(usage["metrics_requested"], "metric")
     return [
         f"Looked at {seen} in {where}.",
+        *(["Prices: packaged snapshot, not live."] if _from_snapshot(doc) else []),
         *([f"Flagged but not listed: {unlisted}."] if unlisted else []),
         f"This scan sent {requests} to AWS and asked for {metrics}, for about {usage['estimated_usd']} USD.",
     ]
+
+
+def _from_snapshot(doc: ScanDocument) -> bool:
+    return any(basis["source"].startswith("snapshot") for finding in doc["findings"] for basis in finding["price_basis"])
 
 
 def gaps_title(doc: ScanDocument) -> str:

@@ -1,0 +1,27 @@
+"""Which findings fit on a screen, and in which order people want them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final
+
+from slackwater.views.document import FindingDocument
+
+WASTE_SHARE: Final = 0.6
+"""Of the findings shown, if there are more: money is the reason to look, and an outage must not be buried under it."""
+
+
+def by_money(findings: Sequence[FindingDocument]) -> list[FindingDocument]:
+    """The waste, the dearest first; what has no known price comes after what has."""
+    waste = [finding for finding in findings if finding["kind"] == "waste"]
+    return sorted(waste, key=lambda f: Decimal(f["monthly_savings_usd"] or "-Infinity"), reverse=True)
+
+
+def chosen(findings: Sequence[FindingDocument], top: int) -> tuple[list[FindingDocument], list[FindingDocument]]:
+    """`top` findings (0: all): waste by money, then the others as they are ranked; what one leaves free the other fills."""
+    waste, others = by_money(findings), [finding for finding in findings if finding["kind"] != "waste"]
+    if not top:
+        return waste, others
+    of_waste = min(len(waste), max(round(top * WASTE_SHARE), top - len(others)))
+    return waste[:of_waste], others[: top - of_waste]

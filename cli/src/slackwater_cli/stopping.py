@@ -1,0 +1,37 @@
+"""Ctrl-C and SIGTERM: the command ends at once, and leaves nothing half done."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+from slackwater_cli.exits import ExitStatus
+
+STATUSES: Final = {signal.SIGINT: ExitStatus.INTERRUPTED, signal.SIGTERM: ExitStatus.TERMINATED}
+
+
+class Stopped(BaseException):
+    """Someone wants the command to end; `status` is what the shell is told. No Exception, lest it be caught in passing."""
+
+    def __init__(self, status: ExitStatus) -> None:
+        """By the signal that came."""
+        self.status = status
+        super().__init__(status)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Signals that end the command raise Stopped, in the main thread, as long as the context lasts."""
+    before = {number: signal.signal(number, _stop) for number in STATUSES}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    raise Stopped(STATUSES[signal.Signals(number)])
