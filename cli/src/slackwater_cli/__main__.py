@@ -14,12 +14,14 @@ from typer import TyperException
 
 from slackwater_cli.commands import app
 from slackwater_cli.exits import ExitStatus, status_of
+from slackwater_cli.memory import share_arenas
 from slackwater_cli.stopping import Stopped, stoppable
 from slackwater_cli.streams import drop_unwritten, note
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and leave the process with its exit status."""
+    share_arenas()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
