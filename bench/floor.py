@@ -228,6 +228,7 @@ def _here[T: (Volume, Instance, ElasticFileSystem, FsxVolume)](resources: Iterab
 
 
 if __name__ == "__main__":
+    import json
     import sys
 
-    print(floor(mixed_fleet(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000)))
+    print(json.dumps(floor(mixed_fleet(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000))))
