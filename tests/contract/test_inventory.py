@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from slackwater.aws import inventory_cloudtrail, inventory_efs
+from slackwater.aws import inventory_cloudtrail, inventory_ec2, inventory_efs
 from slackwater.aws.identity import identity
 from slackwater.aws.inventory import ACTIONS, READERS, AwsInventory
 from slackwater.model import resources as kinds
@@ -433,3 +433,11 @@ def test_a_whole_inventory_uses_only_the_actions_it_names(simulate):
     assert all(found.all(kind) for kind in READERS)
     assert isinstance(found, Read)
     assert identity(account.session).account == "123456789012"
+
+
+def test_an_attachment_that_is_over_is_none():
+    volume = {
+        "VolumeId": "vol-1", "VolumeType": "gp3", "Size": 8, "State": "available", "AvailabilityZone": "us-east-1a",
+        "CreateTime": datetime(2026, 1, 1, tzinfo=UTC), "Attachments": [{"InstanceId": "i-1", "State": "detached"}],
+    }  # fmt: skip
+    assert inventory_ec2._volume(volume, Target("123456789012", "us-east-1")).attachments == ()
