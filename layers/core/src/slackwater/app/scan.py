@@ -81,7 +81,7 @@ class Audit:
         docket = Docket(fleet, enabled, now)
         judge(docket, sources.metrics, lambda done: self.progress(target, "metrics", done, docket.questions))
         gaps += [
-            Gap(target.account, target.region, what, f"{reason} ({count} times)", optional)
+            Gap(target.account, target.region, what, reason if count == 1 else f"{reason} ({count} times)", optional)
             for (what, reason, optional), count in docket.failures.items()
         ]
         self.progress(target, "prices", docket.questions, docket.questions)
