@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from slackwater.engine.plan import MetricCall, MetricQuery
+from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.findings import Gap
 from slackwater.model.fleet import Fleet
+from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.metrics import Series
 from slackwater.model.money import PriceItem, PriceTable
 from slackwater.model.resources import Record, Target
+from slackwater.model.tracking import LedgerEntry, TrackedFinding, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +75,97 @@ class Clock(Protocol):
 
     def __call__(self) -> datetime:
         """Now."""
+        ...
+
+
+class FindingStore(Protocol):
+    """Keeps findings, and every change of them for good."""
+
+    def get(self, id: str) -> TrackedFinding | None:
+        """One finding as it is now."""
+        ...
+
+    def unresolved(self, account: str, region: str) -> Iterable[TrackedFinding]:
+        """The findings of a target that are not resolved. One stored a moment ago may be missing: `write` will tell."""
+        ...
+
+    def write(self, write: Write) -> bool:
+        """Store a finding and its ledger entry together; False, and nothing stored, where the revision has moved."""
+        ...
+
+    def list(self, query: FindingQuery) -> Page[TrackedFinding]:
+        """A page of findings.
+
+        Raises:
+            BadCursorError: the cursor is not one for this query.
+        """
+        ...
+
+    def ledger(self, id: str) -> Iterator[LedgerEntry]:
+        """Every change of a finding, the oldest first."""
+        ...
+
+
+class AuditStore(Protocol):
+    """Keeps what came of each audit."""
+
+    def claim(self, occasion: str, audit_id: str) -> str:
+        """The audit to which this occasion belongs: the one that claimed it first."""
+        ...
+
+    def begin(self, record: AuditRecord) -> bool:
+        """Store a new audit; False where it is stored already."""
+        ...
+
+    def end(self, record: AuditRecord) -> bool:
+        """Store what came of an audit; False where it has ended before, which stays as it is."""
+        ...
+
+    def get(self, id: str) -> AuditRecord | None:
+        """One audit as it is now."""
+        ...
+
+    def list(self, limit: int, cursor: str | None) -> Page[AuditRecord]:
+        """Audits, the newest first.
+
+        Raises:
+            BadCursorError: the cursor is not one of this list's.
+        """
+        ...
+
+
+class AuditStarter(Protocol):
+    """Sets audits going."""
+
+    def start(self, audit_id: str, request: AuditRequest) -> None:
+        """Start an audit under this id; the same id again starts nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a stored text."""
+
+    id: str
+    at: datetime
+    size_bytes: int
+
+
+class Documents(Protocol):
+    """Keeps texts by key, every version of them."""
+
+    def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
+        """The text and its version; None where there is none."""
+        ...
+
+    def write(self, key: str, text: str) -> str:
+        """Store a text; its version."""
+        ...
+
+    def versions(self, key: str) -> Iterable[Version]:
+        """Every version, the newest first."""
+        ...
+
+    def link(self, key: str, for_seconds: int) -> str:
+        """An address from which anybody who has it can read the text, for a while."""
         ...

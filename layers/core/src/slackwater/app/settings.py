@@ -3,7 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+
+
+class NotDeployedError(Exception):
+    """A variable that the template sets is missing from a function's environment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """What the template tells its functions."""
+
+    table_name: str
+    bucket_name: str
+    retention_days: int
+    state_machine_arn: str | None
+    event_bus_name: str | None
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Deployed:
+        """From TABLE_NAME, BUCKET_NAME, RETENTION_DAYS; STATE_MACHINE_ARN and EVENT_BUS_NAME only some functions have.
+
+        Raises:
+            NotDeployedError: a variable that every function needs is missing.
+        """
+        try:
+            return cls(
+                table_name=environment["TABLE_NAME"],
+                bucket_name=environment["BUCKET_NAME"],
+                retention_days=int(environment["RETENTION_DAYS"]),
+                state_machine_arn=environment.get("STATE_MACHINE_ARN"),
+                event_bus_name=environment.get("EVENT_BUS_NAME"),
+            )
+        except KeyError as error:
+            raise NotDeployedError(f"The environment lacks {error}: template.yaml sets it for every function") from error
 
 
 def cache_dir(environment: Mapping[str, str]) -> Path | None:

@@ -1,0 +1,44 @@
+"""What may be asked of the store: filters, order, pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, Literal
+
+from slackwater.model.tracking import Status
+from slackwater.model.verdicts import Severity
+
+type FindingOrder = Literal["-monthly_savings_usd", "monthly_savings_usd", "-opened_at", "opened_at"]
+FINDING_ORDERS: Final[tuple[FindingOrder, ...]] = ("-monthly_savings_usd", "monthly_savings_usd", "-opened_at", "opened_at")
+"""What a list of findings can be sorted by; a minus is the greatest, or the newest, first."""
+
+PAGE: Final = 50
+MAX_PAGE: Final = 200
+
+
+class BadCursorError(Exception):
+    """A cursor that this store did not give, or not for this question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingQuery:
+    """Findings of one status, narrowed down; None narrows nothing. Unknown savings come last, and never above a minimum."""
+
+    status: Status = "open"
+    detector: str | None = None
+    account: str | None = None
+    region: str | None = None
+    severity: Severity | None = None
+    minimum_monthly_savings_usd: Decimal | None = None
+    order: FindingOrder = "-monthly_savings_usd"
+    limit: int = PAGE
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page[T]:
+    """Some of a list, and where it goes on; None is the end."""
+
+    items: tuple[T, ...]
+    cursor: str | None

@@ -1,0 +1,23 @@
+"""Where things are in the bucket."""
+
+from __future__ import annotations
+
+from typing import Final
+
+POLICY: Final = "policy/slackwater.toml"
+AUDITS: Final = "audits/"
+
+
+def plan(audit_id: str) -> str:
+    """What the scans of an audit have in common."""
+    return f"{AUDITS}{audit_id}/plan.json"
+
+
+def target_scan(audit_id: str, account: str, region: str) -> str:
+    """The scan document of one target of an audit."""
+    return f"{AUDITS}{audit_id}/targets/{account}/{region}.json"
+
+
+def scan(audit_id: str) -> str:
+    """The scan document of a whole audit."""
+    return f"{AUDITS}{audit_id}/scan.json"

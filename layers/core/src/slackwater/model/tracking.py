@@ -1,0 +1,118 @@
+"""What is known of a finding over time: its status, the decision about it, and the ledger of every change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final, Literal
+
+from slackwater.model.verdicts import Confidence, FindingKind, Severity
+
+type Status = Literal["open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed"]
+STATUSES: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed")
+
+type Happening = Literal["opened", "changed", "resolved", "snoozed", "dismissed", "reopened"]
+
+SERVICE: Final = "slackwater"
+"""Who did it, where no person did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackedResource:
+    """What a finding is about."""
+
+    arn: str
+    id: str
+    type: str
+    name: str
+    account: str
+    region: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """A finding as one audit saw it."""
+
+    id: str
+    detector: str
+    kind: FindingKind
+    severity: Severity
+    confidence: Confidence
+    resource: TrackedResource
+    owner: str | None
+    summary: str
+    monthly_savings_usd: Decimal | None
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetReport:
+    """What an audit says of one target. Of `unknown` (detector and resource id) it can say nothing."""
+
+    account: str
+    region: str
+    complete: bool
+    detectors: frozenset[str]
+    sightings: tuple[Sighting, ...]
+    unknown: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What somebody decided about a finding, and until when; None is for good."""
+
+    who: str
+    why: str
+    at: datetime
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackedFinding:
+    """A finding with what became of it.
+
+    `audit_id` and `last_seen_at` are of the newest audit that saw it (`last_seen_at` is the time that audit judged as of);
+    its scan document holds the evidence. `revision` counts the ledger's entries.
+    """
+
+    sighting: Sighting
+    status: Status
+    decision: Decision | None
+    opened_at: datetime
+    last_seen_at: datetime
+    resolved_at: datetime | None
+    audit_id: str
+    revision: int
+
+    @property
+    def id(self) -> str:
+        """The same in every scan."""
+        return self.sighting.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """One change of a finding, for good. `was` is None where it was not known before; `evidence` is what was seen then."""
+
+    happening: Happening
+    at: datetime
+    who: str
+    was: Status | None
+    now: Status
+    why: str
+    revision: int
+    audit_id: str
+    evidence: Sighting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """A finding to store, with the ledger entry that explains it (None where nothing worth telling changed).
+
+    `expects` is the revision that must still be stored; 0 where none may be.
+    """
+
+    finding: TrackedFinding
+    entry: LedgerEntry | None
+    expects: int
