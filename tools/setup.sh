@@ -4,22 +4,7 @@ set -euo pipefail
 uv=$1 uv_version=$2
 shift 2
 
-# Any Python with pip will do to fetch uv. A version manager's shim may be first on the PATH and know none: try them all.
-python=
-for candidate in $(type -aP python3.13 python3 python); do
-  if "$candidate" -m pip --version >/dev/null 2>&1; then python=$candidate && break; fi
-done
-if [ -z "$python" ]; then
-  echo "Slackwater needs Python with pip. On Debian or Ubuntu: apt install python3 python3-pip" >&2
-  exit 1
-fi
-
-# uv does not read pip's settings: pass on where packages come from, and whom to trust.
-setting() { "$python" -m pip config get "global.$1" 2>/dev/null || true; }
-index=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-$(setting index-url)}}
-if [ -n "$index" ]; then export UV_DEFAULT_INDEX=$index; fi
-certificates=${SSL_CERT_FILE:-${PIP_CERT:-$(setting cert)}}
-if [ -n "$certificates" ]; then export SSL_CERT_FILE=$certificates; fi
+source "$(dirname "${BASH_SOURCE[0]}")/pip_settings.sh"
 
 if [ "$("$uv" --version 2>/dev/null | cut -d' ' -f2)" != "$uv_version" ]; then
   echo "setting up: uv $uv_version" >&2

@@ -1,0 +1,55 @@
+"""The state machine and the template agree, and nothing in it waits or tries for ever."""
+
+import re
+from typing import Any
+
+import yaml
+
+from slackwater.app.audit_request import AuditRequestError
+from slackwater.app.policy import PolicyError
+
+
+def test_every_placeholder_is_substituted_and_every_substitution_is_used(resources: dict[str, Any], definition: str) -> None:
+    substitutions = resources["AuditStateMachine"]["Properties"]["DefinitionSubstitutions"]
+
+    assert set(re.findall(r"\$\{(\w+)\}", definition)) == set(substitutions)
+
+
+def test_it_has_no_yaml_alias_which_step_functions_refuses(definition: str) -> None:
+    assert [token for token in yaml.scan(definition) if isinstance(token, yaml.AliasToken)] == []
+
+
+def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any]) -> None:
+    tasks = {name: state for name, state in states.items() if state["Type"] == "Task"}
+
+    assert set(tasks) == {"Plan", "Scan", "Publish", "RecordFailure"}
+    for name, task in tasks.items():
+        assert task["TimeoutSeconds"] <= 930, name
+        assert task["Retry"][-1]["ErrorEquals"] == task["Catch"][-1]["ErrorEquals"] == ["States.ALL"], name
+        assert all(0 <= retry["MaxAttempts"] <= 6 for retry in task["Retry"]), name
+
+
+def test_a_task_gives_its_function_a_little_more_time_than_it_takes(functions: dict[str, Any], states: dict[str, Any]) -> None:
+    for task, function in (("Plan", "plan"), ("Scan", "scan"), ("Publish", "publish")):
+        assert states[task]["TimeoutSeconds"] == functions[function]["Timeout"] + 30
+
+
+def test_what_stays_wrong_is_not_tried_again(states: dict[str, Any]) -> None:
+    never = states["Plan"]["Retry"][0]
+
+    assert never == {"ErrorEquals": [PolicyError.__name__, AuditRequestError.__name__], "MaxAttempts": 0}
+
+
+def test_only_keys_travel(states: dict[str, Any]) -> None:
+    for name in ("Plan", "Scan", "Publish"):
+        assert all(path != "$.Payload" for path in states[name]["ResultSelector"].values()), name
+    assert states["RecordFailure"]["ResultPath"] is None
+
+
+def test_it_may_invoke_just_the_functions_that_it_does(resources: dict[str, Any], states: dict[str, Any]) -> None:
+    invoked = {state["Parameters"]["FunctionName"] for state in states.values() if state["Type"] == "Task"}
+    (statement, *_) = resources["AuditRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
+    substitutions = resources["AuditStateMachine"]["Properties"]["DefinitionSubstitutions"]
+
+    assert statement["Action"] == "lambda:InvokeFunction"
+    assert sorted(map(str, statement["Resource"])) == sorted(str(substitutions[name[2:-1]]) for name in invoked)

@@ -1,0 +1,147 @@
+"""What the template names is there, and what is there is in the template."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from slackwater.app.settings import Deployed
+from slackwater.aws import table
+from slackwater.model.audits import AUDIT_STATES, AuditRequest
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_folder_of_functions_is_a_function_and_the_reverse(functions: dict[str, Any]) -> None:
+    folders = {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
+
+    assert set(functions) == folders
+
+
+def test_every_function_has_an_event_to_try_it_with_and_the_reverse(functions: dict[str, Any]) -> None:
+    assert {re.split(r"[-.]", path.name)[0] for path in (ROOT / "events").glob("*.json")} == set(functions)
+
+
+def test_the_environment_is_what_the_settings_read(template: dict[str, Any], functions: dict[str, Any]) -> None:
+    everywhere = template["Globals"]["Function"]["Environment"]["Variables"]
+    own = {name: properties.get("Environment", {}).get("Variables", {}) for name, properties in functions.items()}
+    settings = {variable.upper() for variable in Deployed.__dataclass_fields__}
+
+    assert settings - set(everywhere) == {"STATE_MACHINE_ARN", "EVENT_BUS_NAME"}
+    assert {name: set(variables) for name, variables in own.items() if variables} == {
+        "announce": {"EVENT_BUS_NAME"},
+        "serve": {"STATE_MACHINE_ARN"},
+    }
+
+
+def test_the_outputs_tell_the_command_line_where_everything_is(template: dict[str, Any]) -> None:
+    assert set(template["Outputs"]) >= {"TableName", "BucketName", "StateMachineArn", "ApiUrl", "RetentionDays"}
+
+
+def test_every_parameter_is_used_and_says_what_it_is(template: dict[str, Any]) -> None:
+    said = json.dumps({key: value for key, value in template.items() if key not in {"Parameters", "Metadata"}})
+    shown = [
+        one
+        for group in template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+        for one in group["Parameters"]
+    ]
+
+    assert sorted(shown) == sorted(template["Parameters"])
+    for name, parameter in template["Parameters"].items():
+        assert parameter["Description"].endswith("."), name
+        assert f'{{"Ref": "{name}"}}' in said or f"${{{name}}}" in said, name
+
+
+def test_the_table_is_the_one_that_the_code_knows(resources: dict[str, Any]) -> None:
+    properties = resources["Table"]["Properties"]
+    indexes = {one["IndexName"]: one for one in properties["GlobalSecondaryIndexes"]}
+    keys = {name: tuple(key["AttributeName"] for key in one["KeySchema"]) for name, one in indexes.items()}
+
+    assert [key["AttributeName"] for key in properties["KeySchema"]] == ["pk", "sk"]
+    assert keys == table.INDEXES
+    assert indexes[table.BY_TARGET]["Projection"] == {"ProjectionType": "KEYS_ONLY"}
+    for name in (table.BY_SAVING, table.BY_AGE):
+        assert indexes[name]["Projection"] == {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(table.PROJECTED)}
+    assert properties["TimeToLiveSpecification"] == {"AttributeName": table.EXPIRES_AT, "Enabled": True}
+
+
+def test_findings_and_documents_outlive_the_stack(resources: dict[str, Any]) -> None:
+    for name in ("Table", "Bucket"):
+        assert resources[name]["DeletionPolicy"] == "RetainExceptOnCreate"
+        assert resources[name]["UpdateReplacePolicy"] == "Retain"
+
+
+def test_only_changes_and_ended_audits_are_announced(functions: dict[str, Any]) -> None:
+    filters = functions["announce"]["Events"]["Changes"]["Properties"]["FilterCriteria"]["Filters"]
+    changes, audits = (json.loads(one["Pattern"]) for one in filters)
+
+    assert changes == {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": table.LEDGER_OF}]}}}}
+    assert audits["dynamodb"]["Keys"] == {"sk": {"S": ["AUDIT"]}}
+    assert set(audits["dynamodb"]["NewImage"]["state"]["S"]) == set(AUDIT_STATES) - {"running"}
+
+
+@pytest.mark.parametrize("schedule", ["Schedule", "HourlySchedule"])
+def test_a_schedule_asks_for_an_audit_of_its_turn(resources: dict[str, Any], schedule: str) -> None:
+    said = resources[schedule]["Properties"]["Target"]["Input"]
+    text = said["Fn::Sub"][0].replace("${Detectors}", 'efs-idle", "efs-orphaned') if isinstance(said, dict) else said
+    request = TypeAdapter(AuditRequest).validate_json(text)
+
+    assert request.occasion is not None
+    assert re.fullmatch(r"(weekly|hourly)/<aws\.scheduler\.scheduled-time>", request.occasion)
+    assert request.detectors == (("efs-idle", "efs-orphaned") if schedule == "HourlySchedule" else ())
+
+
+def test_every_route_of_the_api_is_a_route_of_the_template(resources: dict[str, Any]) -> None:
+    document = json.loads((ROOT / "docs" / "openapi.json").read_text())
+    routes = [one["Properties"] for one in resources.values() if one["Type"] == "AWS::ApiGatewayV2::Route"]
+    served = {f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods}
+
+    assert sorted(route["RouteKey"] for route in routes) == sorted(served | {"GET /openapi.json"})
+
+
+def test_no_route_is_open_to_everybody(resources: dict[str, Any]) -> None:
+    for name, resource in resources.items():
+        if resource["Type"] == "AWS::ApiGatewayV2::Route":
+            assert resource["Properties"]["AuthorizationType"] == {"Fn::If": ["UsesJwt", "JWT", "AWS_IAM"]}, name
+            assert resource["Properties"]["AuthorizerId"]["Fn::If"][1] == {"Ref": "ApiAuthorizer"}, name
+
+
+def test_every_dead_letter_is_noticed_and_every_alarm_is_heard(resources: dict[str, Any]) -> None:
+    alarms = [one["Properties"] for one in resources.values() if one["Type"] == "AWS::CloudWatch::Alarm"]
+    queues = {name for name, one in resources.items() if one["Type"] == "AWS::SQS::Queue"}
+    watched = {one["Dimensions"][0]["Value"]["Fn::GetAtt"][0] for one in alarms if one["Namespace"] == "AWS/SQS"}
+
+    assert watched == queues
+    assert all(
+        one["AlarmActions"] == [{"Fn::If": ["HasOwnTopic", {"Ref": "AlarmTopic"}, {"Ref": "AlarmTopicArn"}]}] for one in alarms
+    )
+    assert all(one["AlarmDescription"] for one in alarms)
+
+
+def test_alarms_and_dashboard_show_metrics_that_the_functions_send(resources: dict[str, Any]) -> None:
+    sources = "".join(
+        path.read_text()
+        for path in [*(ROOT / "functions").glob("*/app.py"), ROOT / "layers/core/src/slackwater/app/telemetry.py"]
+    )
+    body = json.loads(resources["AuditDashboard"]["Properties"]["DashboardBody"]["Fn::Sub"])
+    own: set[str] = set()
+    for widget in body["widgets"]:
+        namespace = ""
+        for line in widget["properties"]["metrics"]:
+            namespace = line[0] if isinstance(line[0], str) and line[0] not in {".", "..."} else namespace
+            if namespace == "Slackwater":
+                own.add(line[1])
+    own |= {
+        one["Properties"]["MetricName"]
+        for one in resources.values()
+        if one.get("Properties", {}).get("Namespace") == "Slackwater"
+    }
+
+    assert own == {
+        "AuditCostUsd", "AuditFailed", "AuditIncomplete", "Findings", "FindingsOpened", "FindingsResolved",
+        "Gaps", "IncompleteInARow", "MetricsRequested", "MonthlySavingsUsd", "PolicyInvalid",
+    }  # fmt: skip
+    assert [name for name in own if f'"{name}"' not in sources and f"{name}=" not in sources] == []

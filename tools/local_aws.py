@@ -1,0 +1,236 @@
+"""Slackwater on this machine: ministack in place of AWS, and the simulated account in place of what ministack lacks.
+
+The product's template knows nothing of it. ministack runs the functions as processes that inherit its environment, which says
+where the simulated account answers; what a function's role allows is enforced for everything that ministack itself answers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+from botocore.session import Session
+from samcli.yamlhelper import yaml_dump, yaml_parse
+
+ROOT = Path(__file__).resolve().parents[1]
+MINISTACK = ROOT / ".tools/ministack/bin/ministack"
+BIN = Path(sys.executable).parent
+
+ACCOUNT = "123456789012"
+REGION = "ap-northeast-1"
+STACK = "slackwater"
+ROOT_KEYS = {"AWS_ACCESS_KEY_ID": ACCOUNT, "AWS_SECRET_ACCESS_KEY": "test"}
+SIMULATED = ("EC2", "EFS", "FSX", "CLOUDWATCH", "CLOUDTRAIL", "PRICING")
+
+PATIENCE_S = 90
+
+
+def until[T](what: str, look: Callable[[], T], patience_s: float = PATIENCE_S) -> T:
+    """What `look` finds, as soon as it finds something."""
+    end = time.monotonic() + patience_s
+    while not (found := look()):
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what}: not within {patience_s} s")
+        time.sleep(0.1)
+    return found
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def listening(port: int) -> bool:
+    """Whether somebody does."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def process(command: Sequence[str | Path], log: Path, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process and its children, all of which end with the block."""
+    with (
+        log.open("w") as out,
+        subprocess.Popen(
+            command, stdout=out, stderr=subprocess.STDOUT, text=True, start_new_session=True, **options
+        ) as running,
+    ):
+        try:
+            yield running
+        finally:
+            running.terminate()
+            try:
+                running.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                running.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+
+
+def run(*command: str | Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """A command in the repository, to its end, whatever that is."""
+    return subprocess.run(
+        command, cwd=ROOT, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+def must(*command: str | Path, environment: Mapping[str, str]) -> str:
+    """A command's output; it has to succeed."""
+    ended = run(*command, environment=environment)
+    if ended.returncode:
+        raise RuntimeError(f"{command} ended with {ended.returncode}\n{ended.stdout[-4000:]}\n{ended.stderr[-4000:]}")
+    return ended.stdout
+
+
+def build(folder: Path) -> Path:
+    """`sam build` for this machine's processor; the built template."""
+    platform = f"{os.uname().machine}-manylinux_2_28"
+    environment = {**os.environ, "SAM_CLI_TELEMETRY": "0", "SLACKWATER_LAYER_PLATFORM": platform}
+    must(BIN / "sam", "build", "--build-dir", folder, environment=environment)
+    return folder / "template.yaml"
+
+
+def for_ministack(template: Path) -> Path:
+    """A copy of a built template without what ministack lacks: state machines in YAML, alarms that compute."""
+    document = yaml_parse(template.read_text())
+    for name, resource in list(document["Resources"].items()):
+        if resource["Type"] == "AWS::Serverless::StateMachine":
+            definition = yaml.safe_load((template.parent / resource["Properties"]["DefinitionUri"]).read_text())
+            resource["Properties"]["DefinitionUri"] = f"{name}.asl.json"
+            (template.parent / f"{name}.asl.json").write_text(json.dumps(definition))
+        if resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in resource["Properties"]:
+            del document["Resources"][name]
+    copy = template.with_name("ministack.yaml")
+    copy.write_text(yaml_dump(document))
+    return copy
+
+
+@dataclass
+class LocalAws:
+    """The stand-in for AWS, as long as its block lasts. `home` is a scratch folder: everything that is written is there."""
+
+    home: Path
+    url: str = ""
+    simulator: str = ""
+    outputs: dict[str, str] = field(default_factory=dict)
+    _stack: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._start(stack)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _start(self, stack: ExitStack) -> None:
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:00Z")
+        simulate = [sys.executable, "-m", "slackwater_simulator", "--fleet", "demo", "--now", now, "--exit-with-stdin"]
+        log = self.home / "simulator.log"
+        stack.enter_context(process(simulate, log, stdin=subprocess.PIPE))
+        self.simulator = json.loads(until("the simulator", lambda: log.read_text().partition("\n")[0]))["url"]
+
+        port = free_port()
+        (self.home / "tmp").mkdir()
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "TMPDIR": str(self.home / "tmp"),
+            "XDG_CACHE_HOME": str(self.home / "tmp"),
+            "BIND_HOST": "127.0.0.1",
+            "GATEWAY_PORT": str(port),
+            "MINISTACK_ACCOUNT_ID": ACCOUNT,
+            "MINISTACK_REGION": REGION,
+            "AUTH": "true",
+            "USE_SSL": "1",  # the bucket's policy refuses anything else
+            "AWS_CA_BUNDLE": self.certificate,
+            "IOT_MTLS_ENABLED": "0",  # it would listen on every interface
+            "SFN_WAIT_SCALE": "0",
+            **{f"AWS_ENDPOINT_URL_{service}": self.simulator for service in SIMULATED},
+        }
+        running = stack.enter_context(
+            process([MINISTACK], self.home / "ministack.log", stdin=subprocess.DEVNULL, env=environment)
+        )
+        self.pid = running.pid
+        self.url = f"https://127.0.0.1:{port}"
+        until("ministack", lambda: listening(port))
+
+    @property
+    def certificate(self) -> str:
+        """What ministack's connections are signed with; it makes it for itself."""
+        return str(self.home / "tmp/ministack-tls/server.crt")
+
+    @property
+    def port(self) -> int:
+        """Where ministack listens."""
+        return int(self.url.rpartition(":")[2])
+
+    def environment(self, keys: Mapping[str, str] = ROOT_KEYS) -> dict[str, str]:
+        """What a client's environment says to speak to this account, by default as its root."""
+        return {
+            "PATH": f"{BIN}:{os.environ['PATH']}",
+            "HOME": str(self.home),
+            "TMPDIR": str(self.home / "tmp"),
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_CA_BUNDLE": self.certificate,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "SAM_CLI_TELEMETRY": "0",
+            **{f"AWS_ENDPOINT_URL_{service}": self.simulator for service in SIMULATED},
+            **keys,
+        }
+
+    def client(self, service: str) -> Any:
+        """A client of ministack's, as the account's root."""
+        return Session().create_client(
+            service,
+            region_name=REGION,
+            endpoint_url=self.url,
+            verify=self.certificate,
+            aws_access_key_id=ROOT_KEYS["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=ROOT_KEYS["AWS_SECRET_ACCESS_KEY"],
+        )
+
+    def deploy(self, template: Path, **parameters: str) -> None:
+        """`sam deploy`, as a user would; `outputs` are the stack's."""
+        overrides = (
+            ["--parameter-overrides", *(f'{name}="{value}"' for name, value in parameters.items())] if parameters else []
+        )
+        command = [BIN / "sam", "deploy", "--template-file", for_ministack(template), "--config-file", ROOT / "samconfig.toml"]
+        must(*command, "--no-confirm-changeset", "--region", REGION, *overrides, environment=self.environment())
+        (stack,) = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
+        self.outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+
+    def faults(self, **settings: Any) -> None:
+        """What goes wrong in the simulated account from now on, instead of what did."""
+        body = json.dumps({"clear": True, **settings}).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{self.simulator}/_simulator/faults", data=body)).close()
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder that is gone afterwards, whatever happened in it."""
+    folder = Path(tempfile.mkdtemp(prefix="slackwater-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,88 @@
+"""Works out what the deployed service costs a month, and writes the table into docs/operations.md."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "operations.md"
+START, END = "<!-- running cost: written by `make docs` -->\n", "<!-- end of running cost -->"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that is paid for, with what is used of it in a month without audits and in one with them."""
+
+    what: str
+    usd: Decimal
+    unit: str
+    free: str
+    idle: Decimal
+    busy: Decimal
+    source: str
+    seen: str
+
+    @property
+    def idle_usd(self) -> Decimal:
+        """A month without audits."""
+        return self.idle * self.usd
+
+    @property
+    def busy_usd(self) -> Decimal:
+        """A month with them."""
+        return self.busy * self.usd
+
+
+def rows() -> tuple[list[Row], str]:
+    """Every row, and the date of the prices."""
+    data = tomllib.loads((Path(__file__).parent / "running_cost.toml").read_text("utf-8"))
+    audits = Decimal(data["audits_a_month"])
+    found = []
+    for item in data["items"]:
+        idle = Decimal(item.pop("idle", "0"))
+        busy = idle + Decimal(item.pop("month", "0")) + Decimal(item.pop("audit", "0")) * audits
+        found.append(Row(**item | {"usd": Decimal(item["usd"])}, idle=idle, busy=busy))
+    return found, data["as_of"]
+
+
+def amount(quantity: Decimal) -> str:
+    """A quantity, to three digits after the point; nothing for zero."""
+    return f"{quantity.quantize(Decimal('0.001')).normalize():f}" if quantity else ""
+
+
+def money(usd: Decimal) -> str:
+    """US dollars to a hundredth of a cent; nothing for zero."""
+    return "" if not usd else f"{usd:.4f}" if usd >= Decimal("0.0001") else "< 0.0001"
+
+
+def table() -> str:
+    """The table in Markdown."""
+    found, as_of = rows()
+    lines = [
+        f"USD a month in us-east-1, before free tiers, at prices of {as_of}. Prices with * were not seen on AWS's own page.",
+        "",
+        "| | Price | Idle | USD | With audits | USD | Free each month |",
+        "|-|-|-:|-:|-:|-:|-|",
+    ]
+    for row in found:
+        price = f"[{row.usd:f} per {row.unit}]({row.source}){'' if row.seen == 'AWS' else '*'}"
+        lines.append(
+            f"| {row.what} | {price} | {amount(row.idle)} | {money(row.idle_usd)} "
+            f"| {amount(row.busy)} | {money(row.busy_usd)} | {row.free} |"
+        )
+    idle, busy = sum((row.idle_usd for row in found), Decimal()), sum((row.busy_usd for row in found), Decimal())
+    lines += [f"| **All** | | | **{idle:.2f}** | | **{busy:.2f}** | |", ""]
+    return "\n".join(lines)
+
+
+def page(text: str) -> str:
+    """The page with the table as it is now."""
+    before, rest = text.split(START)
+    return f"{before}{START}{table()}{END}{rest.split(END)[1]}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")
