@@ -8,13 +8,17 @@ UV := .tools/bin/uv
 UV_VERSION := 0.13.8
 RUN := .venv/bin
 PACKAGES := layers/core cli simulator
-SOURCES := layers/core/src cli/src simulator/src tests bench tools
+SOURCES := layers/core/src cli/src simulator/src functions tests bench tools
 DOCS := docs/detectors
+# Lambda's Python brings boto3 and what that needs: the layer leaves them out.
+IN_THE_RUNTIME := boto3 botocore s3transfer jmespath python-dateutil six urllib3
+TOOLS := .tools/ministack/ready .tools/lambda-runtime/ready
 
 export UV_NO_PROGRESS := 1
+export SAM_CLI_TELEMETRY := 0
 
 help: ## say what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-17s %s\n", $$1, $$2}'
 
 setup: .venv/ready ## make .venv, with every version and hash of requirements.txt
 
@@ -25,17 +29,26 @@ setup: .venv/ready ## make .venv, with every version and hash of requirements.tx
 demo: setup ## audit the simulated account, and show what was planted in it
 	@$(RUN)/slackwater demo
 
-test: setup ## everything that CI checks
+test: setup check-template ## everything that CI checks
 	$(RUN)/ruff check $(SOURCES)
 	$(RUN)/ruff format --check $(SOURCES)
 	$(RUN)/mypy
+	for function in functions/*/app.py; do $(RUN)/mypy "$$function"; done
 	$(RUN)/lint-imports --no-cache
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(RUN)/python -m slackwater_cli.docs "$$fresh"; \
 	  diff -r "$$fresh" $(DOCS) || { echo "docs/detectors is stale: run 'make docs'"; exit 1; }
 	$(RUN)/pytest -q
 
-docs: setup ## write the detectors' pages again
+check-template: setup .tools/checkov/ready tools/asl/node_modules/ready ## the template and the state machine, by everybody's validators
+	$(RUN)/sam validate --region us-east-1 >/dev/null
+	$(RUN)/sam validate --lint --region us-east-1 >/dev/null
+	.tools/checkov/bin/checkov --file template.yaml --framework cloudformation --skip-download --quiet --compact
+	tools/asl/node_modules/.bin/asl-validator --yaml-definition "$$(sed 's/$${Partition}/aws/' statemachines/audit.asl.yaml)"
+
+docs: setup ## write the generated pages again
 	$(RUN)/python -m slackwater_cli.docs $(DOCS)
+	$(RUN)/python tools/running_cost.py
+	$(RUN)/python tools/openapi.py docs/openapi.json
 
 format: setup ## lay out the code
 	$(RUN)/ruff format $(SOURCES)
@@ -44,8 +57,27 @@ format: setup ## lay out the code
 lock: setup ## choose versions again, within the pyproject files' bounds
 	$(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header --python-version 3.13 \
 	  --no-emit-package slackwater --group dev $(PACKAGES:%=%/pyproject.toml) -o requirements.txt
+	$(UV) pip compile -q --generate-hashes --no-annotate --no-header --python-version 3.13 --python-platform aarch64-manylinux_2_28 \
+	  --constraints requirements.txt $(IN_THE_RUNTIME:%=--no-emit-package %) layers/core/pyproject.toml -o layers/core/requirements.txt
+	for tool in ministack lambda-runtime checkov; do $(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header \
+	  --python-version 3.13 tools/requirements/$$tool.in -o tools/requirements/$$tool.txt; done
+
+e2e: setup $(TOOLS) ## deploy to a stand-in for AWS on this machine, and watch audits come and go
+	$(RUN)/pytest -q -s -x tests/e2e
 
 bench: setup ## calls against the floor, CPU and memory, on 5,000 and 20,000 simulated resources
 	$(RUN)/python bench/scan.py
 
-.PHONY: help setup demo test docs format lock bench
+bench-cold-start: setup $(TOOLS) ## how long each function takes to start, on Lambda's runtime emulator
+	PYTHONPATH=tools $(RUN)/python bench/cold_start.py --write docs/performance.md
+
+.tools/%/ready: tools/requirements/%.txt .venv/ready
+	@bash tools/venv.sh $(@D) $<
+	@touch $@
+
+tools/asl/node_modules/ready: tools/asl/package-lock.json
+	@command -v npm >/dev/null || { echo "'make test' needs Node.js with npm, to check the state machine: https://nodejs.org" >&2; exit 1; }
+	@npm ci --prefix tools/asl --silent --no-fund --no-audit
+	@touch $@
+
+.PHONY: help setup demo test check-template docs format lock e2e bench bench-cold-start

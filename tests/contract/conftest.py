@@ -1,18 +1,22 @@
-"""Simulated accounts on the loopback, with explicit dummy keys: no profile, variable or proxy of the machine is read."""
+"""Simulated accounts on the loopback, and moto's for the table, with dummy keys: no profile or proxy of the machine is read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+from moto import mock_aws
+from samcli.yamlhelper import yaml_parse
 
 from slackwater.aws import session as aws_session
 from slackwater.aws.inventory import AwsInventory
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession, Endpoint
+from slackwater.aws.table import Table
 from slackwater.model.resources import Target
 from slackwater_simulator import Fleet, Simulator
 
@@ -48,3 +52,45 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """One attempt, so that a call that cannot work ends soon."""
     monkeypatch.setattr(aws_session, "MAX_ATTEMPTS", 1)
     monkeypatch.setattr(aws_session, "QUICK_ATTEMPTS", {})
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The template's table, empty, and the client behind it. `pauses` are the waits, in seconds, that it would have made."""
+
+    table: Table
+    client: Any
+    pauses: list[float]
+
+    def items(self) -> list[dict[str, Any]]:
+        """Everything in it, in DynamoDB's JSON."""
+        found: list[dict[str, Any]] = self.client.scan(TableName="slackwater")["Items"]
+        return found
+
+
+@pytest.fixture(scope="session")
+def moto_session() -> AwsSession:
+    """A session that is only good while moto mocks; its client, which takes long to make, is made once."""
+    with pytest.MonkeyPatch.context() as patch, mock_aws():
+        for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_REGION"):
+            patch.delenv(name, raising=False)
+        session = AwsSession(meter=CallMeter(), home="ap-northeast-1")
+        session.client("dynamodb", session.home)
+    return session
+
+
+@pytest.fixture(scope="session")
+def table_properties() -> dict[str, Any]:
+    """What the template says of the table, as far as CreateTable takes it."""
+    template = yaml_parse((Path(__file__).parents[2] / "template.yaml").read_text())
+    (declared,) = [one["Properties"] for one in template["Resources"].values() if one["Type"] == "AWS::DynamoDB::Table"]
+    return {name: declared[name] for name in ("BillingMode", "KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes")}
+
+
+@pytest.fixture
+def stored(moto_session: AwsSession, table_properties: dict[str, Any]) -> Iterator[Stored]:
+    client: Any = moto_session.client("dynamodb", moto_session.home)
+    with mock_aws():
+        client.create_table(TableName="slackwater", **table_properties)
+        pauses: list[float] = []
+        yield Stored(Table(moto_session, "slackwater", pauses.append), client, pauses)

@@ -222,7 +222,7 @@ def test_a_reason_is_one_line_without_request_ids_and_encoded_policies():
     assert len(reason(AwsError("long " * 100))) == 240
 
 
-@pytest.mark.parametrize(("service", "attempts"), [("cloudwatch", 8), ("ec2", 8), ("pricing", 3), ("sts", 3)])
+@pytest.mark.parametrize(("service", "attempts"), [("cloudwatch", 8), ("ec2", 8), ("dynamodb", 5), ("pricing", 3), ("sts", 3)])
 def test_throttling_slows_a_client_down_and_what_is_asked_first_gives_up_soon(simulate, monkeypatch, service, attempts):
     monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
     retries = simulate(EMPTY).session.client(service, "us-east-1").meta.config.retries

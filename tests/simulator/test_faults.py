@@ -45,6 +45,13 @@ def test_a_denied_call_names_the_action(simulator, clients, action):
     assert action in caught.value.response["Error"]["Message"]
 
 
+def test_a_fault_of_one_region_leaves_the_others(simulator, clients):
+    simulator.faults.deny("us-east-1/ec2:DescribeVolumes")
+    with pytest.raises(ClientError, match="ec2:DescribeVolumes"):
+        clients(simulator, "ec2", "us-east-1").describe_volumes()
+    assert clients(simulator, "ec2").describe_volumes()["Volumes"]
+
+
 @pytest.mark.parametrize("action", CALLS)
 def test_throttling_answers_as_each_service_does(simulator, clients, action):
     service, method, _, code, status = CALLS[action]

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 
@@ -37,3 +38,39 @@ def test_every_version_has_hashes_and_no_address() -> None:
     assert "://" not in LOCK
     lines = [line for line in LOCK.splitlines() if line and not line.startswith("#")]
     assert [before for before, after in pairwise([*lines, ""]) if not before.startswith(" ") and "--hash=" not in after] == []
+
+
+LAYER = (ROOT / "layers" / "core" / "requirements.txt").read_text()
+IN_THE_RUNTIME = re.search(r"^IN_THE_RUNTIME := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+
+
+def entries(lock: str) -> dict[str, tuple[str, set[str]]]:
+    """What a lock holds: name, version, hashes."""
+    found = re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)[^\n]*((?:\n    --hash=\S+ ?\\?)+)", lock, re.MULTILINE)
+    return {canonicalize_name(name): (version, set(re.findall(r"--hash=(\S+)", hashes))) for name, version, hashes in found}
+
+
+def needed(names: list[str], left_out: set[str]) -> set[str]:
+    """These packages and what they need in turn, as they are installed here."""
+    found: set[str] = set()
+    todo = [canonicalize_name(name) for name in names]
+    while todo:
+        if (name := todo.pop()) in found or name in left_out:
+            continue
+        found.add(name)
+        requirements = map(Requirement, metadata.requires(name) or [])
+        todo += [canonicalize_name(one.name) for one in requirements if not one.marker or one.marker.evaluate({"extra": ""})]
+    return found
+
+
+def test_the_layers_lock_is_the_part_of_this_one_that_lambda_does_not_bring() -> None:
+    project = tomllib.loads((ROOT / "layers" / "core" / "pyproject.toml").read_text())["project"]
+    names = [Requirement(one).name for one in project["dependencies"]]
+
+    assert set(entries(LAYER)) == needed(names, set(IN_THE_RUNTIME))
+    assert {name: entries(LOCK)[name] for name in entries(LAYER)} == entries(LAYER)
+    assert "://" not in LAYER
+
+
+def test_what_the_layer_leaves_out_is_boto3_and_what_it_needs() -> None:
+    assert set(IN_THE_RUNTIME) == needed(["boto3"], set())

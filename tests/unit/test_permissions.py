@@ -1,4 +1,4 @@
-"""The documented policy is what the adapters use, no more and no less."""
+"""The documented policies are what the code uses, no more and no less."""
 
 import json
 import re
@@ -7,22 +7,44 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from slackwater import aws
+from slackwater.app import permissions
+from slackwater.app.doctor import needs
+from slackwater.aws import probes
+from slackwater.engine.registry import registry
 
 PAGE = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text()
+SCAN, OPERATE = (json.loads(policy)["Statement"] for policy in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
 
 
-def used() -> set[str]:
+def listed() -> set[str]:
     modules = [import_module(f"{aws.__name__}.{module.name}") for module in iter_modules(aws.__path__)]
     return set().union(*(getattr(module, "ACTIONS", ()) for module in modules))
 
 
-def test_the_documented_policy_allows_just_what_the_adapters_use() -> None:
-    found = re.search(r"```json\n(.*?)```", PAGE, re.DOTALL)
-    assert found
-    (statement,) = json.loads(found[1])["Statement"]
+def test_the_documented_policy_allows_just_what_a_scan_uses() -> None:
+    (statement,) = SCAN
 
-    assert set(statement["Action"]) == used() - {"sts:AssumeRole"}
+    assert set(statement["Action"]) == probes.ACTIONS
     assert statement["Action"] == sorted(statement["Action"])
+
+
+def test_the_documented_policy_of_a_person_allows_just_what_the_commands_use() -> None:
+    allowed = [action for statement in OPERATE for action in statement["Action"]]
+
+    assert sorted(allowed) == sorted(permissions.OPERATE)
+    assert all(statement["Resource"] != "*" for statement in OPERATE if statement["Action"] != ["sts:GetCallerIdentity"])
+
+
+def test_the_page_says_of_each_action_what_its_want_means() -> None:
+    optional = set(re.findall(r"^\| `(\S+)` \| optional gap", PAGE, re.MULTILINE))
+
+    assert optional | {"ec2:DescribeRegions"} == {need.action for need in needs(registry()) if need.optional}
+
+
+def test_every_action_of_an_adapter_is_used_by_somebody() -> None:
+    functions = (permissions.PLAN, permissions.SCAN, permissions.PUBLISH, permissions.ANNOUNCE, permissions.SERVE)
+
+    assert listed() - {"sts:AssumeRole"} == probes.ACTIONS.union(permissions.OPERATE, *functions)
 
 
 def test_every_adapter_that_makes_a_client_lists_its_actions() -> None:
@@ -33,6 +55,6 @@ def test_every_adapter_that_makes_a_client_lists_its_actions() -> None:
 
 
 def test_a_scan_can_only_read() -> None:
-    verbs = {action.partition(":")[2] for action in used() - {"sts:AssumeRole"}}
+    verbs = {action.partition(":")[2] for action in probes.ACTIONS}
 
     assert [verb for verb in verbs if not re.match(r"(Describe|Get|List|Lookup)[A-Z]", verb)] == []

@@ -10,8 +10,10 @@ from importlib.metadata import version
 from io import TextIOWrapper
 from typing import NoReturn
 
+from botocore.exceptions import BotoCoreError, ClientError
 from typer import TyperException
 
+from slackwater.aws.errors import translated
 from slackwater_cli.commands import app
 from slackwater_cli.exits import ExitStatus, status_of
 from slackwater_cli.memory import share_arenas
@@ -33,8 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # Threads that wait for AWS would be waited for; nothing they could still bring is wanted.
         os._exit(stopped.status)
     except Exception as error:  # noqa: BLE001 -- the last resort: whatever it is, the shell gets a status
-        _explain(error)
-        status = status_of(error)
+        told = translated(error) if isinstance(error, BotoCoreError | ClientError) else error
+        _explain(told)
+        status = status_of(told)
     drop_unwritten()
     sys.exit(status)
 

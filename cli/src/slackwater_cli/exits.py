@@ -6,6 +6,8 @@ from enum import IntEnum
 
 from typer import TyperException
 
+from slackwater.app.audit_request import AuditRequestError
+from slackwater.app.findings import BadDecisionError, ConflictError, NotFoundError
 from slackwater.app.policy import PolicyError
 from slackwater.aws.errors import AwsError
 
@@ -35,7 +37,9 @@ class OutputClosedError(Exception):
 def status_of(error: Exception) -> ExitStatus:
     """The exit status for an error that ended a command."""
     match error:
-        case UsageError() | PolicyError() | TyperException():
+        case UsageError() | PolicyError() | AuditRequestError() | TyperException():
+            return ExitStatus.WRONG_USAGE
+        case NotFoundError() | BadDecisionError() | ConflictError():
             return ExitStatus.WRONG_USAGE
         case AwsError():
             return ExitStatus.NO_ACCESS

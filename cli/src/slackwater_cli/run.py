@@ -26,10 +26,10 @@ def run_scan(
     """Scan the targets as of `now`."""
     with progress() as tell:
         use_case = audit(session, meter, registry=registry(), policy=policy, cache_dir=cache_dir, progress=tell)
-        return _interruptible(lambda: use_case.run(targets, now))
+        return interruptible(lambda: use_case.run(targets, now))
 
 
-def _interruptible[T](work: Callable[[], T]) -> T:
+def interruptible[T](work: Callable[[], T]) -> T:
     """The work's result. It runs in a thread that a signal abandons, because it would wait for its own threads."""
     future = ThreadPoolExecutor(1).submit(work)
     while not wait([future], GLANCE_S).done:

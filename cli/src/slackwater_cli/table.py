@@ -13,6 +13,7 @@ from rich.text import Text
 
 from slackwater.model.verdicts import Severity
 from slackwater.views.document import EvidenceDocument, FindingDocument, RecommendationDocument, ScanDocument
+from slackwater.views.service_document import SightingDocument
 from slackwater.views.sparkline import sparkline
 from slackwater.views.words import completeness, count, facts, gaps_title, headline, one_line, reasons, saving, scale, told
 from slackwater_cli.selection import chosen
@@ -49,7 +50,7 @@ def draw_scan(doc: ScanDocument, console: Console, *, top: int = TOP) -> None:
             console.print(Text(title, "bold underline"))
         for finding in findings:
             console.print()
-            _draw_finding(finding, console, with_target=several)
+            draw_finding(finding, console, with_target=several)
     shown = len(waste) + len(others)
     if more := len(doc["findings"]) - shown:
         console.print()
@@ -88,19 +89,40 @@ def _draw_detectors(doc: ScanDocument, console: Console) -> None:
     console.print(grid)
 
 
-def _draw_finding(finding: FindingDocument, console: Console, *, with_target: bool) -> None:
-    resource = finding["resource"]
+def draw_finding(finding: FindingDocument, console: Console, *, with_target: bool) -> None:
+    """What it is about, what it saves, the evidence as pictures, and the first thing to do."""
+    money = saving(finding["monthly_savings_usd"]) if finding["recommendations"] else ""
+    _draw_head(finding, money, console)
+    parts = [_name(finding, with_target=with_target), Text(one_line(finding["summary"]))]
+    parts += _pictures(finding["evidence"], console.width - INDENT)
+    parts += [Text(f"! {one_line(caveat)}", "italic") for caveat in finding["caveats"]]
+    console.print(_indented(Group(*parts)))
+    for first in finding["recommendations"][:1]:
+        _draw_recommendation(first, len(finding["recommendations"]) - 1, console)
+
+
+def draw_sighting(finding: SightingDocument, console: Console) -> None:
+    """The same of a finding without its evidence."""
+    usd = finding["monthly_savings_usd"]
+    _draw_head(finding, saving(usd) if finding["kind"] == "waste" or Decimal(usd or 0) else "", console)
+    console.print(_indented(Group(_name(finding, with_target=True), Text(one_line(finding["summary"])))))
+
+
+def _draw_head(finding: FindingDocument | SightingDocument, money: str, console: Console) -> None:
     head = Table.grid(expand=True, padding=(0, 1, 0, 0))
     head.add_column(width=INDENT - 1)
     head.add_column(ratio=1)
     head.add_column(justify="right", no_wrap=True)
-    money = saving(finding["monthly_savings_usd"]) if finding["recommendations"] else ""
     head.add_row(
         Text(finding["severity"].upper(), STYLES[finding["severity"]]),
         Text(finding["detector"], "bold"),
         Text(money, "green" if money.startswith("saves") else ""),
     )
     console.print(head)
+
+
+def _name(finding: FindingDocument | SightingDocument, *, with_target: bool) -> Text:
+    resource = finding["resource"]
     name = Text(one_line(resource["name"]), "bold")
     if resource["id"] != resource["name"]:
         name.append(f"  {resource['id']}", "not bold")
@@ -108,11 +130,7 @@ def _draw_finding(finding: FindingDocument, console: Console, *, with_target: bo
         name.append(f"  of {one_line(finding['owner'])}", "not bold")
     if with_target:
         name.append(f"  {resource['region']} of {resource['account']}", "not bold")
-    parts = [name, Text(one_line(finding["summary"])), *_pictures(finding["evidence"], console.width - INDENT)]
-    parts += [Text(f"! {one_line(caveat)}", "italic") for caveat in finding["caveats"]]
-    console.print(_indented(Group(*parts)))
-    for first in finding["recommendations"][:1]:
-        _draw_recommendation(first, len(finding["recommendations"]) - 1, console)
+    return name
 
 
 def _pictures(evidence: Sequence[EvidenceDocument], width: int) -> list[Text]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +26,29 @@ def regions_without_asking() -> list[str]:
     return known_regions(AwsSession(meter=CallMeter(), endpoint=NOWHERE))
 
 
+def check_named_regions(session: AwsSession, named: Sequence[str]) -> None:
+    """Refuse a region that neither this version nor the account knows. AWS is asked only about those that are new to us.
+
+    Raises:
+        UsageError: with each of them.
+        AwsError: the enabled regions may not be listed.
+    """
+    if unknown := {*named} - {*known_regions(session)}:
+        refuse_unknown("--region", unknown, {*known_regions(session), *enabled_regions(session)})
+
+
+def refuse_unknown(origin: str, regions: Iterable[str], valid: Collection[str]) -> None:
+    """Refuse regions that are not valid.
+
+    Raises:
+        UsageError: with each of them; `origin` is where they come from.
+    """
+    if unknown := [region for region in regions if region not in valid]:
+        raise UsageError(
+            "\n".join(f"{origin}: no region {name!r}; {did_you_mean(name, valid, LIST_REGIONS)}" for name in unknown)
+        )
+
+
 def targets_to_scan(
     session: AwsSession, named: Sequence[str], policy: Policy, policy_file: Path | None, *, every: bool
 ) -> list[Target]:
@@ -46,11 +69,7 @@ def targets_to_scan(
     def refuse_all_but(valid: Collection[str]) -> None:
         if policy_file is not None:
             check_regions(policy_file, valid)
-        origin = "--region" if named else "AWS_REGION or the profile"
-        if unknown := [region for region in regions if region not in valid]:
-            raise UsageError(
-                "\n".join(f"{origin}: no region {name!r}; {did_you_mean(name, valid, LIST_REGIONS)}" for name in unknown)
-            )
+        refuse_unknown("--region" if named else "AWS_REGION or the profile", regions, valid)
 
     known = known_regions(session)
     new_to_us = not {*regions, *policy.scan.regions, *policy.prices.overrides} <= {*known}

@@ -153,7 +153,7 @@ def get_metric_data(faults: Faults) -> Operation:
         if len({query.id for query in queries}) < len(queries):
             raise _invalid("The values for parameter Id must be unique.")
         window = _window(call)
-        plan = faults.take("partial", call.action)
+        plan = faults.take("partial", call)
         broken = {query.id for query in queries[plan["every"] - 1 :: plan["every"]]} if plan else set()
         first, skip = divmod(offset_of(call.input.get("NextToken")), _ROW)
         budget = min(int(call.input.get("MaxDatapoints", POINTS)), POINTS)

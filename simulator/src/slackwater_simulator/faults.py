@@ -24,6 +24,11 @@ _DENIED = {
 FOREVER = 1 << 40
 
 
+def _names(call: Call) -> tuple[str, str, str]:
+    """What a fault that concerns this call may be named, the narrowest first."""
+    return f"{call.region}/{call.action}", call.action, "*"
+
+
 @dataclass(slots=True)
 class _Bucket:
     per_second: float
@@ -49,7 +54,10 @@ class _Limited:
 
 
 class Faults:
-    """Faults by action (`cloudwatch:GetMetricData`, or `*` for every action). `clear` returns to a healthy account."""
+    """Faults by action: `cloudwatch:GetMetricData`, of one Region `us-east-1/cloudwatch:GetMetricData`, or `*` for every action.
+
+    `clear` returns to a healthy account.
+    """
 
     def __init__(self, latency_ms: float = 0.0, clock: Callable[[], float] = time.monotonic) -> None:
         self.latency_ms = self._first_latency = latency_ms
@@ -108,11 +116,11 @@ class Faults:
             for detail in settings.get(kind, ()):
                 getattr(self, kind)(**detail)
 
-    def take(self, kind: str, action: str) -> dict[str, Any] | None:
-        """Use up one occurrence of a fault of this kind, if any is planned for the action."""
+    def take(self, kind: str, call: Call) -> dict[str, Any] | None:
+        """Use up one occurrence of a fault of this kind, if any is planned for the call."""
         with self._lock:
             plans = self._limited[kind]
-            for name in (action, "*"):
+            for name in _names(call):
                 plan = plans.get(name)
                 if plan and plan.times > 0:
                     plan.times -= 1
@@ -121,7 +129,7 @@ class Faults:
 
     def check(self, call: Call) -> None:
         """Raise what stands in the way of a call."""
-        if call.action in self._denied or "*" in self._denied:
+        if not self._denied.isdisjoint(_names(call)):
             code, status = _DENIED.get(call.service, ("AccessDeniedException", 400))
             who = f"arn:aws:sts::{call.account.id}:assumed-role/Simulated/session"
             raise AwsError(
@@ -130,9 +138,9 @@ class Faults:
                 status,
             )
         with self._lock:
-            passes = [bucket.take(self._clock()) for name in (call.action, "*") if (bucket := self._buckets.get(name))]
+            passes = [bucket.take(self._clock()) for name in _names(call) if (bucket := self._buckets.get(name))]
         if not all(passes):
             code, status = _THROTTLED.get(call.service, ("ThrottlingException", 400))
             raise AwsError(code, "Request limit exceeded." if call.service == "ec2" else "Rate exceeded", status)
-        if failure := self.take("error", call.action):
+        if failure := self.take("error", call):
             raise AwsError(failure["code"], "A simulated failure", failure["status"])

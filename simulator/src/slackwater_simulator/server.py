@@ -137,7 +137,7 @@ class Simulator:
             self._calls[call.action] += 1
         if self.faults.latency_ms:
             time.sleep(self.faults.latency_ms / 1000)
-        if self.faults.take("drop", call.action) is not None:
+        if self.faults.take("drop", call) is not None:
             return None
         try:
             self.faults.check(call)
@@ -146,7 +146,7 @@ class Simulator:
             return _failure("ec2" if call.service == "ec2" else call.protocol, error)
         except (KeyError, TypeError, ValueError) as malformed:
             return _failure("ec2" if call.service == "ec2" else call.protocol, AwsError("ValidationError", repr(malformed)))
-        if self.faults.take("truncate", call.action) is not None:
+        if self.faults.take("truncate", call) is not None:
             return Reply(reply.body[: len(reply.body) // 2], reply.content_type)
         return reply
 

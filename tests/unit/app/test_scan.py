@@ -5,9 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
 
+from slackwater.app.policy import parse_policy
 from slackwater.app.scan import Audit, Sources
 from slackwater.engine.plan import MetricCall
 from slackwater.engine.registry import registry
+from slackwater.model.audits import PolicyVersion
 from slackwater.model.detector import CASE_NOW, Detector, Limits
 from slackwater.model.findings import Gap, Scan, TargetScan
 from slackwater.model.fleet import Fleet
@@ -17,6 +19,7 @@ from slackwater.model.policy import Policy
 from slackwater.model.resources import AttachmentEvent, EfsReplication, Instance, InstanceType, Record, Target, Volume
 from slackwater.model.verdicts import Advice, FindingKind, Flagged
 from slackwater.ports import MetricAnswer
+from slackwater.views.scan_json import document
 
 HERE, THERE = Target("123456789012", "us-east-1"), Target("123456789012", "eu-west-1")
 LOOSE = Volume(
@@ -150,3 +153,16 @@ def test_waste_whose_saving_nobody_knows_is_listed() -> None:
 
 def test_a_scan_says_what_it_cost_itself() -> None:
     assert scan(World({HERE: []}), [HERE]).usage.estimated_usd == Decimal("0.0123")
+
+
+def test_a_scan_says_what_it_asked_and_by_which_policy() -> None:
+    version = PolicyVersion(version="v7", sha256="0" * 64)
+    policy = replace(parse_policy(None, "", registry(), ["ebs-unattached"]), version=version)
+    world = World({HERE: []})
+    audit = Audit(
+        registry=registry(), policy=policy, sources=lambda _: Sources(world, world), prices=world, meter=world, clock=lambda: CASE_NOW,
+        progress=lambda *_: None,
+    )  # fmt: skip
+    head = document(audit.run([HERE], CASE_NOW))["scan"]
+
+    assert (head["detectors"], head["policy"]) == (["ebs-unattached"], {"version": "v7", "sha256": "0" * 64})

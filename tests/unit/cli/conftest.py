@@ -1,16 +1,26 @@
 """The command line, run in this process against a simulated account."""
 
+import json
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
 
+import boto3
 import pytest
+from moto import mock_aws
 
+from slackwater.aws import table
 from slackwater_cli.__main__ import main
 from slackwater_simulator import Simulator, demo_fleet
 
 NOW = "2026-11-16T09:07:00Z"
 REGION = "ap-northeast-1"
+HOME = "eu-west-1"
+"""Where the service is deployed."""
 
 
 @dataclass(frozen=True)
@@ -77,3 +87,97 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def scan(account: Simulator, run: Run) -> Run:
     """Run `scan` in the account's region, as of its now."""
     return lambda *arguments: run("scan", "--region", REGION, "--now", NOW, *arguments)
+
+
+class Stacks:
+    """CloudFormation and Step Functions on the loopback, of which moto has none here: stacks by name, and what was started.
+
+    `refusal` is the error that every request gets.
+    """
+
+    def __init__(self) -> None:
+        self.outputs: dict[str, dict[str, str]] = {}
+        self.status = "CREATE_COMPLETE"
+        self.started: list[dict[str, Any]] = []
+        self.refusal: str | None = None
+
+    def answer(self, target: str | None, body: str) -> tuple[int, str]:
+        if target:
+            self.started.append(json.loads(body))
+            return 200, json.dumps({"executionArn": "arn:aws:states:::execution", "startDate": 1_794_819_600})
+        name = parse_qs(body)["StackName"][0]
+        if self.refusal:
+            return 403, f"<ErrorResponse><Error><Code>{self.refusal}</Code><Message>User: x</Message></Error></ErrorResponse>"
+        if name not in self.outputs:
+            said = f"<Code>ValidationError</Code><Message>Stack with id {name} does not exist</Message>"
+            return 400, f"<ErrorResponse><Error>{said}</Error></ErrorResponse>"
+        outputs = "".join(
+            f"<member><OutputKey>{key}</OutputKey><OutputValue>{value}</OutputValue></member>"
+            for key, value in self.outputs[name].items()
+        )
+        stack = f"<StackName>{name}</StackName><StackStatus>{self.status}</StackStatus><Outputs>{outputs}</Outputs>"
+        result = f"<DescribeStacksResult><Stacks><member>{stack}</member></Stacks></DescribeStacksResult>"
+        return 200, f"<DescribeStacksResponse>{result}</DescribeStacksResponse>"
+
+
+@pytest.fixture
+def stacks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stacks]:
+    """No stack yet, in any region."""
+    there = Stacks()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"])).decode()
+            status, answer = there.answer(self.headers.get("x-amz-target"), body)
+            self.send_response(status)
+            self.send_header("content-length", str(len(answer.encode())))
+            self.end_headers()
+            self.wfile.write(answer.encode())
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        for service in ("CLOUDFORMATION", "SFN"):
+            monkeypatch.setenv(f"AWS_ENDPOINT_URL_{service}", f"http://127.0.0.1:{server.server_address[1]}")
+        yield there
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def service(stacks: Stacks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stacks]:
+    """The deployed service, without its functions: stack, table and bucket."""
+    for name, value in {"ACCESS_KEY_ID": "AKIADUMMY", "SECRET_ACCESS_KEY": "dummy", "REGION": HOME}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    stacks.outputs["slackwater"] = {
+        "TableName": "findings-table",
+        "BucketName": "slackwater-bucket",
+        "RetentionDays": "400",
+        "StateMachineArn": f"arn:aws:states:{HOME}:123456789012:stateMachine:audit",
+        "ApiUrl": "https://api.invalid",
+    }
+    with mock_aws():
+        s3 = boto3.client("s3", HOME)
+        s3.create_bucket(Bucket="slackwater-bucket", CreateBucketConfiguration={"LocationConstraint": HOME})
+        s3.put_bucket_versioning(Bucket="slackwater-bucket", VersioningConfiguration={"Status": "Enabled"})
+        boto3.client("dynamodb", HOME).create_table(
+            TableName="findings-table",
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=_keys("pk", "sk"),
+            AttributeDefinitions=[
+                {"AttributeName": name, "AttributeType": "S"}
+                for name in {"pk", "sk"}.union(*(keys for keys in table.INDEXES.values()))
+            ],
+            GlobalSecondaryIndexes=[
+                {"IndexName": name, "KeySchema": _keys(*keys), "Projection": {"ProjectionType": "ALL"}}
+                for name, keys in table.INDEXES.items()
+            ],
+        )
+        yield stacks
+
+
+def _keys(partition: str, sort: str) -> Any:
+    return [{"AttributeName": partition, "KeyType": "HASH"}, {"AttributeName": sort, "KeyType": "RANGE"}]

@@ -111,7 +111,7 @@ def test_markdown_goes_to_standard_output(scan) -> None:
         (["--now", "2026-11-16T09:00:00"], "not a time with an offset"),
         (["--now", "2026-11-16"], "not a time with an offset"),
         (["--now", "2026-13-16T09:00:00Z"], "not a time with an offset"),
-        (["--now", "0001-01-01T00:00:00Z"], "not a time with an offset"),
+        (["--now", "0001-01-01T00:00:00Z"], "before there was any AWS"),
         (["--now", "9999-12-31T23:59:59-14:00"], "not a time with an offset"),
         (["--detector", "efs-idel"], "--detector: efs-idel: no such detector; did you mean efs-idle?"),
         (["--policy", "none.toml"], "none.toml: cannot be read: No such file or directory"),

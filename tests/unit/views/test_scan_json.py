@@ -46,6 +46,8 @@ BREAKS = {
     "a gap without its reason": lambda doc: doc["scan"]["gaps"][0].pop("reason"),
     "a kind nobody knows": lambda doc: doc["totals"]["by_kind"].update(fun=doc["totals"]["by_kind"]["waste"]),
     "words for a scale": lambda doc: doc["findings"][0]["evidence"][1].update(scale="high"),
+    "a policy without its hash": lambda doc: doc["scan"]["policy"].pop("sha256"),
+    "a detector that cannot be": lambda doc: doc["scan"]["detectors"].append("Efs Idle"),
     "another version": lambda doc: doc.update(schema="slackwater.scan/2"),
     "a call without its service": lambda doc: doc["scan"]["usage"]["api_calls"].update(DescribeVolumes=1),
 }
@@ -152,3 +154,8 @@ def test_a_price_has_no_exponent_and_no_idle_zeros(make) -> None:
     doc = scan_json.document(make.scan(make.finding(price_basis=bases)))
 
     assert [basis["usd"] for basis in doc["findings"][0]["price_basis"]] == ["0.074", "20", "0.0000001"]
+
+
+def test_a_document_from_before_the_policy_was_told_still_fits(full) -> None:
+    del full["scan"]["detectors"], full["scan"]["policy"]
+    Draft202012Validator(scan_json.schema()).validate(full)

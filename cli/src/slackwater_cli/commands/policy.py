@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from slackwater.app.policy import DEFAULT_POLICY, check_regions, load_policy, policy_schema
+from slackwater.app.policies import Policies
+from slackwater.app.policy import DEFAULT_POLICY, check_regions, load_policy, policy_schema, policy_text
+from slackwater.app.wiring import policies
 from slackwater.engine.registry import registry
-from slackwater.views.scan_json import dump
-from slackwater_cli.streams import write
+from slackwater.ports import Version
+from slackwater.views.scan_json import dump, rfc3339
+from slackwater_cli.deployment import deployment
+from slackwater_cli.exits import UsageError
+from slackwater_cli.options import STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
+from slackwater_cli.output import output_file
+from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.targets import regions_without_asking
 
 app = typer.Typer(rich_markup_mode=None, help="What operators may change.", no_args_is_help=True)
@@ -29,3 +39,68 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE")] = DEFAULT_POLICY
 def schema() -> None:
     """Print the policy file's JSON Schema, for editors."""
     write(dump(policy_schema(registry())))
+
+
+@app.command()
+def push(
+    file: Annotated[Path, typer.Argument(metavar="FILE")] = DEFAULT_POLICY,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Check a policy file, and have the deployed service go by it from its next audit on."""
+    text = policy_text(file)
+    stored = _policies(stack, stack_region, profile).push(text, str(file))
+    write(f"{stored.version}\n")
+    note(f"{file}: good, and stored as this version; the next audit goes by it.")
+
+
+@app.command()
+def pull(
+    version: Annotated[str | None, typer.Option(metavar="V", help="This version instead of the newest.")] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write there instead of to standard output.")] = None,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Print the policy that the deployed service goes by."""
+    with output_file(output) if output else nullcontext(write) as deliver:
+        stored = _policies(stack, stack_region, profile).pull(version)
+        if stored is None:
+            raise UsageError(f"There is no version {version!r}" if version else "No policy is stored: the defaults hold")
+        text, found = stored
+        deliver(text)
+    note(f"Version {found}")
+
+
+@app.command()
+def history(
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """List every version of the policy, the newest first."""
+    versions = [*_policies(stack, stack_region, profile).history()]
+    if format is Output.JSON:
+        write(dump([{"version": v.id, "at": rfc3339(v.at), "size_bytes": v.size_bytes} for v in versions]))
+        return
+    write(rendered(lambda console: _draw_history(versions, console)))
+
+
+def _policies(stack: str, stack_region: str | None, profile: str | None) -> Policies:
+    there = deployment(stack, stack_region, profile)
+    return policies(there.deployed, there.session)
+
+
+def _draw_history(versions: list[Version], console: Console) -> None:
+    if not versions:
+        console.print("No policy is stored: the defaults hold.")
+        return
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    grid.add_column("Version", no_wrap=True)
+    grid.add_column("Stored", no_wrap=True)
+    grid.add_column("Bytes", justify="right")
+    for version in versions:
+        grid.add_row(version.id, rfc3339(version.at), f"{version.size_bytes:,}")
+    console.print(grid)

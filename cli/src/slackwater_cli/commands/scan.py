@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from datetime import timedelta
 from enum import StrEnum
@@ -14,7 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.policy import DEFAULT_POLICY, load_policy
+from slackwater.app.policy import load_policy
 from slackwater.app.settings import cache_dir
 from slackwater.app.wiring import clock
 from slackwater.aws.meter import CallMeter
@@ -26,6 +24,16 @@ from slackwater.views import scan_csv, scan_json, scan_markdown
 from slackwater.views.words import completeness, facts, gaps_title, headline
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.moment import moment
+from slackwater_cli.options import (
+    ExternalIdOption,
+    PolicyOption,
+    ProfileOption,
+    RoleOption,
+    Severity,
+    check_role,
+    one_of,
+    policy_file,
+)
 from slackwater_cli.output import output_file
 from slackwater_cli.run import run_scan
 from slackwater_cli.streams import note, rendered, write
@@ -42,47 +50,20 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-class Severity(StrEnum):
-    """A finding's severity, for --fail-on."""
-
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-    INFO = "info"
-
-
 LATER: Final = ("html",)
 STANDARD_OUTPUT: Final = "-"
-ROLE_ARN: Final = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/\S+")
-
-
-def _one_of[E: StrEnum](option: str, choices: type[E], later: Collection[str] = ()) -> Callable[[str], E]:
-    """What reads an option's word, in any case; `later` are choices that are promised."""
-
-    def read(word: str) -> E:
-        there_are = ", ".join(choices)
-        if word.lower() in later:
-            raise UsageError(f"{option} {word} comes with a later release; there are {there_are}")
-        try:
-            return choices(word.lower())
-        except ValueError as error:
-            raise UsageError(f"{option} {word!r}: there are {there_are}") from error
-
-    return read
 
 
 def scan(
     region: Annotated[list[str] | None, typer.Option(metavar="R", help="Scan this region; may be repeated.")] = None,
     all_regions: Annotated[bool, typer.Option("--all-regions", help="Scan every region that is enabled.")] = False,
     detector: Annotated[list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")] = None,
-    policy: Annotated[
-        Path | None, typer.Option(metavar="FILE", help=f"Policy file; ./{DEFAULT_POLICY} is taken if it is there.")
-    ] = None,
+    policy: PolicyOption = None,
     now: Annotated[
         str | None, typer.Option(metavar="RFC3339", help="Judge as of this time, such as 2026-11-16T09:00:00Z.")
     ] = None,
     format: Annotated[
-        Format, typer.Option(parser=_one_of("--format", Format, LATER), metavar="|".join(Format), help="How to show it.")
+        Format, typer.Option(parser=one_of("--format", Format, LATER), metavar="|".join(Format), help="How to show it.")
     ] = Format.TABLE,
     top: Annotated[
         int | None,
@@ -94,14 +75,14 @@ def scan(
     fail_on: Annotated[
         Severity | None,
         typer.Option(
-            parser=_one_of("--fail-on", Severity),
+            parser=one_of("--fail-on", Severity),
             metavar="|".join(Severity),
             help="Leave with status 1 if a finding is at least as severe.",
         ),
     ] = None,
-    profile: Annotated[str | None, typer.Option(metavar="P", help="AWS profile.")] = None,
-    role_arn: Annotated[str | None, typer.Option(metavar="ARN", help="Scan as this role.")] = None,
-    external_id: Annotated[str | None, typer.Option(metavar="X", help="External id that the role asks for.")] = None,
+    profile: ProfileOption = None,
+    role_arn: RoleOption = None,
+    external_id: ExternalIdOption = None,
 ) -> None:
     """Find storage that stands still and machines whose burst has run dry. Reads only.
 
@@ -119,16 +100,11 @@ def scan(
         raise UsageError(f"--output: names no file; {STANDARD_OUTPUT} is standard output")
     if top is not None and format is not Format.TABLE:
         raise UsageError("--top goes with --format table; the others have everything")
-    if external_id and not role_arn:
-        raise UsageError("--external-id goes with --role-arn")
-    if role_arn and not ROLE_ARN.fullmatch(role_arn):
-        raise UsageError(f"--role-arn {role_arn!r}: a role's ARN looks like arn:aws:iam::123456789012:role/Name")
-    as_of = moment(now) if now else clock()
+    check_role(role_arn, external_id)
+    as_of = moment(now, "--now") if now else clock()
     if as_of > clock() + timedelta(days=1):
         note(f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is unknown")
-    if policy is None and DEFAULT_POLICY.exists():
-        policy = DEFAULT_POLICY
-        note(f"Policy: ./{policy}")
+    policy = policy_file(policy)
     rules = load_policy(policy, registry(), detector or (), regions_without_asking())
     file = None if output in (None, STANDARD_OUTPUT) else Path(output)
     with output_file(file) if file else nullcontext(write) as deliver:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tomllib
@@ -17,6 +18,7 @@ from slackwater.app.nearest import did_you_mean
 from slackwater.app.policy_model import SECTIONS, policy_model, section_at
 from slackwater.app.toml_lines import KeyLines, KeyPath
 from slackwater.engine.registry import Registry
+from slackwater.model.audits import PolicyVersion
 from slackwater.model.policy import Policy
 
 DEFAULT_POLICY: Final = Path("slackwater.toml")
@@ -50,47 +52,67 @@ class PolicyError(Exception):
 
 
 def load_policy(path: Path | None, registry: Registry, only: Collection[str] = (), regions: Collection[str] = ()) -> Policy:
-    """The policy in a TOML file, or the defaults. `only` names the detectors to run, even those that the file has off.
+    """The policy in a TOML file, or the defaults; as `parse_policy`.
 
-    A region alone is no reason to refuse the file, since AWS may have a new one: that is for `check_regions`. But where
+    Raises:
+        PolicyError: the file cannot be read, or as `parse_policy`.
+    """
+    try:
+        text = None if path is None else policy_text(path)
+    except PolicyError as error:
+        raise PolicyError([*_no_such(only, registry), *error.problems]) from error
+    return parse_policy(text, str(path), registry, only, regions)
+
+
+def parse_policy(
+    text: str | None,
+    name: str,
+    registry: Registry,
+    only: Collection[str] = (),
+    regions: Collection[str] = (),
+    version: str | None = None,
+) -> Policy:
+    """The policy in a TOML text called `name`, or the defaults. `only` names the detectors to run, even those that it has off.
+
+    A region alone is no reason to refuse the text, since AWS may have a new one: that is for `check_regions`. But where
     something else is wrong, regions that are not in `regions`, if there are any, are told with it.
 
     Raises:
-        PolicyError: the file cannot be read or does not fit, a name in `only` is unknown, or no detector is left on.
+        PolicyError: the text does not fit, a name in `only` is unknown, or no detector is left on.
     """
-    problems = [
-        Problem("--detector", None, id_, "no such detector", did_you_mean(id_, registry, LIST_DETECTORS))
-        for id_ in only
-        if id_ not in registry
-    ]
+    problems = _no_such(only, registry)
     model = policy_model(registry)
-    file = model()
-    if path is not None:
+    read = model()
+    if text is not None:
         try:
-            text = _text(path)
-            data = _parsed(path, text)
+            data = _parsed(name, text)
         except PolicyError as error:
             raise PolicyError([*problems, *error.problems]) from error
-        of_file = []
+        of_text = []
         try:
-            file = model.model_validate(data)
+            read = model.model_validate(data)
         except ValidationError as error:
             lines = KeyLines(text)
-            of_file = [_problem(path, lines, model, details) for details in error.errors()]
-        if (of_file or problems) and regions:
-            of_file += _wrong_regions(path, text, data, regions)
-        problems += sorted(of_file, key=lambda problem: problem.line or 0)
+            of_text = [_problem(name, lines, model, details) for details in error.errors()]
+        if (of_text or problems) and regions:
+            of_text += _wrong_regions(name, text, data, regions)
+        problems += sorted(of_text, key=lambda problem: problem.line or 0)
     if problems:
         raise PolicyError(problems)
-    sections = {id_: getattr(file.detectors, id_) for id_ in registry}
+    sections = {id_: getattr(read.detectors, id_) for id_ in registry}
     limits = {
         id_: detector.limits.model_validate(sections[id_].model_dump(exclude={"enabled"}))
         for id_, detector in registry.items()
         if (id_ in only if only else sections[id_].enabled)
     }
     if not limits:
-        raise PolicyError([Problem(str(path), None, "detectors", "every detector is off", "leave one of them on")])
-    return Policy(limits=limits, **{name: getattr(file, name) for name in SECTIONS})
+        raise PolicyError([Problem(name, None, "detectors", "every detector is off", "leave one of them on")])
+    sha256 = None if text is None else hashlib.sha256(text.encode()).hexdigest()
+    return Policy(
+        limits=limits,
+        version=PolicyVersion(version=version, sha256=sha256),
+        **{section: getattr(read, section) for section in SECTIONS},
+    )
 
 
 def policy_schema(registry: Registry) -> dict[str, Any]:
@@ -104,12 +126,24 @@ def check_regions(path: Path, valid: Collection[str]) -> None:
     Raises:
         PolicyError: with each of them.
     """
-    text = _text(path)
-    if problems := _wrong_regions(path, text, _parsed(path, text), valid):
+    check_regions_in(policy_text(path), str(path), valid)
+
+
+def check_regions_in(text: str, name: str, valid: Collection[str]) -> None:
+    """As `check_regions`, of a text called `name`."""
+    if problems := _wrong_regions(name, text, _parsed(name, text), valid):
         raise PolicyError(problems)
 
 
-def _wrong_regions(path: Path, text: str, data: Mapping[str, Any], valid: Collection[str]) -> list[Problem]:
+def _no_such(only: Iterable[str], registry: Registry) -> list[Problem]:
+    return [
+        Problem("--detector", None, id_, "no such detector", did_you_mean(id_, registry, LIST_DETECTORS))
+        for id_ in only
+        if id_ not in registry
+    ]
+
+
+def _wrong_regions(name: str, text: str, data: Mapping[str, Any], valid: Collection[str]) -> list[Problem]:
     """Of a file that may be wrong in any other way, too."""
     regions = _at(data, "scan", "regions")
     overrides = _at(data, "prices", "overrides")
@@ -123,7 +157,7 @@ def _wrong_regions(path: Path, text: str, data: Mapping[str, Any], valid: Collec
     ]
     lines = KeyLines(text)
     return [
-        Problem(str(path), lines[where], ".".join(where), f"no region {region!r}", did_you_mean(region, valid, LIST_REGIONS))
+        Problem(name, lines[where], ".".join(where), f"no region {region!r}", did_you_mean(region, valid, LIST_REGIONS))
         for where, region in named
         if region not in valid
     ]
@@ -134,7 +168,12 @@ def _at(data: Mapping[str, Any], section: str, key: str) -> object:
     return found.get(key) if isinstance(found, dict) else None
 
 
-def _text(path: Path) -> str:
+def policy_text(path: Path) -> str:
+    """The text of a policy file.
+
+    Raises:
+        PolicyError: it cannot be read, or is not UTF-8.
+    """
     try:
         return path.read_text("utf-8-sig")
     except OSError as error:
@@ -143,22 +182,22 @@ def _text(path: Path) -> str:
         raise PolicyError([Problem(str(path), None, "", "is not UTF-8 text")]) from error
 
 
-def _parsed(path: Path, text: str) -> dict[str, Any]:
+def _parsed(name: str, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PolicyError([_broken(path, text, error)]) from error
+        raise PolicyError([_broken(name, text, error)]) from error
 
 
-def _broken(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Problem:
+def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
     said, _, where = str(error).partition(" (at ")
     line = re.match(r"line (\d+)", where)
-    return Problem(str(path), int(line[1]) if line else text.count("\n") + 1, "", f"not valid TOML: {said}")
+    return Problem(name, int(line[1]) if line else text.count("\n") + 1, "", f"not valid TOML: {said}")
 
 
-def _problem(path: Path, lines: KeyLines, model: type[BaseModel], details: ErrorDetails) -> Problem:
+def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorDetails) -> Problem:
     where = tuple(str(part) for part in details["loc"] if part != "[key]")
-    place = str(path), lines[where], ".".join(where)
+    place = name, lines[where], ".".join(where)
     match details["type"]:
         case "extra_forbidden":
             noun = "detector" if where[:-1] == ("detectors",) else "section" if len(where) == 1 else "key"

@@ -70,6 +70,8 @@ class Audit:
             targets=done,
             gaps=tuple(gaps),
             usage=usage(self.meter),
+            detectors=tuple(self.policy.limits),
+            policy=self.policy.version,
         )
 
     def scan_target(self, target: Target, now: datetime) -> TargetScan:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class NotDeployedError(Exception):
-    """A variable that the template sets is missing from a function's environment."""
+    """Something that the template gives is not there: a variable of a function's environment, an output of its stack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,24 @@ class Deployed:
             )
         except KeyError as error:
             raise NotDeployedError(f"The environment lacks {error}: template.yaml sets it for every function") from error
+
+    @classmethod
+    def of_stack(cls, outputs: Mapping[str, str]) -> Deployed:
+        """From the outputs of the template's stack.
+
+        Raises:
+            NotDeployedError: an output is missing: the stack is another template's, or not finished.
+        """
+        try:
+            return cls(
+                table_name=outputs["TableName"],
+                bucket_name=outputs["BucketName"],
+                retention_days=int(outputs["RetentionDays"]),
+                state_machine_arn=outputs["StateMachineArn"],
+                event_bus_name=None,
+            )
+        except KeyError as error:
+            raise NotDeployedError(f"The stack has no output {error}") from error
 
 
 def cache_dir(environment: Mapping[str, str]) -> Path | None:

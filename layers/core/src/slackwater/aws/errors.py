@@ -24,6 +24,18 @@ NOT_KNOWN: Final = frozenset(
     }
 )
 
+THROTTLED: Final = frozenset(
+    {
+        "ExecutionLimitExceeded",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "SlowDown",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+    }
+)
+
 MAX_REASON: Final = 240
 """Characters of a reason: enough for the caller's ARN and the action, without the encoded policy that some services add."""
 
@@ -46,6 +58,10 @@ class AccessDeniedError(AwsError):
 
 class UnreachableError(AwsError):
     """Nothing answers, or nothing that speaks as AWS does."""
+
+
+class BusyError(AwsError):
+    """Asked again and again, it was throttled, or did a part only."""
 
 
 class BrokenAnswerError(AwsError):
@@ -75,6 +91,16 @@ def is_final(error: BaseException) -> bool:
     return isinstance(
         error, boto.HTTPClientError | boto.ConnectionError | boto.NoCredentialsError | boto.CredentialRetrievalError
     )
+
+
+def may_pass(error: BaseException) -> bool:
+    """True where the same call may work a moment later: throttled, out of reach, or AWS's own fault."""
+    if isinstance(error, AwsError) and error.__cause__:
+        return may_pass(error.__cause__)
+    if isinstance(error, boto.ClientError):
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        return status >= 500 or error.response.get("Error", {}).get("Code", "") in THROTTLED
+    return isinstance(error, BusyError | boto.HTTPClientError | boto.ConnectionError)
 
 
 @contextmanager

@@ -82,8 +82,8 @@ class AwsInventory:
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
         """Every record of these kinds, and of those they build on. A kind that fails is a gap, and unreadable in the fleet."""
-        needed = _with_foundations(required)
-        wanted = needed | _with_foundations(optional)
+        needed = with_foundations(required)
+        wanted = needed | with_foundations(optional)
         futures: dict[type[Record], Future[_Read]] = {}
         with ThreadPoolExecutor(len(READERS)) as pool:
             for kind, reader in READERS.items():
@@ -113,5 +113,6 @@ def _records(reads: Iterable[_Read]) -> Iterator[Record]:
     return (record for read in reads for record in read.records)
 
 
-def _with_foundations(kinds: Iterable[type[Record]]) -> set[type[Record]]:
+def with_foundations(kinds: Iterable[type[Record]]) -> set[type[Record]]:
+    """These kinds, and those that must be read before them."""
     return {needed for kind in kinds for needed in (kind, *READERS[kind].after)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from botocore.session import Session
 
-IAM_PREFIXES: Final = {"efs": "elasticfilesystem"}
+IAM_PREFIXES: Final = {"efs": "elasticfilesystem", "eventbridge": "events", "sfn": "states"}
 """Botocore's name of a service where it is not the one that IAM uses."""
 
 

@@ -21,12 +21,17 @@ from slackwater.aws.errors import NoCredentialsError, remedies
 from slackwater.aws.parsers import LeanParserFactory
 
 if TYPE_CHECKING:
+    from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_cloudtrail import CloudTrailClient
     from mypy_boto3_cloudwatch import CloudWatchClient
+    from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_ec2 import EC2Client
     from mypy_boto3_efs import EFSClient
+    from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_fsx import FSxClient
     from mypy_boto3_pricing import PricingClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_stepfunctions import SFNClient
     from mypy_boto3_sts import STSClient
 
     from slackwater.aws.meter import CallMeter
@@ -41,8 +46,8 @@ FALLBACK_REGION: Final = "us-east-1"
 MAX_ATTEMPTS: Final = 8
 """A throttled scan slows down (adaptive mode) rather than fails; eight attempts back off for half a minute and then say so."""
 
-QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3}
-"""Services that are asked first, where a wrong endpoint must show soon, or that have a fallback."""
+QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3, "dynamodb": 5}
+"""Services that are asked first, where a wrong endpoint must show soon, that have a fallback, or that somebody waits for."""
 
 CONNECT_TIMEOUT_S: Final = 5
 READ_TIMEOUT_S: Final = 60
@@ -113,6 +118,16 @@ class AwsSession:
     def client(self, service: Literal["pricing"], region: str) -> PricingClient: ...
     @overload
     def client(self, service: Literal["sts"], region: str) -> STSClient: ...
+    @overload
+    def client(self, service: Literal["dynamodb"], region: str) -> DynamoDBClient: ...
+    @overload
+    def client(self, service: Literal["s3"], region: str) -> S3Client: ...
+    @overload
+    def client(self, service: Literal["stepfunctions"], region: str) -> SFNClient: ...
+    @overload
+    def client(self, service: Literal["events"], region: str) -> EventBridgeClient: ...
+    @overload
+    def client(self, service: Literal["cloudformation"], region: str) -> CloudFormationClient: ...
     def client(self, service: str, region: str) -> Any:
         """The client of a service in a region; made once."""
         with self._lock:
@@ -149,6 +164,9 @@ class AwsSession:
         }
         if self._endpoint or "AWS_MAX_ATTEMPTS" not in os.environ:
             settings["retries"]["total_max_attempts"] = QUICK_ATTEMPTS.get(service, MAX_ATTEMPTS)
+        if service == "s3":  # a link must name the bucket's own region, or it is redirected and its signature no longer fits
+            settings["signature_version"] = "s3v4"
+            settings["s3"] = {"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"}
         if self._endpoint:
             settings["proxies"] = {}
         url = self._endpoint.url if self._endpoint else None

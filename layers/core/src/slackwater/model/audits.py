@@ -31,10 +31,14 @@ class AuditRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyVersion:
-    """Which policy an audit went by: the S3 version and the SHA-256 of its text; both None are the defaults."""
+    """Which policy an audit went by: the S3 version (None: a file) and the SHA-256 of its text; both None are the defaults."""
 
     version: str | None
     sha256: str | None
+
+
+DEFAULTS: Final = PolicyVersion(version=None, sha256=None)
+"""No policy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from slackwater.model.audits import DEFAULTS, PolicyVersion
 from slackwater.model.money import Price, PriceItem
 from slackwater.model.resources import Resource, Target
 from slackwater.model.verdicts import Advice, Confidence, Evidence, FindingKind, Severity
@@ -102,7 +103,7 @@ class TargetScan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """A whole scan, over all its targets."""
+    """A whole scan, over all its targets: the detectors it asked, and the policy it went by."""
 
     id: str
     started_at: datetime
@@ -110,6 +111,8 @@ class Scan:
     targets: tuple[TargetScan, ...]
     gaps: tuple[Gap, ...]
     usage: Usage
+    detectors: tuple[str, ...] = ()
+    policy: PolicyVersion = DEFAULTS
 
     @property
     def complete(self) -> bool:

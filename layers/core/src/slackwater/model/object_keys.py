@@ -21,3 +21,8 @@ def target_scan(audit_id: str, account: str, region: str) -> str:
 def scan(audit_id: str) -> str:
     """The scan document of a whole audit."""
     return f"{AUDITS}{audit_id}/scan.json"
+
+
+def known(audit_id: str) -> str:
+    """The findings that were known of an audit's targets before it changed any."""
+    return f"{AUDITS}{audit_id}/known.json"

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from slackwater.model.audits import DEFAULTS, PolicyVersion
 from slackwater.model.detector import Limits
 
 
@@ -58,13 +59,14 @@ class OwnersSection(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A checked policy. `limits` holds every detector that is on, by id."""
+    """A checked policy. `limits` holds every detector that is on, by id; `version` is the text it was read from."""
 
     limits: Mapping[str, Limits]
     scan: ScanSection = field(default_factory=ScanSection)
     exempt: ExemptSection = field(default_factory=ExemptSection)
     prices: PricesSection = field(default_factory=PricesSection)
     owners: OwnersSection = field(default_factory=OwnersSection)
+    version: PolicyVersion = DEFAULTS
 
     @property
     def discount(self) -> Decimal:

@@ -39,14 +39,23 @@ class UsageDocument(TypedDict):
     estimated_usd: str
 
 
+class PolicyDocument(TypedDict):
+    """Which policy the scan went by: its S3 version (null: a file) and the SHA-256 of its text; both null are the defaults."""
+
+    version: str | None
+    sha256: str | None
+
+
 class ScanHead(TypedDict):
-    """When and where the scan looked, and what it could not see."""
+    """When and where the scan looked, what it asked, and what it could not see."""
 
     id: str
     started_at: str
     finished_at: str
     complete: bool
     targets: list[TargetDocument]
+    detectors: list[str]
+    policy: PolicyDocument
     gaps: list[GapDocument]
     resources: dict[str, int]
     usage: UsageDocument

@@ -61,6 +61,8 @@ def document(scan: Scan) -> ScanDocument:
             "finished_at": rfc3339(scan.finished_at),
             "complete": scan.complete,
             "targets": [{"account": t.target.account, "region": t.target.region, "complete": t.complete} for t in scan.targets],
+            "detectors": sorted(scan.detectors),
+            "policy": {"version": scan.policy.version, "sha256": scan.policy.sha256},
             "gaps": [
                 GapDocument(account=g.account, region=g.region, what=g.what, reason=g.reason, optional=g.optional) for g in gaps
             ],

@@ -5,7 +5,7 @@ Money is a string of US dollars, a time is RFC 3339 in UTC, and null means unkno
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypedDict
+from typing import Final, Literal, NotRequired, TypedDict
 
 from slackwater.model.audits import AuditState
 from slackwater.model.tracking import Happening, Status
@@ -171,3 +171,27 @@ class AuditEvent(TypedDict):
 
     schema: Literal["slackwater.event/1"]
     audit: AuditDocument
+
+
+class InvalidPartDocument(TypedDict):
+    """A part of a request, as in `query.limit`, and what is wrong with it."""
+
+    where: str
+    problem: str
+
+
+class ProblemDocument(TypedDict):
+    """An error of the API (RFC 9457); `instance` is what its log entries are under."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    errors: NotRequired[list[InvalidPartDocument]]
+
+
+class GatewayDocument(TypedDict):
+    """What API Gateway answers itself."""
+
+    message: str

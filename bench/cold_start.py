@@ -1,0 +1,84 @@
+"""How long each function takes to start, and what is shipped: `make bench-cold-start`.
+
+The built artefacts run under the runtime interface emulator of aws-sam-cli, with an interpreter that has only its client
+and boto3, against a deployment to ministack and the simulated account. Prints a Markdown table; `--write FILE` puts it between
+the file's marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import statistics
+import zipfile
+from pathlib import Path
+
+from lambda_emulator import FUNCTIONS, LAYER, deployed
+from local_aws import ROOT, LocalAws, build, scratch
+
+BEGIN, END = "<!-- cold start -->\n", "<!-- /cold start -->\n"
+STARTS = 5
+EVENTS = ROOT / "events"
+
+type Times = tuple[float, float, float, float]
+
+
+def zipped_bytes(folder: Path) -> int:
+    """What a folder takes as the archive that Lambda gets."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
+        for file in sorted(folder.rglob("*")):
+            out.write(file, file.relative_to(folder))
+    return archive.getbuffer().nbytes
+
+
+def event_of(name: str, turn: int) -> object:
+    """A function's event; each turn is of an audit of its own, as one that has ended is soon answered."""
+    file = EVENTS / {"ServeFunction": "serve-list.json"}.get(name, f"{name.removesuffix('Function').lower()}.json")
+    return json.loads(file.read_text().replace('"audit_id": "', f'"audit_id": "{turn}-').replace("weekly/", f"{turn}/"))
+
+
+def start(aws: LocalAws, template: Path, name: str, turn: int) -> Times:
+    """How long one start takes: by itself, its first request, both as the caller sees them, and the next request."""
+    event = event_of(name, turn)
+    with deployed(aws, template, name) as function:
+        answer, both_ms = function.timed(event)
+        if "errorType" in answer or answer.get("statusCode", 200) != 200:
+            raise SystemExit(f"{name}: {answer}")
+        _, next_ms = function.timed(event)
+        return function.init_ms, both_ms - function.init_ms, both_ms, next_ms
+
+
+def table() -> str:
+    """Every function in the order of an audit, as Markdown."""
+    with scratch() as home:
+        template = build(home / "build")
+        with LocalAws(home) as aws:
+            aws.deploy(template, ScheduleExpression="")
+            times = [{name: start(aws, template, name, turn) for name in FUNCTIONS} for turn in range(STARTS)]
+        rows = ["| Function | Start, ms | First request, ms | Both, ms | Next request, ms | Zipped, KiB |", "|-|-|-|-|-|-|"]
+        for name in FUNCTIONS:
+            medians = (statistics.median(column) for column in zip(*(turn[name] for turn in times), strict=True))
+            size_kib = zipped_bytes(template.parent / name) / 1024
+            rows.append(f"| {name} | {' | '.join(f'{ms:,.0f}' for ms in medians)} | {size_kib:.1f} |")
+        layer_mib = zipped_bytes(template.parent / LAYER) / 1024**2
+        return "\n".join([*rows, f"\nThe layer that they share is {layer_mib:.1f} MiB zipped.", ""])
+
+
+def main() -> None:
+    """Measure, print, and write if asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="a file with the marks")
+    options = parser.parse_args()
+    text = table()
+    print(text)
+    if options.write:
+        page = options.write.read_text()
+        before, _, rest = page.partition(BEGIN)
+        _, _, after = rest.partition(END)
+        options.write.write_text(before + BEGIN + text + END + after)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""`slackwater audits`."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Annotated, Final
+
+import typer
+
+from slackwater.app.audits import Audits
+from slackwater.app.findings import NotFoundError
+from slackwater.app.wiring import serving
+from slackwater.aws.identity import identity
+from slackwater.model.audits import AuditRequest, AuditState
+from slackwater.model.listing import PAGE
+from slackwater.views import service_json
+from slackwater.views.scan_json import dump
+from slackwater.views.service_document import AuditDetailDocument
+from slackwater_cli.audits_table import draw_audit, draw_audits
+from slackwater_cli.deployment import Deployment, deployment
+from slackwater_cli.exits import ExitStatus
+from slackwater_cli.listing import first
+from slackwater_cli.options import STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
+from slackwater_cli.streams import note, rendered, write
+from slackwater_cli.targets import check_named_regions
+
+POLL_S: Final = 5
+TO_BEGIN_S: Final = 300
+"""By then the first state has stored the audit, or the state machine has told the alarm why not."""
+STATUS: Final[dict[AuditState, ExitStatus]] = {
+    "complete": ExitStatus.COMPLETE,
+    "incomplete": ExitStatus.INCOMPLETE,
+    "failed": ExitStatus.INCOMPLETE,
+}
+
+app = typer.Typer(rich_markup_mode=None, help="Audits that the deployed service runs.", no_args_is_help=True)
+
+
+@app.command()
+def start(
+    region: Annotated[list[str] | None, typer.Option(metavar="R", help="Audit this region; may be repeated.")] = None,
+    detector: Annotated[list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for its end, and show it.")] = False,
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Start an audit and print its id; regions and detectors are the policy's unless they are named.
+
+    \b
+    Exit status with --wait:
+    0 complete
+    3 incomplete, or failed
+    """  # noqa: D301 -- the mark that keeps the lines apart
+    there = deployment(stack, stack_region, profile)
+    check_named_regions(there.session, region or [])
+    audits = _audits(there)
+    request = AuditRequest(
+        requested_by=identity(there.session).arn, regions=tuple(region or ()), detectors=tuple(detector or ())
+    )
+    id_ = audits.start(request)
+    if not wait:
+        write(dump({"id": id_}) if format is Output.JSON else f"{id_}\n")
+        note(f"It is on its way; `slackwater audits show {id_}` tells how it is.")
+        return
+    note(f"Audit {id_} is on its way.")
+    ended = _ended(audits, id_)
+    _write(ended, format)
+    raise typer.Exit(STATUS[ended["state"]])
+
+
+@app.command("list")
+def list_(
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Show so many; 0 shows all.")] = PAGE,
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """List audits, the newest first."""
+    page = service_json.audit_page(first(limit, _audits(deployment(stack, stack_region, profile)).listed))
+    if format is Output.JSON:
+        write(dump(page))
+    else:
+        write(rendered(partial(draw_audits, page["audits"], more=page["cursor"] is not None)))
+
+
+@app.command()
+def show(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The audit's id, as the list shows it.")],
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Show an audit: how it is or how it ended, what it covered, and what it could not see."""
+    _write(_audits(deployment(stack, stack_region, profile)).shown(id), format)
+
+
+def _audits(there: Deployment) -> Audits:
+    return serving(there.deployed, there.session).audits
+
+
+def _write(audit: AuditDetailDocument, format: Output) -> None:
+    write(dump(audit) if format is Output.JSON else rendered(partial(draw_audit, audit)))
+
+
+def _ended(audits: Audits, id_: str) -> AuditDetailDocument:
+    """The audit once it has ended."""
+    waited_s = 0
+    while True:
+        try:
+            if (audit := audits.shown(id_))["state"] != "running":
+                return audit
+        except NotFoundError as error:
+            if waited_s >= TO_BEGIN_S:
+                note(f"Audit {id_} has not begun after {waited_s} seconds: its execution in Step Functions tells why")
+                raise typer.Exit(ExitStatus.INCOMPLETE) from error
+        time.sleep(POLL_S)
+        waited_s += POLL_S

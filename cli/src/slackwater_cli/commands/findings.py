@@ -1,0 +1,183 @@
+"""`slackwater findings`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from typing import Annotated, Final
+
+import typer
+
+from slackwater.app.findings import Action, Findings
+from slackwater.app.nearest import did_you_mean
+from slackwater.app.policy import LIST_DETECTORS
+from slackwater.app.wiring import clock, serving
+from slackwater.aws.identity import identity
+from slackwater.engine.registry import registry
+from slackwater.model.listing import FINDING_ORDERS, PAGE, FindingOrder, FindingQuery
+from slackwater.model.tracking import STATUSES, Status
+from slackwater.views import service_json
+from slackwater.views.scan_json import dump
+from slackwater_cli.deployment import Deployment, deployment
+from slackwater_cli.exits import UsageError
+from slackwater_cli.findings_table import draw_detail, draw_findings, state
+from slackwater_cli.listing import first
+from slackwater_cli.moment import moment
+from slackwater_cli.options import (
+    STACK,
+    FormatOption,
+    Output,
+    ProfileOption,
+    Severity,
+    StackOption,
+    StackRegionOption,
+    one_of,
+)
+from slackwater_cli.streams import rendered, write
+from slackwater_cli.targets import check_named_regions
+
+ACCOUNT: Final = re.compile(r"\d{12}")
+MAX_DAYS: Final = 366
+
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The finding's id, as the list shows it.")]
+WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept for good.")]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="RFC3339", help="Until this time, such as 2026-12-01T00:00:00Z.")
+]
+
+app = typer.Typer(
+    rich_markup_mode=None, help="What the deployed service found, and what is decided about it.", no_args_is_help=True
+)
+
+
+@app.command("list")
+def list_(
+    status: Annotated[
+        Status, typer.Option(parser=one_of("--status", STATUSES), metavar="|".join(STATUSES), help="Findings of this status.")
+    ] = "open",
+    detector: Annotated[str | None, typer.Option(metavar="ID", help="Of this detector.")] = None,
+    account: Annotated[str | None, typer.Option(metavar="A", help="In this account.")] = None,
+    region: Annotated[str | None, typer.Option(metavar="R", help="In this region.")] = None,
+    severity: Annotated[
+        Severity | None,
+        typer.Option(parser=one_of("--severity", Severity), metavar="|".join(Severity), help="Of this severity."),
+    ] = None,
+    min_saving: Annotated[str | None, typer.Option(metavar="USD", help="Saving at least so much a month.")] = None,
+    sort: Annotated[
+        FindingOrder,
+        typer.Option(
+            parser=one_of("--sort", FINDING_ORDERS),
+            metavar="ORDER",
+            help=f"{', '.join(FINDING_ORDERS)}; a minus is the greatest, or the newest, first.",
+        ),
+    ] = "-monthly_savings_usd",
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="Show so many; 0 shows all.")] = PAGE,
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """List findings: the open ones, the dearest first, unless asked otherwise."""
+    if detector and detector not in registry():
+        raise UsageError(f"--detector: no detector {detector!r}; {did_you_mean(detector, registry(), LIST_DETECTORS)}")
+    if account and not ACCOUNT.fullmatch(account):
+        raise UsageError(f"--account {account!r}: an account has twelve digits")
+    query = FindingQuery(
+        status=status,
+        detector=detector,
+        account=account,
+        region=region,
+        severity=severity.value if severity else None,
+        minimum_monthly_savings_usd=_usd(min_saving) if min_saving else None,
+        order=sort,
+    )
+    there = deployment(stack, stack_region, profile)
+    if region:
+        check_named_regions(there.session, [region])
+    findings = _findings(there)
+    page = service_json.finding_page(first(limit, lambda size, at: findings.listed(replace(query, limit=size, cursor=at))))
+    if format is Output.JSON:
+        write(dump(page))
+    else:
+        more = page["cursor"] is not None
+        write(rendered(partial(draw_findings, page["findings"], status, more=more)))
+
+
+@app.command()
+def show(
+    id: IdArgument,
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Show a finding: its evidence, what to do, and every change of it."""
+    shown = _findings(deployment(stack, stack_region, profile)).shown(id)
+    detail = service_json.finding_detail(shown.finding, shown.ledger, shown.evidence)
+    write(dump(detail) if format is Output.JSON else rendered(partial(draw_detail, detail)))
+
+
+@app.command()
+def snooze(
+    id: IdArgument,
+    days: Annotated[int | None, typer.Option(metavar="N", min=1, max=MAX_DAYS, help="For so many days.")] = None,
+    until: UntilOption = None,
+    why: WhyOption = "",
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Put a finding aside for a while; then it opens again, if it is still there."""
+    if (days is None) == (until is None):
+        raise UsageError("Say for how long: either --days or --until")
+    end = moment(until, "--until") if until else (clock() + timedelta(days=days or 0)).replace(microsecond=0)
+    _decide(deployment(stack, stack_region, profile), id, "snooze", why, end)
+
+
+@app.command()
+def dismiss(
+    id: IdArgument,
+    why: WhyOption,
+    until: UntilOption = None,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Say that a finding is as it should be: for good, or until a time."""
+    end = moment(until, "--until") if until else None
+    _decide(deployment(stack, stack_region, profile), id, "dismiss", why, end)
+
+
+@app.command()
+def reopen(
+    id: IdArgument,
+    why: WhyOption = "",
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Take back what was decided."""
+    _decide(deployment(stack, stack_region, profile), id, "reopen", why, None)
+
+
+def _decide(there: Deployment, id_: str, action: Action, why: str, until: datetime | None) -> None:
+    who = identity(there.session).arn
+    decided = _findings(there).decided(id_, action, who=who, why=why, until=until, now=clock())
+    write(f"{id_}: {state(service_json.tracked_finding(decided))}\n")
+
+
+def _findings(there: Deployment) -> Findings:
+    return serving(there.deployed, there.session).findings
+
+
+def _usd(words: str) -> Decimal:
+    try:
+        usd = Decimal(words)
+    except InvalidOperation:
+        usd = Decimal("NaN")
+    if not usd.is_finite() or usd < 0:
+        raise UsageError(f"--min-saving {words!r}: not an amount of US dollars, such as 5 or 12.50")
+    return usd

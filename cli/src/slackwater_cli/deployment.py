@@ -1,0 +1,43 @@
+"""The deployed service that a command speaks to: found by its stack, asked with the user's own credentials."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slackwater.app.settings import Deployed, NotDeployedError
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.regions import default_region, known_regions
+from slackwater.aws.session import AwsSession
+from slackwater.aws.stack import StackError, stack_outputs
+from slackwater_cli.exits import UsageError
+from slackwater_cli.targets import refuse_unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What was deployed, and a session at home where it is."""
+
+    deployed: Deployed
+    session: AwsSession
+
+
+def deployment(stack: str, stack_region: str | None, profile: str | None) -> Deployment:
+    """The service that this stack deployed.
+
+    Raises:
+        UsageError: no region, no such stack there, or not one of ours.
+        AwsError: the stack cannot be read.
+    """
+    session = AwsSession(profile, meter=CallMeter(), home=stack_region)
+    region = stack_region or default_region(session)
+    if region is None:
+        raise UsageError("No region: name the stack's with --stack-region, or set AWS_REGION")
+    refuse_unknown("--stack-region" if stack_region else "AWS_REGION or the profile", [region], known_regions(session))
+    try:
+        outputs, status = stack_outputs(session, stack, region)
+    except StackError as error:
+        raise UsageError(f"{error}: name it with --stack, and its region with --stack-region; or deploy it") from error
+    try:
+        return Deployment(Deployed.of_stack(outputs), session)
+    except NotDeployedError as error:
+        raise UsageError(f"--stack {stack}: {error}: it is {status}, or not one of Slackwater's") from error

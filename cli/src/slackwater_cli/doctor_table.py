@@ -1,0 +1,76 @@
+"""What a caller may see, for people at a terminal."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from slackwater.model.access import Access, Check, Examination
+from slackwater.views.doctor_json import consequence, hints, statement
+from slackwater.views.scan_json import dump
+from slackwater.views.words import count, one_line
+
+STYLES: Final[dict[Access, str]] = {"allowed": "green", "denied": "bold red", "unreachable": "bold red", "failed": "bold red"}
+INDENT: Final = 13
+
+
+def draw_examination(seen: Examination, console: Console) -> None:
+    """Whether a scan would be whole, who asked where, each action, and what would close the gaps."""
+    console.print(Text(_headline(seen), "bold green" if seen.ready else "bold red"))
+    role = f", as role {seen.role}" if seen.role else ""
+    console.print(Text(f"Asked by {seen.arn}{role}, in account {seen.account} (partition {seen.partition}),"), soft_wrap=True)
+    console.print(Text(f"in {count(len(seen.regions), 'region')}: {', '.join(seen.regions)}."))
+    console.print()
+    _draw_actions(seen, console)
+    if seen.lacking:
+        console.print()
+        console.print(Text("This statement in the caller's policy would close what is denied:", "bold"))
+        console.print(Text(dump(statement(seen.lacking)).rstrip()), soft_wrap=True)
+    for hint in hints(seen):
+        console.print()
+        console.print(Text(hint, "bold"))
+
+
+def _headline(seen: Examination) -> str:
+    if required := {check.need.action for check in seen.missing if not check.need.optional}:
+        return f"NOT READY: a scan would be incomplete, for want of {count(len(required), 'required action')}."
+    optional = {check.need.action for check in seen.missing}
+    without = f", but not {count(len(optional), 'optional action')}" if optional else ""
+    return f"Ready: a scan would see everything required{without}."
+
+
+def _draw_actions(seen: Examination, console: Console) -> None:
+    """What is missing first, and of that what is required."""
+    by_action: defaultdict[str, list[Check]] = defaultdict(list)
+    for check in sorted(seen.checks, key=lambda c: (c.answer.access == "allowed", c.need.optional, c.need.action)):
+        by_action[check.need.action].append(check)
+    for action, checks in by_action.items():
+        for (access, reason), regions in _alike(checks).items():
+            _draw_action(action, access, "" if len(regions) == len(checks) else f" in {', '.join(regions)}", console)
+            if access != "allowed":
+                need = checks[0].need
+                weight = "Optional" if need.optional else "Required"
+                console.print(_indented(Text(f"{weight}: without it {consequence(need)}.")))
+                console.print(_indented(Text(one_line(reason or ""), "dim")))
+
+
+def _draw_action(action: str, access: Access, where: str, console: Console) -> None:
+    word = access if access == "allowed" else access.upper()
+    console.print(Text.assemble((f"{word:{INDENT}}", STYLES[access]), action, where), soft_wrap=True)
+
+
+def _indented(words: Text) -> Padding:
+    return Padding(words, (0, 0, 0, INDENT))
+
+
+def _alike(checks: Sequence[Check]) -> dict[tuple[Access, str | None], list[str]]:
+    """Regions by what came of the action there."""
+    regions: defaultdict[tuple[Access, str | None], list[str]] = defaultdict(list)
+    for check in checks:
+        regions[check.answer.access, check.answer.reason].append(check.region or "")
+    return regions

@@ -1,0 +1,87 @@
+"""Options that several commands share, and how their words are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from slackwater.app.policy import DEFAULT_POLICY
+from slackwater_cli.exits import UsageError
+from slackwater_cli.streams import note
+
+ROLE_ARN: Final = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/\S+")
+
+
+class Severity(StrEnum):
+    """A finding's severity."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+    INFO = "info"
+
+
+class Output(StrEnum):
+    """How something is shown."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+def one_of[C: str](option: str, choices: Iterable[C], later: Collection[str] = ()) -> Callable[[str], C]:
+    """What reads an option's word, in any case; `later` are choices that are promised."""
+    words = {str(choice): choice for choice in choices}
+
+    def read(word: str) -> C:
+        there_are = ", ".join(words)
+        if word.lower() in later:
+            raise UsageError(f"{option} {word} comes with a later release; there are {there_are}")
+        if word.lower() not in words:
+            raise UsageError(f"{option} {word!r}: there are {there_are}")
+        return words[word.lower()]
+
+    return read
+
+
+ProfileOption = Annotated[str | None, typer.Option("--profile", metavar="P", help="AWS profile.")]
+PolicyOption = Annotated[
+    Path | None,
+    typer.Option("--policy", metavar="FILE", help=f"Policy file; ./{DEFAULT_POLICY} is taken if it is there."),
+]
+RoleOption = Annotated[str | None, typer.Option("--role-arn", metavar="ARN", help="Look as this role.")]
+ExternalIdOption = Annotated[str | None, typer.Option("--external-id", metavar="X", help="External id that the role asks for.")]
+FormatOption = Annotated[
+    Output,
+    typer.Option("--format", parser=one_of("--format", Output), metavar="|".join(Output), help="How to show it."),
+]
+StackOption = Annotated[str, typer.Option("--stack", metavar="NAME", help="CloudFormation stack that was deployed.")]
+StackRegionOption = Annotated[
+    str | None,
+    typer.Option("--stack-region", metavar="R", help="Region of that stack, instead of AWS_REGION or the profile's."),
+]
+STACK: Final = "slackwater"
+
+
+def check_role(role_arn: str | None, external_id: str | None) -> None:
+    """Refuse a role that cannot be one.
+
+    Raises:
+        UsageError: an external id without a role, or no ARN of a role.
+    """
+    if external_id and not role_arn:
+        raise UsageError("--external-id goes with --role-arn")
+    if role_arn and not ROLE_ARN.fullmatch(role_arn):
+        raise UsageError(f"--role-arn {role_arn!r}: a role's ARN looks like arn:aws:iam::123456789012:role/Name")
+
+
+def policy_file(named: Path | None) -> Path | None:
+    """The policy file that was named, or the one that lies here, if any; that is told."""
+    if named is None and DEFAULT_POLICY.exists():
+        note(f"Policy: ./{DEFAULT_POLICY}")
+        return DEFAULT_POLICY
+    return named

@@ -1,0 +1,25 @@
+"""Tells of what has changed in the table: called with batches of its stream."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from slackwater.app.announce import NotAnnouncedError
+from slackwater.app.settings import Deployed
+from slackwater.app.telemetry import LOGGER
+from slackwater.app.wiring import announcing
+
+ANNOUNCER = announcing(Deployed.of(os.environ))
+
+
+@LOGGER.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
+    """From which record on the batch must come again; from none where all was told."""
+    try:
+        told = ANNOUNCER.announce(event["Records"])
+    except NotAnnouncedError as error:
+        LOGGER.exception("not announced")
+        return {"batchItemFailures": [{"itemIdentifier": error.sequence_number}]}
+    LOGGER.info("announced", events=told)
+    return {"batchItemFailures": []}

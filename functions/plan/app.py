@@ -1,0 +1,42 @@
+"""Plans an audit: the state machine's first task."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import BaseModel, ConfigDict
+
+from slackwater.app.policy import PolicyError
+from slackwater.app.settings import Deployed
+from slackwater.app.telemetry import LOGGER, emit
+from slackwater.app.wiring import planning
+from slackwater.model.audits import AuditRequest
+
+PLANNER = planning(Deployed.of(os.environ))
+
+
+class Event(BaseModel):
+    """The execution's name and input."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    audit_id: str
+    request: AuditRequest
+
+
+@LOGGER.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
+    """Where to scan; nowhere where another audit has the occasion."""
+    asked = Event.model_validate(event)
+    LOGGER.append_keys(audit_id=asked.audit_id)
+    try:
+        plan = PLANNER.plan(asked.audit_id, asked.request)
+    except PolicyError:
+        emit({"PolicyInvalid": 1})
+        raise
+    emit({"PolicyInvalid": 0})
+    targets = (
+        [] if plan is None else [{"account": t.account, "region": t.region, "partition": t.partition} for t in plan.targets]
+    )
+    LOGGER.info("planned" if plan else "duplicate", targets=len(targets), occasion=asked.request.occasion)
+    return {"audit_id": asked.audit_id, "duplicate": plan is None, "targets": targets}

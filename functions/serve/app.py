@@ -1,0 +1,136 @@
+"""The HTTP API: one function a route."""
+
+import os
+from datetime import datetime, timedelta
+from decimal import Decimal
+from http import HTTPStatus
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.logging import correlation_paths
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic_core import from_json
+
+from slackwater.app import api_requests as take
+from slackwater.app.api_document import document
+from slackwater.app.api_problems import answer_problems, route
+from slackwater.app.findings import Action
+from slackwater.app.nearest import did_you_mean
+from slackwater.app.policy import LIST_DETECTORS
+from slackwater.app.settings import Deployed
+from slackwater.app.telemetry import LOGGER
+from slackwater.app.wiring import clock, serving
+from slackwater.engine.registry import registry
+from slackwater.model.audits import AuditRequest
+from slackwater.model.listing import PAGE, FindingQuery
+from slackwater.views import service_json
+from slackwater.views.service_document import (
+    AuditDetailDocument,
+    AuditPageDocument,
+    FindingDetailDocument,
+    FindingPageDocument,
+    StartedDocument,
+    TrackedFindingDocument,
+)
+
+SERVING = serving(Deployed.of(os.environ))
+API = APIGatewayHttpResolver(json_body_deserializer=from_json)
+answer_problems(API)
+
+
+@LOGGER.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP, clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """The answer to one request."""
+    return API.resolve(event, context)
+
+
+@route(API.get, "/findings", "A page of them")
+def list_findings(
+    status: take.OfStatus = "open",
+    detector: take.OfDetector = None,
+    account: take.OfAccount = None,
+    region: take.OfRegion = None,
+    severity: take.OfSeverity = None,
+    minimum_monthly_savings_usd: take.Minimum = None,
+    sort: take.Order = "-monthly_savings_usd",
+    limit: take.Limit = PAGE,
+    cursor: take.Cursor = None,
+) -> FindingPageDocument:
+    """List findings."""
+    if detector is not None and detector not in registry():
+        raise take.invalid(["query", "detector"], f"no such detector; {did_you_mean(detector, registry(), LIST_DETECTORS)}")
+    query = FindingQuery(
+        status=status,
+        detector=detector,
+        account=account,
+        region=region,
+        severity=severity,
+        minimum_monthly_savings_usd=None if minimum_monthly_savings_usd is None else Decimal(minimum_monthly_savings_usd),
+        order=sort,
+        limit=limit,
+        cursor=cursor,
+    )
+    return service_json.finding_page(SERVING.findings.listed(query))
+
+
+@route(API.get, "/findings/<id>", "The finding with its evidence and its ledger", 404)
+def show_finding(id: take.Id) -> FindingDetailDocument:
+    """Show a finding."""
+    shown = SERVING.findings.shown(id)
+    return service_json.finding_detail(shown.finding, shown.ledger, shown.evidence)
+
+
+@route(API.post, "/findings/<id>/snooze", "The finding as it is now", 404, 409, 413, 415)
+def snooze_finding(id: take.Id, body: take.SnoozeBody) -> TrackedFindingDocument:
+    """Snooze a finding for a while."""
+    return decided(id, "snooze", body.why, body.until or clock() + timedelta(days=body.days or 0))
+
+
+@route(API.post, "/findings/<id>/dismiss", "The finding as it is now", 404, 409, 413, 415)
+def dismiss_finding(id: take.Id, body: take.DismissBody) -> TrackedFindingDocument:
+    """Dismiss a finding, for a while or for good."""
+    return decided(id, "dismiss", body.why, body.until)
+
+
+@route(API.post, "/findings/<id>/reopen", "The finding as it is now", 404, 409, 413, 415)
+def reopen_finding(id: take.Id, body: take.ReopenBody = take.JUST_REOPEN) -> TrackedFindingDocument:
+    """Reopen a finding."""
+    return decided(id, "reopen", body.why, None)
+
+
+@route(API.post, "/audits", "It is on its way", 413, 415, status=202, headers={"Location": "Where it can be looked at"})
+def start_audit(
+    body: take.StartBody = take.AS_THE_POLICY_SAYS, idempotency_key: take.IdempotencyKey = None
+) -> Response[StartedDocument]:
+    """Start an audit."""
+    who = take.caller(API.current_event)
+    request = AuditRequest(requested_by=who, regions=tuple(body.regions), detectors=tuple(body.detectors))
+    id_ = SERVING.audits.start(request, idempotency_key)
+    LOGGER.info("started", audit_id=id_, requested_by=who)
+    return Response(HTTPStatus.ACCEPTED, take.JSON, StartedDocument(id=id_), {"Location": f"/audits/{id_}"})
+
+
+@route(API.get, "/audits", "A page of them")
+def list_audits(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> AuditPageDocument:
+    """List audits, the newest first."""
+    return service_json.audit_page(SERVING.audits.listed(limit, cursor))
+
+
+@route(API.get, "/audits/<id>", "The audit with what it covered, and a link to its scan document", 404)
+def show_audit(id: take.Id) -> AuditDetailDocument:
+    """Show an audit."""
+    return SERVING.audits.shown(id)
+
+
+@route(API.get, "/openapi.json", "OpenAPI 3.1")
+def show_openapi() -> dict[str, Any]:
+    """Show this document."""
+    return document(API, API.current_event)
+
+
+def decided(id: str, action: Action, why: str, until: datetime | None) -> TrackedFindingDocument:
+    """The finding once the caller's decision about it is stored."""
+    who = take.caller(API.current_event)
+    finding = SERVING.findings.decided(id, action, who=who, why=why, until=until, now=clock())
+    LOGGER.info("decided", finding_id=id, action=action, status=finding.status, who=who)
+    return service_json.tracked_finding(finding)

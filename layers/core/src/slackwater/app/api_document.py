@@ -1,0 +1,52 @@
+"""The API's own description, OpenAPI 3.1."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
+
+TITLE: Final = "Slackwater"
+VERSION: Final = "1"
+DESCRIPTION: Final = (
+    "AWS storage that stands still, and machines whose burst has run dry: what was found, what is decided about it, and the "
+    "audits that find it. Money is a string of US dollars, a time is RFC 3339 in UTC, and null means unknown or not there."
+)
+SIGNED: Final = {
+    "type": "apiKey",
+    "in": "header",
+    "name": "Authorization",
+    "description": "AWS Signature Version 4 for the service execute-api",
+    "x-amazon-apigateway-authtype": "awsSigv4",
+}
+TOKEN: Final = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
+POWERTOOLS_OWN: Final = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
+"""Errors that Powertools describes, and that are answered as problems here."""
+
+
+def document(api: APIGatewayHttpResolver, event: APIGatewayProxyEventV2) -> dict[str, Any]:
+    """The document as it holds for whoever asks: where they asked, and how they said who they are."""
+    context = event.request_context
+    stage = "" if context.stage == "$default" else f"/{context.stage}"
+    scheme = {"bearer": TOKEN} if context.authorizer.jwt_claim else {"sigv4": SIGNED}
+    told: dict[str, Any] = json.loads(api.get_openapi_json_schema(title=TITLE, version=VERSION, description=DESCRIPTION))
+    told["servers"] = [{"url": f"https://{context.domain_name}{stage}"}]
+    told["security"] = [{name: []} for name in scheme]
+    told["components"]["securitySchemes"] = scheme
+    for name in POWERTOOLS_OWN:
+        del told["components"]["schemas"][name]
+    for path in told["paths"].values():
+        for operation in path.values():
+            for parameter in operation.get("parameters", ()):
+                parameter["schema"] = _without_null(parameter["schema"])
+    return told
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a parameter that may be left out: it cannot be sent as null."""
+    kinds: list[dict[str, Any]] = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    if len(kinds) != 1:
+        return schema
+    return kinds[0] | {key: value for key, value in schema.items() if key not in {"anyOf", "default"}}

@@ -1,0 +1,178 @@
+"""What the API takes: the types of its parameters and bodies, and what is checked of every request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Final, Self
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.exceptions import UnauthorizedError
+from aws_lambda_powertools.event_handler.middlewares.openapi_validation import OpenAPIRequestValidationMiddleware
+from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupportedContentType, RequestValidationError
+from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema, model_validator
+
+from slackwater.app.findings import LONGEST_SNOOZE, LONGEST_WHY
+from slackwater.app.moment import moment
+from slackwater.app.nearest import did_you_mean
+from slackwater.model.listing import MAX_PAGE, FindingOrder
+from slackwater.model.tracking import Status
+from slackwater.model.verdicts import Severity
+
+REGION: Final = "^[a-z]{2}(-[a-z]+)+-[0-9]+$"
+DETECTOR: Final = "^[a-z0-9]+(-[a-z0-9]+)+$"
+JSON: Final = "application/json"
+
+Id = Annotated[str, Path(description="Its id", max_length=80, pattern="^[A-Za-z0-9_-]+$")]
+Limit = Annotated[int, Query(description="How many at most", ge=1, le=MAX_PAGE)]
+Cursor = Annotated[str | None, Query(description="Where to go on: the cursor of the page before", max_length=1_024)]
+
+OfStatus = Annotated[Status, Query(description="What became of it")]
+OfDetector = Annotated[str | None, Query(description="The detector that found it", pattern=DETECTOR, max_length=64)]
+OfAccount = Annotated[str | None, Query(description="The account it is in", pattern="^[0-9]{12}$")]
+OfRegion = Annotated[str | None, Query(description="The region it is in", pattern=REGION, max_length=32)]
+OfSeverity = Annotated[Severity | None, Query(description="How severe it is")]
+Minimum = Annotated[
+    str | None,
+    Query(
+        description="What it saves at least, in USD a month; unknown savings are left out",
+        pattern=r"^[0-9]{1,9}(\.[0-9]{1,2})?$",
+    ),
+]
+Order = Annotated[FindingOrder, Query(description="What comes first; a minus is the greatest, or the newest")]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        description="What you call this request: the same caller and key are one audit, however often they ask",
+        pattern="^[A-Za-z0-9_-]{1,64}$",
+    ),
+]
+
+Why = Annotated[str, StringConstraints(strip_whitespace=True, max_length=LONGEST_WHY)]
+
+
+def _until(said: object) -> datetime:
+    if not isinstance(said, str):
+        raise ValueError("not a text")  # noqa: TRY004 -- pydantic makes a validation error of it
+    return moment(said)
+
+
+Until = Annotated[datetime, BeforeValidator(_until), WithJsonSchema({"type": "string", "format": "date-time"})]
+
+
+class Request(BaseModel):
+    """A body; it holds what is named and nothing else."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Snooze(Request):
+    """For how long a finding is not to be shown among the open ones: until a time, or for so many days."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["until"], "properties": {"until": {"type": "string"}}},
+                {"required": ["days"], "properties": {"days": {"type": "integer"}}},
+            ]
+        }
+    )
+
+    until: Until | None = Field(default=None, description="A time to come, at most 366 days away")
+    days: int | None = Field(default=None, ge=1, le=LONGEST_SNOOZE.days)
+    why: Why = ""
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if (self.until is None) == (self.days is None):
+            raise ValueError("say either until when or for how many days")
+        return self
+
+
+class Dismiss(Request):
+    """That a finding is not to be acted on, and why; until a time, or for good."""
+
+    why: Annotated[Why, StringConstraints(min_length=1)]
+    until: Until | None = Field(default=None, description="A time to come; for good without it")
+
+
+class Reopen(Request):
+    """That a finding is open again after all."""
+
+    why: Why = ""
+
+
+class Start(Request):
+    """What to audit; what is left out is as the policy says."""
+
+    regions: list[Annotated[str, StringConstraints(pattern=REGION, max_length=32)]] = Field(default=[], max_length=64)
+    detectors: list[Annotated[str, StringConstraints(pattern=DETECTOR, max_length=64)]] = Field(default=[], max_length=64)
+
+
+JUST_REOPEN: Final = Reopen()
+AS_THE_POLICY_SAYS: Final = Start()
+
+SnoozeBody = Annotated[Snooze, Body()]
+DismissBody = Annotated[Dismiss, Body()]
+ReopenBody = Annotated[Reopen, Body()]
+StartBody = Annotated[Start, Body()]
+
+
+def caller(event: APIGatewayProxyEventV2) -> str:
+    """Who asks, as API Gateway has made sure of: the ARN that signed, or the e-mail address or subject of the token.
+
+    Raises:
+        UnauthorizedError: nobody, should a route ever be left without an authorizer.
+    """
+    authorizer = event.request_context.authorizer
+    claims = authorizer.jwt_claim
+    email = claims.get("email") if str(claims.get("email_verified")).lower() != "false" else None
+    if who := authorizer.iam.user_arn or email or claims.get("sub"):
+        return str(who)
+    raise UnauthorizedError("Sign the request with AWS Signature Version 4, or send a token if the API takes tokens.")
+
+
+def invalid(where: Sequence[str], what: str) -> RequestValidationError:
+    """A request that cannot be granted as it is."""
+    return RequestValidationError([{"loc": tuple(where), "msg": what, "type": "value_error"}])
+
+
+type Next = Callable[[APIGatewayHttpResolver], Response[Any]]
+
+
+def known_caller(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[Any]:
+    """Refuse who is not known."""
+    caller(app.current_event)
+    return next_middleware(app)
+
+
+def json_object(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[Any]:
+    """Refuse bodies that are anything but a JSON object: Powertools takes forms, too, and an array for its first element."""
+    event = app.current_event
+    if app.context["_route"].dependant.body_params and event.body:
+        media_type = event.headers.get("content-type", JSON)
+        if media_type.partition(";")[0].strip() != JSON:
+            raise RequestUnsupportedContentType(f"The body must be {JSON}, and is {media_type}.", [])
+        try:
+            body = event.json_body
+        except ValueError as error:  # neither JSON nor, perhaps, text
+            raise invalid(["body"], f"is not JSON: {error}") from error
+        if not isinstance(body, dict):
+            raise invalid(["body"], "is not a JSON object")
+    return next_middleware(app)
+
+
+def known_parameters(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[Any]:
+    """Refuse query parameters that there are not: a filter that is misspelt must not let everything through."""
+    valid = {field.alias for field in app.context["_route"].dependant.query_params}
+    if unknown := [name for name in app.current_event.query_string_parameters if name not in valid]:
+        name = unknown[0]
+        raise invalid(["query", name], f"no such parameter; {did_you_mean(name, valid, 'GET /openapi.json')}")
+    return next_middleware(app)
+
+
+CHECKS: Final = (known_caller, json_object, known_parameters, OpenAPIRequestValidationMiddleware())  # type: ignore[no-untyped-call]
+"""In this order, instead of Powertools' `enable_validation`, which would look at what was sent first."""

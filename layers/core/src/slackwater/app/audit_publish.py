@@ -1,0 +1,277 @@
+"""Ends an audit: one document out of its targets', the findings merged into the store, what came of it on record.
+
+All of it may be done again from the start, after any step, and comes to the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final, NotRequired, TypedDict
+
+from pydantic import TypeAdapter, ValidationError
+
+from slackwater.app.audit_plan import plan_of
+from slackwater.aws.errors import reason
+from slackwater.engine.merge import merge_one, pairs
+from slackwater.model import object_keys
+from slackwater.model.audits import (
+    TARGETS_NAMED,
+    AuditOutcome,
+    AuditPlan,
+    AuditRecord,
+    AuditRequest,
+    IncompleteTarget,
+)
+from slackwater.model.findings import Gap, Scan, TargetScan, Usage
+from slackwater.model.resources import Target
+from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Sighting, TargetReport, TrackedFinding
+from slackwater.ports import AuditStore, Clock, Documents, FindingStore
+from slackwater.views import scan_json
+from slackwater.views.document import ScanDocument
+from slackwater.views.scan_merge import merged
+from slackwater.views.service_json import report
+
+DOCUMENT: Final = TypeAdapter(ScanDocument)
+
+AT_ONCE: Final = 16
+"""Findings on their way to the store: as many as a client keeps connections."""
+
+TRIES: Final = 5
+"""A finding that somebody else changes again and again between our reading and writing is left to the next try of the whole."""
+
+MAX_SAID: Final = 1_000
+"""Characters of an error: a policy may have several mistakes."""
+
+PAGE: Final = 100
+PAGES: Final = 10
+"""Audits to look back over: hourly ones for a month lie between a weekly schedule's last four."""
+
+
+class StepError(TypedDict):
+    """How Step Functions tells what ended a task. `Cause` is a function's error as JSON, or a sentence."""
+
+    Error: str
+    Cause: NotRequired[str]
+
+
+class TargetResult(TypedDict):
+    """What came of the scan of one target."""
+
+    account: str
+    region: str
+    complete: NotRequired[bool]
+    error: NotRequired[StepError]
+
+
+class NoAuditError(Exception):
+    """An audit that is not on record."""
+
+
+class ContendedError(Exception):
+    """A finding that others kept changing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publisher:
+    """Everything that ending an audit needs."""
+
+    documents: Documents
+    audits: AuditStore
+    findings: FindingStore
+    clock: Clock
+
+    def publish(self, audit_id: str, results: Iterable[TargetResult]) -> AuditRecord:
+        """What came of an audit whose targets were scanned. An audit that has ended stays as it is.
+
+        Raises:
+            NoPlanError, NoAuditError: there is no such audit.
+            ContendedError: a finding could not be merged.
+        """
+        record = self._record(audit_id)
+        if record.state != "running":
+            return record
+        plan = plan_of(self.documents, audit_id)
+        errors = {(one["account"], one["region"]): one["error"] for one in results if "error" in one}
+        seen = [self._seen(plan, target, errors.get((target.account, target.region))) for target in plan.targets]
+        whole = merged([_unseen(plan, one) if isinstance(one, Gap) else one for one in seen])
+        self.documents.write(object_keys.scan(audit_id), scan_json.dump(whole))
+        happened = self._merge(plan, [report(one) for one in seen if not isinstance(one, Gap)])
+        gaps = [one for one in seen if isinstance(one, Gap)]
+        if len(gaps) == len(seen):
+            return self._end(
+                replace(record, state="failed", error=f"No target could be scanned: {gaps[0].what}: {gaps[0].reason}")
+            )
+        outcome = _outcome(whole, happened)
+        if not outcome.incomplete_targets:
+            return self._end(replace(record, state="complete", outcome=outcome))
+        outcome = replace(outcome, incomplete_in_a_row=1 + self._incomplete_before(record))
+        return self._end(replace(record, state="incomplete", outcome=outcome))
+
+    def fail(self, audit_id: str, request: AuditRequest, error: StepError) -> AuditRecord:
+        """Put on record that an audit failed, even one that was never begun. An audit that has ended stays as it is."""
+        now = self.clock()
+        failed = AuditRecord(
+            id=audit_id,
+            state="failed",
+            started_at=now,
+            finished_at=now,
+            request=request,
+            policy=None,
+            outcome=None,
+            error=said(error),
+        )
+        if self.audits.begin(failed):
+            return failed
+        record = self._record(audit_id)
+        return self._end(replace(record, state="failed", error=failed.error)) if record.state == "running" else record
+
+    def _record(self, audit_id: str) -> AuditRecord:
+        record = self.audits.get(audit_id)
+        if record is None:
+            raise NoAuditError(f"audit {audit_id} is not on record")
+        return record
+
+    def _end(self, record: AuditRecord) -> AuditRecord:
+        ended = replace(record, finished_at=self.clock())
+        return ended if self.audits.end(ended) else self._record(record.id)
+
+    def _seen(self, plan: AuditPlan, target: Target, error: StepError | None) -> ScanDocument | Gap:
+        """The document of a target, or why there is none."""
+        if error:
+            return Gap(target.account, target.region, "lambda:Invoke", said(error))
+        key = object_keys.target_scan(plan.audit_id, target.account, target.region)
+        try:
+            stored = self.documents.read(key)
+            if stored is None:
+                return Gap(target.account, target.region, "s3:GetObject", f"the scan left no document at {key}")
+            return DOCUMENT.validate_json(stored[0])
+        except (ValidationError, UnicodeDecodeError) as broken:
+            return Gap(target.account, target.region, "s3:GetObject", f"{key} is no scan document: {reason(broken)}")
+
+    def _merge(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> Counter[Happening]:
+        """Merge what was seen into the store; what this audit made happen, to how many findings."""
+        tasks = [
+            (known, sighting, one)
+            for one in reports
+            for known, sighting in pairs(self.findings.unresolved(one.account, one.region), one)
+        ]
+        ids = {one.id for known, sighting, _ in tasks for one in (known, sighting) if one}
+        before = self._known_before(plan.audit_id, ids)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            entries = list(pool.map(lambda task: self._merge_one(plan, *task), tasks))
+            if before is not None:  # an earlier try has done some of it: the ledgers know all
+                entries = list(pool.map(lambda id_: self._told(plan, id_), ids | before))
+        return Counter(entry.happening for some in entries for entry in some)
+
+    def _known_before(self, audit_id: str, ids: Collection[str]) -> set[str] | None:
+        """The findings that this audit is about, as its first try found them; None on the first try."""
+        key = object_keys.known(audit_id)
+        if stored := self.documents.read(key):
+            return set(json.loads(stored[0]))
+        self.documents.write(key, json.dumps(sorted(ids)))
+        return None
+
+    def _merge_one(
+        self, plan: AuditPlan, known: TrackedFinding | None, sighting: Sighting | None, report: TargetReport
+    ) -> Sequence[LedgerEntry]:
+        """Merge one finding; what this audit has written in its ledger."""
+        write = merge_one(known, sighting, report, plan.audit_id, plan.now)
+        if write is None:
+            return ()
+        if self.findings.write(write):
+            return (write.entry,) if write.entry else ()
+        # Somebody wrote before us: another audit, a person, or we ourselves, if an answer was lost.
+        id_ = write.finding.id
+        for _ in range(TRIES):
+            write = merge_one(self.findings.get(id_), sighting, report, plan.audit_id, plan.now)
+            if write is None or self.findings.write(write):
+                return self._told(plan, id_)
+        raise ContendedError(f"finding {id_} changed whenever it was to be merged")
+
+    def _told(self, plan: AuditPlan, id_: str) -> list[LedgerEntry]:
+        ledger = self.findings.ledger(id_)
+        return [entry for entry in ledger if (entry.audit_id, entry.who) == (plan.audit_id, SERVICE)]
+
+    def _incomplete_before(self, record: AuditRecord) -> int:
+        """Audits of the same schedule that ended incomplete or failed before this one, since the last complete one."""
+        count, cursor = 0, None
+        for _ in range(PAGES):
+            page = self.audits.list(PAGE, cursor)
+            for one in page.items:
+                before = one.started_at < record.started_at and one.state != "running"
+                if before and _schedule(one.request) == _schedule(record.request):
+                    if one.state == "complete":
+                        return count
+                    count += 1
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return count
+
+
+def said(error: StepError) -> str:
+    """What ended a task, on one line: its name and message, without the stack trace."""
+    cause = error.get("Cause", "")
+    try:
+        message = str(json.loads(cause)["errorMessage"])
+    except (ValueError, LookupError, TypeError):
+        message = cause
+    line = " ".join(f"{error['Error']}: {message}".split()).removesuffix(":")
+    return line if len(line) <= MAX_SAID else f"{line[: MAX_SAID - 1]}…"
+
+
+def _unseen(plan: AuditPlan, gap: Gap) -> ScanDocument:
+    """The document of a target of which nothing is known but why."""
+    target = TargetScan(
+        target=Target(gap.account, gap.region), findings=(), unknown=(), gaps=(gap,), resources={}, kept=0, below_minimum=0
+    )
+    return scan_json.document(
+        Scan(
+            id=plan.audit_id,
+            started_at=plan.now,
+            finished_at=plan.now,
+            targets=(target,),
+            gaps=(),
+            usage=Usage(api_calls={}, metrics_requested=0, datapoints=0, estimated_usd=Decimal(0)),
+            detectors=plan.detectors,
+            policy=plan.policy,
+        )
+    )
+
+
+def _outcome(whole: ScanDocument, happened: Mapping[Happening, int]) -> AuditOutcome:
+    head, totals = whole["scan"], whole["totals"]
+    incomplete = [target for target in head["targets"] if not target["complete"]]
+    whys = {
+        (gap["account"], gap["region"]): f"{gap['what']}: {gap['reason']}"
+        for gap in reversed(head["gaps"])
+        if not gap["optional"]
+    }
+    return AuditOutcome(
+        targets=len(head["targets"]),
+        incomplete_targets=len(incomplete),
+        incomplete=tuple(
+            IncompleteTarget(account=one["account"], region=one["region"], why=whys[one["account"], one["region"]])
+            for one in incomplete[:TARGETS_NAMED]
+        ),
+        gaps=len(head["gaps"]),
+        findings=totals["findings"],
+        monthly_savings_usd=Decimal(totals["monthly_savings_usd"]),
+        unpriced=totals["unpriced"],
+        opened=happened.get("opened", 0) + happened.get("reopened", 0),
+        changed=happened.get("changed", 0),
+        resolved=happened.get("resolved", 0),
+        api_calls=sum(head["usage"]["api_calls"].values()),
+        metrics_requested=head["usage"]["metrics_requested"],
+        estimated_usd=Decimal(head["usage"]["estimated_usd"]),
+        incomplete_in_a_row=0,
+    )
+
+
+def _schedule(request: AuditRequest) -> str | None:
+    return request.occasion.partition("/")[0] if request.occasion else None

@@ -1,0 +1,73 @@
+"""What people ask of audits: start one, list them, look at one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from slackwater.app.audit_request import check_detectors, keyed_id, new_id
+from slackwater.app.findings import NotFoundError
+from slackwater.engine.registry import Registry
+from slackwater.model import object_keys
+from slackwater.model.audits import AuditRecord, AuditRequest
+from slackwater.model.listing import Page
+from slackwater.ports import AuditStarter, AuditStore, Clock, Documents
+from slackwater.views import service_json
+from slackwater.views.document import ScanDocument
+from slackwater.views.scan_json import rfc3339
+from slackwater.views.service_document import AuditDetailDocument
+
+LINK_S: Final = 3_600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audits:
+    """Everything that it takes."""
+
+    audits: AuditStore
+    documents: Documents
+    starter: AuditStarter
+    registry: Callable[[], Registry]
+    clock: Clock
+
+    def start(self, request: AuditRequest, key: str | None = None) -> str:
+        """Start an audit; its id. What one requester calls by the same `key` is one audit, however often it is started.
+
+        Raises:
+            AuditRequestError: a detector that nobody knows.
+        """
+        if request.detectors:
+            check_detectors(request, self.registry())
+        audit_id = keyed_id(request.requested_by, key) if key else new_id(self.clock())
+        self.starter.start(audit_id, request)
+        return audit_id
+
+    def listed(self, limit: int, cursor: str | None = None) -> Page[AuditRecord]:
+        """Audits, the newest first.
+
+        Raises:
+            BadCursorError: the cursor is not one of this list's.
+        """
+        return self.audits.list(limit, cursor)
+
+    def shown(self, id: str) -> AuditDetailDocument:
+        """One audit: what it covered and what it could not see, and a link to its scan document, once there is one.
+
+        Raises:
+            NotFoundError: there is no such audit.
+        """
+        record = self.audits.get(id)
+        if record is None:
+            raise NotFoundError(f"no audit {id!r}")
+        stored = self.documents.read(object_keys.scan(id))
+        scan: ScanDocument | None = json.loads(stored[0]) if stored else None
+        return {
+            **service_json.audit(record),
+            "targets": scan["scan"]["targets"] if scan else [],
+            "gaps": scan["scan"]["gaps"] if scan else [],
+            "scan_url": self.documents.link(object_keys.scan(id), LINK_S) if scan else None,
+            "scan_url_expires_at": rfc3339(self.clock() + timedelta(seconds=LINK_S)) if scan else None,
+        }

@@ -1,0 +1,38 @@
+"""What each function, wired as in `wiring`, and each person needs IAM to allow. The template's roles allow just this."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from slackwater.aws import (
+    audit_starter,
+    audit_store,
+    cloudwatch,
+    documents,
+    event_bus,
+    finding_store,
+    identity,
+    inventory,
+    pricing,
+    regions,
+    stack,
+)
+
+PLAN: Final = identity.ACTIONS | regions.ACTIONS | documents.READ | documents.WRITE | audit_store.AUDIT_CLAIM
+SCAN: Final = (
+    inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | documents.READ | documents.READ_VERSION | documents.WRITE
+)
+PUBLISH: Final = (
+    documents.READ
+    | documents.WRITE
+    | audit_store.AUDIT_READ
+    | audit_store.AUDIT_WRITE
+    | finding_store.FINDING_READ
+    | finding_store.FINDING_WRITE
+)
+ANNOUNCE: Final = event_bus.ACTIONS
+SERVE: Final = (
+    documents.READ | audit_starter.ACTIONS | audit_store.AUDIT_READ | finding_store.FINDING_READ | finding_store.FINDING_WRITE
+)
+OPERATE: Final = SERVE | documents.READ_VERSION | documents.WRITE | documents.HISTORY | stack.ACTIONS | identity.ACTIONS
+"""Everything that the command line does with the deployed service."""

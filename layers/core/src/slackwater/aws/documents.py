@@ -1,0 +1,98 @@
+"""Texts in a versioned S3 bucket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import ClientError
+
+from slackwater.aws.errors import BrokenAnswerError, remedies
+from slackwater.ports import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mypy_boto3_s3 import S3Client
+
+    from slackwater.aws.session import AwsSession
+
+READ: Final = frozenset({"s3:GetObject", "s3:ListBucket"})
+"""Without ListBucket a key that is not there is answered as one that may not be read."""
+READ_VERSION: Final = frozenset({"s3:GetObjectVersion"})
+WRITE: Final = frozenset({"s3:PutObject"})
+HISTORY: Final = frozenset({"s3:ListBucketVersions"})
+ACTIONS: Final = READ | READ_VERSION | WRITE | HISTORY
+
+NOT_THERE: Final = frozenset({"NoSuchKey", "NoSuchVersion"})
+
+UNVERSIONED: Final = "null"
+"""S3's name for the version of an object that has none."""
+
+
+class S3Documents:
+    """The texts of one bucket."""
+
+    def __init__(self, session: AwsSession, bucket: str) -> None:
+        """Makes no call. The bucket is in the session's home region."""
+        self._session = session
+        self._bucket = bucket
+
+    def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
+        """The text and its version; None where there is none.
+
+        Raises:
+            AwsError: it may not be read, or S3 did not say.
+            UnicodeDecodeError: it is no text.
+        """
+        which: Any = {"VersionId": version} if version else {}
+        with remedies():
+            try:
+                answer = self._s3.get_object(Bucket=self._bucket, Key=key, **which)
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") in NOT_THERE:
+                    return None
+                raise
+            body, found = answer["Body"].read(), answer.get("VersionId", UNVERSIONED)
+        return body.decode(), found
+
+    def write(self, key: str, text: str) -> str:
+        """Store a text; its version.
+
+        Raises:
+            AwsError: it was not stored, or S3 did not say.
+        """
+        kind = "application/json" if key.endswith(".json") else "text/plain; charset=utf-8"
+        with remedies():
+            answer = self._s3.put_object(Bucket=self._bucket, Key=key, Body=text.encode(), ContentType=kind)
+        return answer.get("VersionId", UNVERSIONED)
+
+    def versions(self, key: str) -> Iterator[Version]:
+        """Every version of this very key, the newest first.
+
+        Raises:
+            AwsError: S3 did not say, or not all.
+        """
+        after: dict[str, Any] = {}
+        while True:
+            # A list without items is left out of the answer; that there is more is always said.
+            with remedies():
+                page = self._s3.list_object_versions(Bucket=self._bucket, Prefix=key, **after)
+            if "IsTruncated" not in page:
+                raise BrokenAnswerError("the answer holds no IsTruncated")
+            for one in page.get("Versions", ()):
+                if one["Key"] == key:
+                    yield Version(one["VersionId"], one["LastModified"], one["Size"])
+            # The key sorts before every other one that it begins.
+            if not page["IsTruncated"] or page["NextKeyMarker"] != key:
+                return
+            after = {"KeyMarker": page["NextKeyMarker"], "VersionIdMarker": page["NextVersionIdMarker"]}
+
+    def link(self, key: str, for_seconds: int) -> str:
+        """An address from which anybody who has it can read the text. It ends sooner if the credentials that sign it do."""
+        what = {"Bucket": self._bucket, "Key": key}
+        with remedies():
+            return self._s3.generate_presigned_url("get_object", Params=what, ExpiresIn=for_seconds)
+
+    @property
+    def _s3(self) -> S3Client:
+        return self._session.client("s3", self._session.home)

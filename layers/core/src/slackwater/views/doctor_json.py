@@ -1,0 +1,101 @@
+"""What a caller may see as JSON, and the words that the views of it share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal, TypedDict
+
+from slackwater.model.access import Access, Check, Examination, Need, Refusal
+
+SCHEMA: Final = "slackwater.doctor/1"
+
+ORGANISATION: Final = ("service control policy", "resource control policy")
+
+
+class CallerDocument(TypedDict):
+    """Who asked; `role` is the name of the role that was assumed, if any."""
+
+    account: str
+    arn: str
+    partition: str
+    role: str | None
+
+
+class CheckDocument(TypedDict):
+    """An action in a region (null: one answer for all), and what a scan could not do without it."""
+
+    action: str
+    region: str | None
+    access: Access
+    optional: bool
+    reason: str | None
+    blind: list[str]
+    weaker: list[str]
+    without: str
+
+
+class DoctorDocument(TypedDict):
+    """`ready`: a scan would see everything required. `statement` is the IAM statement that is lacking."""
+
+    schema: Literal["slackwater.doctor/1"]
+    caller: CallerDocument
+    regions: list[str]
+    ready: bool
+    checks: list[CheckDocument]
+    statement: dict[str, Any] | None
+    hints: list[str]
+
+
+def document(seen: Examination) -> DoctorDocument:
+    """The examination as a document."""
+    return {
+        "schema": SCHEMA,
+        "caller": {"account": seen.account, "arn": seen.arn, "partition": seen.partition, "role": seen.role},
+        "regions": list(seen.regions),
+        "ready": seen.ready,
+        "checks": [_check(check) for check in seen.checks],
+        "statement": statement(seen.lacking) if seen.lacking else None,
+        "hints": hints(seen),
+    }
+
+
+def statement(actions: Iterable[str]) -> dict[str, Any]:
+    """The IAM statement that allows these actions; none of them has a narrower scope that would show a whole account."""
+    return {"Sid": "SlackwaterScan", "Effect": "Allow", "Action": sorted(actions), "Resource": "*"}
+
+
+def consequence(need: Need) -> str:
+    """What happens without an action."""
+    parts = [f"{', '.join(need.blind)} cannot judge"] if need.blind else []
+    parts += [f"{', '.join(need.weaker)} can say less"] if need.weaker else []
+    return "; ".join([*parts, *filter(None, [need.without])])
+
+
+def hints(seen: Examination) -> list[str]:
+    """What stands in the way that an Allow in the caller's own policy would not remove."""
+    said = [_hint(refusal, actions) for refusal, actions in seen.refused.items()]
+    said += [
+        f"Nothing answers in {region}: is it enabled for this account, and can it be reached?" for region in seen.silent_regions
+    ]
+    return said
+
+
+def _hint(refusal: Refusal, actions: Iterable[str]) -> str:
+    named = ", ".join(actions)
+    who = " by whoever manages the organisation" if refusal.policy_type in ORGANISATION else ""
+    if refusal.explicit:
+        return f"A Deny in the {refusal.policy_type} forbids {named}. It wins over every Allow: it must be changed there{who}."
+    return f"The {refusal.policy_type} does not allow {named}: it must be allowed there{who}, whatever else allows it."
+
+
+def _check(check: Check) -> CheckDocument:
+    return {
+        "action": check.need.action,
+        "region": check.region,
+        "access": check.answer.access,
+        "optional": check.need.optional,
+        "reason": check.answer.reason,
+        "blind": list(check.need.blind),
+        "weaker": list(check.need.weaker),
+        "without": check.need.without,
+    }

@@ -1,0 +1,630 @@
+"""The HTTP API as API Gateway calls it, on a table, a bucket and a state machine of moto's; then held against its own document."""
+
+import base64
+import importlib.util
+import io
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import parse_qsl
+
+import pytest
+import schemathesis
+from botocore.exceptions import ClientError, EndpointConnectionError
+from hypothesis import HealthCheck, settings
+from jsonschema import Draft202012Validator
+from moto import mock_aws
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from slackwater.app import wiring
+from slackwater.app.telemetry import LOGGER
+from slackwater.app.wiring import Serving
+from slackwater.aws.audit_store import DynamoAudits
+from slackwater.aws.errors import BrokenAnswerError, BusyError, translated
+from slackwater.aws.finding_store import DynamoFindings
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import AwsSession
+from slackwater.aws.table import Table
+from slackwater.engine.merge import merge_one
+from slackwater.model import object_keys
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget, PolicyVersion
+from slackwater.model.tracking import TargetReport
+from slackwater.views import service_json
+
+ROOT = Path(__file__).parents[2]
+NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
+REGION = "ap-northeast-1"
+TABLE, BUCKET = "slackwater-table", "slackwater-bucket"
+MACHINE = f"arn:aws:states:{REGION}:123456789012:stateMachine:audit"
+JANE = {"iam": {"userArn": "arn:aws:iam::123456789012:user/jane"}}
+REQUEST_ID = "6f1c2d3e-8a54-4f0b-9d0c-4a0a2f1d7a11"
+CONTEXT = SimpleNamespace(
+    function_name="serve", memory_limit_in_mb=1769, aws_request_id=REQUEST_ID, invoked_function_arn="arn:aws:lambda:x"
+)
+AUDIT = "20261116T090000Z-1f0c22ab"
+ID = json.loads((ROOT / "events/serve-show.json").read_text())["pathParameters"]["id"]
+RESOLVED, CHEAP, UNPRICED = "00000000000000aa", "00000000000000bb", "00000000000000cc"
+
+
+def finding(id_: str = ID, **changes):
+    """A finding as a scan document tells it."""
+    resource = {
+        "arn": f"arn:aws:elasticfilesystem:{REGION}:123456789012:file-system/fs-{id_}", "id": f"fs-{id_}", "type": "efs-file-system",
+        "name": "scratch", "account": "123456789012", "region": REGION, "tags": {"Job": "encode"},
+    }  # fmt: skip
+    return {
+        "id": id_, "detector": "efs-idle", "severity": "high", "kind": "waste", "confidence": "medium", "resource": resource,
+        "owner": None, "summary": "Nobody has used it for 30 days.",
+        "evidence": [{"label": "clients", "value": 0, "unit": "", "series": {"start": "2026-11-01T00:00:00Z", "period_s": 86400, "values": [0, None]}}],
+        "monthly_savings_usd": "120.00", "price_basis": [], "recommendations": [], "caveats": [], "fingerprint": f"f-{id_}",
+    } | changes  # fmt: skip
+
+
+class Api:
+    """The deployed API."""
+
+    def __init__(self, module, session: AwsSession) -> None:
+        self.module, self.session = module, session
+
+    def event(self, event):
+        answer = self.module.handler(event, CONTEXT)
+        assert_documented(event, answer["statusCode"])
+        return answer["statusCode"], answer["headers"], json.loads(answer["body"])
+
+    def __call__(self, method: str, path: str, body=None, query: str = "", headers=None, authorizer=JANE):
+        """Status, headers and document of one request; a body is sent as JSON, or as it is if it is bytes."""
+        sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        return self.event(gateway_event(method, path, query, sent, headers or {}, authorizer))
+
+    def wsgi(self, environ, start_response):
+        """The same behind HTTP, for schemathesis."""
+        headers = {name[5:].lower().replace("_", "-"): value for name, value in environ.items() if name.startswith("HTTP_")}
+        if environ.get("CONTENT_TYPE"):
+            headers["content-type"] = environ["CONTENT_TYPE"]
+        path = environ["PATH_INFO"].encode("latin-1").decode(errors="replace")
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        event = gateway_event(environ["REQUEST_METHOD"], path, environ["QUERY_STRING"], body or None, headers, JANE)
+        answer = self.module.handler(event, CONTEXT)
+        start_response(f"{answer['statusCode']} x", list(answer["headers"].items()))
+        return [answer["body"].encode()]
+
+
+def assert_documented(event, status: int) -> None:
+    """The document knows this status of this route, if it is one."""
+    for path, operations in json.loads((ROOT / "docs/openapi.json").read_text())["paths"].items():
+        operation = operations.get(event["requestContext"]["http"]["method"].lower())
+        if operation and re.fullmatch(path.replace("{id}", "[^/]+"), event["rawPath"]):
+            assert str(status) in operation["responses"]
+
+
+def gateway_event(method, path, query, body, headers, authorizer):
+    """A request in payload format 2.0: what is sent twice is joined by a comma, and what is no text comes in base64."""
+    parameters: dict[str, str] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        parameters[name] = f"{parameters[name]},{value}" if name in parameters else value
+    try:
+        text = body and body.decode()
+        encoded = False
+    except UnicodeDecodeError:
+        text, encoded = base64.b64encode(body).decode(), True
+    return {
+        "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query, "headers": headers,
+        **({"queryStringParameters": parameters} if parameters else {}),
+        "requestContext": {
+            "authorizer": authorizer, "domainName": "api.example.com", "requestId": "r", "stage": "$default",
+            "http": {"method": method, "path": path},
+        },
+        **({"body": text} if body else {}), "isBase64Encoded": encoded,
+    }  # fmt: skip
+
+
+def fill(session: AwsSession) -> None:
+    """One audit that found four things, of which one is gone since, and one that is on its way."""
+    table = Table(session, TABLE)
+    findings, audits = DynamoFindings(table), DynamoAudits(table, timedelta(days=400), lambda: NOW)
+    told = [
+        finding(),
+        finding(RESOLVED),
+        finding(CHEAP, severity="low", monthly_savings_usd="0.50"),
+        finding(UNPRICED, severity="medium", monthly_savings_usd=None),
+    ]
+    report = TargetReport(
+        account="123456789012",
+        region=REGION,
+        complete=True,
+        detectors=frozenset({"efs-idle"}),
+        sightings=(),
+        unknown=frozenset(),
+    )
+    for number, one in enumerate(told):
+        assert findings.write(merge_one(None, service_json.sighting(one), report, AUDIT, NOW + timedelta(seconds=number)))
+    assert findings.write(merge_one(findings.get(RESOLVED), None, report, AUDIT, NOW + timedelta(hours=1)))
+
+    running = AuditRecord(
+        id=AUDIT, state="running", started_at=NOW, finished_at=None, request=AuditRequest(requested_by="schedule"),
+        policy=PolicyVersion(version="v1", sha256="00"), outcome=None, error=None,
+    )  # fmt: skip
+    ended = AuditOutcome(
+        targets=2, incomplete_targets=1, incomplete=(IncompleteTarget(account="123456789012", region="us-east-1", why="denied"),),
+        gaps=1, findings=4, monthly_savings_usd=Decimal("240.50"), unpriced=1, opened=4, changed=0, resolved=0, api_calls=9,
+        metrics_requested=100, estimated_usd=Decimal("0.001"), incomplete_in_a_row=1,
+    )  # fmt: skip
+    for id_ in (AUDIT, "key-1_2"):
+        audits.begin(AuditRecord(**{name: getattr(running, name) for name in running.__slots__} | {"id": id_}))
+    audits.end(
+        AuditRecord(
+            **{name: getattr(running, name) for name in running.__slots__}
+            | {"state": "incomplete", "finished_at": NOW + timedelta(minutes=5), "outcome": ended}
+        )
+    )
+
+    targets = [{"account": "123456789012", "region": r, "complete": r == REGION} for r in (REGION, "us-east-1")]
+    gap = {"account": "123456789012", "region": "us-east-1", "what": "efs:x", "reason": "denied", "optional": False}
+    s3 = session.client("s3", REGION)
+    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
+    for key, document in {
+        object_keys.target_scan(AUDIT, "123456789012", REGION): {"findings": told},
+        object_keys.scan(AUDIT): {"scan": {"targets": targets, "gaps": [gap]}, "findings": told},
+    }.items():
+        s3.put_object(Bucket=BUCKET, Key=key, Body=json.dumps(document).encode())
+
+
+@pytest.fixture(scope="module")
+def served():
+    """The function, loaded once."""
+    environment = {
+        "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": REGION, "TABLE_NAME": TABLE, "BUCKET_NAME": BUCKET,
+        "RETENTION_DAYS": "400", "STATE_MACHINE_ARN": MACHINE, "POWERTOOLS_SERVICE_NAME": "slackwater",
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
+            patch.delenv(name, raising=False)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.setattr(wiring, "clock", lambda: NOW)
+        spec = importlib.util.spec_from_file_location("serve_function", ROOT / "functions/serve/app.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        yield Api(module, AwsSession(meter=CallMeter()))
+
+
+@pytest.fixture
+def api(served, table_properties):
+    session = served.session
+    with mock_aws():
+        session.client("dynamodb", REGION).create_table(TableName=TABLE, **table_properties)
+        fill(session)
+        session.client("stepfunctions", REGION).create_state_machine(
+            name="audit",
+            definition='{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 1, "End": true}}}',
+            roleArn="arn:aws:iam::123456789012:role/audit",
+        )
+        yield served
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("events/serve-*.json")), ids=lambda path: path.stem)
+def test_each_event_is_answered(api, path) -> None:
+    status, headers, _ = api.event(json.loads(path.read_text()))
+    assert status in {200, 202}
+    assert headers["Content-Type"] == "application/json"
+
+
+# -- Findings
+
+
+def listed(api, query: str = ""):
+    status, _, page = api("GET", "/findings", query=query)
+    assert status == 200
+    return [one["id"] for one in page["findings"]]
+
+
+def test_the_open_ones_are_listed_the_dearest_first_and_the_unpriced_last(api) -> None:
+    assert listed(api) == [ID, CHEAP, UNPRICED]
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("status=resolved", [RESOLVED]),
+        ("status=snoozed", []),
+        ("severity=low", [CHEAP]),
+        ("account=123456789012&region=ap-northeast-1&detector=efs-idle", [ID, CHEAP, UNPRICED]),
+        ("account=999999999999", []),
+        ("region=us-east-1", []),
+        ("detector=ebs-unattached", []),
+        ("minimum_monthly_savings_usd=0.5", [ID, CHEAP]),
+        ("minimum_monthly_savings_usd=120.01", []),
+        ("sort=monthly_savings_usd", [CHEAP, ID, UNPRICED]),
+        ("sort=opened_at", [ID, CHEAP, UNPRICED]),
+        ("sort=-opened_at", [UNPRICED, CHEAP, ID]),
+    ],
+)
+def test_a_list_is_narrowed_down_and_sorted(api, query: str, ids: list[str]) -> None:
+    assert listed(api, query) == ids
+
+
+def test_a_cursor_leads_through_the_list_and_no_other(api) -> None:
+    found, cursor = [], ""
+    while cursor is not None:
+        _, _, page = api("GET", "/findings", query=f"limit=1{cursor and f'&cursor={cursor}'}")
+        found += [one["id"] for one in page["findings"]]
+        one_cursor, cursor = cursor, page["cursor"]
+    assert found == [ID, CHEAP, UNPRICED]
+    status, _, problem = api("GET", "/findings", query=f"limit=1&severity=low&cursor={one_cursor}")
+    assert (status, problem["errors"]) == (422, [{"where": "query.cursor", "problem": "not a cursor of this very list"}])
+
+
+def test_a_finding_is_shown_with_its_evidence_and_its_ledger(api) -> None:
+    status, _, shown = api("GET", f"/findings/{ID}")
+    assert (status, shown["id"], shown["status"], shown["monthly_savings_usd"]) == (200, ID, "open", "120.00")
+    assert shown["finding"] == finding()
+    assert [(entry["happening"], entry["who"]) for entry in shown["ledger"]] == [("opened", "slackwater")]
+
+
+def test_a_finding_is_snoozed_dismissed_and_reopened_by_whom_the_gateway_knows(api) -> None:
+    api("POST", f"/findings/{ID}/snooze", {"days": 30, "why": " on leave "})
+    api("POST", f"/findings/{ID}/snooze", {"until": "2026-12-01T09:00:00+09:00"})
+    api("POST", f"/findings/{ID}/dismiss", {"why": "it is a museum", "until": None})
+    status, _, after = api("POST", f"/findings/{ID}/reopen")
+    assert (status, after["status"], after["decision"]) == (200, "open", None)
+    _, _, shown = api("GET", f"/findings/{ID}")
+    assert [(entry["happening"], entry["who"], entry["why"]) for entry in shown["ledger"][1:]] == [
+        ("snoozed", "arn:aws:iam::123456789012:user/jane", "on leave"),
+        ("snoozed", "arn:aws:iam::123456789012:user/jane", ""),
+        ("dismissed", "arn:aws:iam::123456789012:user/jane", "it is a museum"),
+        ("reopened", "arn:aws:iam::123456789012:user/jane", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "until"),
+    [
+        ({"days": 30}, "2026-12-16T09:07:42Z"),
+        ({"until": "2026-12-01T09:00:00+09:00"}, "2026-12-01T00:00:00Z"),
+        ({"until": None, "days": 1}, "2026-11-17T09:07:42Z"),
+    ],
+)
+def test_a_snooze_ends(api, body, until: str) -> None:
+    _, _, snoozed = api("POST", f"/findings/{ID}/snooze", body)
+    assert (snoozed["status"], snoozed["decision"]["until"]) == ("snoozed", until)
+    assert listed(api, "status=snoozed") == [ID]
+
+
+def test_a_dismissal_is_for_good_or_until_a_time(api) -> None:
+    _, _, for_good = api("POST", f"/findings/{ID}/dismiss", {"why": "museum"})
+    _, _, until = api("POST", f"/findings/{CHEAP}/dismiss", {"why": "museum", "until": "2027-01-01T00:00:00Z"})
+    assert (for_good["decision"]["until"], until["decision"]["until"]) == (None, "2027-01-01T00:00:00Z")
+
+
+@pytest.mark.parametrize(
+    ("claims", "who"),
+    [
+        ({"sub": "8f14e45f", "email": "jane@example.com"}, "jane@example.com"),
+        ({"sub": "8f14e45f", "email": "jane@example.com", "email_verified": "true"}, "jane@example.com"),
+        ({"sub": "8f14e45f", "email": "boss@example.com", "email_verified": "false"}, "8f14e45f"),
+        ({"sub": "8f14e45f"}, "8f14e45f"),
+    ],
+)
+def test_the_bearer_of_a_token_is_who_it_says(api, claims, who: str) -> None:
+    _, _, decided = api("POST", f"/findings/{ID}/dismiss", {"why": "x"}, authorizer={"jwt": {"claims": claims, "scopes": None}})
+    assert decided["decision"]["who"] == who
+
+
+# -- Audits
+
+
+def executions(api):
+    client = api.session.client("stepfunctions", REGION)
+    found = client.list_executions(stateMachineArn=MACHINE)["executions"]
+    return {one["name"]: json.loads(client.describe_execution(executionArn=one["executionArn"])["input"]) for one in found}
+
+
+def test_an_audit_is_started(api) -> None:
+    status, headers, started = api("POST", "/audits", {"regions": [REGION], "detectors": ["efs-idle"]})
+    assert (status, headers["Location"]) == (202, f"/audits/{started['id']}")
+    assert executions(api) == {
+        started["id"]: {
+            "requested_by": JANE["iam"]["userArn"],
+            "regions": [REGION],
+            "detectors": ["efs-idle"],
+            "occasion": None,
+        }
+    }
+
+
+def test_without_a_body_an_audit_is_as_the_policy_says(api) -> None:
+    _, _, started = api("POST", "/audits")
+    assert executions(api)[started["id"]]["regions"] == []
+
+
+def test_one_idempotency_key_is_one_audit(api) -> None:
+    ids = {api("POST", "/audits", headers={"Idempotency-Key": "monday"})[2]["id"] for _ in range(3)}
+    assert len(ids) == 1
+    assert ids == set(executions(api))
+    assert api("POST", "/audits", headers={"idempotency-key": "tuesday"})[2]["id"] not in ids
+
+
+def test_audits_are_listed_the_newest_first(api) -> None:
+    status, _, page = api("GET", "/audits")
+    assert (status, {one["id"] for one in page["audits"]}, page["cursor"]) == (200, {AUDIT, "key-1_2"}, None)
+
+
+def test_an_audit_is_shown_with_what_it_covered_and_a_link(api) -> None:
+    status, _, shown = api("GET", f"/audits/{AUDIT}")
+    assert (status, shown["state"], shown["outcome"]["incomplete"][0]["region"]) == (200, "incomplete", "us-east-1")
+    assert [target["complete"] for target in shown["targets"]] == [True, False]
+    assert shown["gaps"][0]["reason"] == "denied"
+    assert object_keys.scan(AUDIT) in shown["scan_url"]
+    assert (api("GET", "/audits/key-1_2")[2]["state"], api("GET", "/audits/key-1_2")[2]["scan_url"]) == ("running", None)
+
+
+# -- Problems
+
+
+def assert_problem(answer, status: int, where: str | None = None):
+    got, headers, problem = answer
+    assert (got, headers["Content-Type"]) == (status, "application/problem+json")
+    assert (problem["status"], problem["type"], problem["instance"]) == (status, "about:blank", f"urn:uuid:{REQUEST_ID}")
+    assert problem["detail"]
+    assert [error["where"] for error in problem.get("errors", [])] == ([where] if where else [])
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("query", "where"),
+    [
+        ("statsu=open", "query.statsu"),
+        ("status=shut", "query.status"),
+        ("status=open&status=resolved", "query.status"),
+        ("severity=", "query.severity"),
+        ("detector=efs-idel", "query.detector"),
+        ("account=1234", "query.account"),
+        ("region=Tokyo", "query.region"),
+        ("minimum_monthly_savings_usd=-1", "query.minimum_monthly_savings_usd"),
+        ("minimum_monthly_savings_usd=1e999999999", "query.minimum_monthly_savings_usd"),
+        ("minimum_monthly_savings_usd=NaN", "query.minimum_monthly_savings_usd"),
+        ("sort=size", "query.sort"),
+        ("limit=0", "query.limit"),
+        ("limit=201", "query.limit"),
+        ("cursor=nonsense", "query.cursor"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused_and_named(api, query: str, where: str) -> None:
+    assert_problem(api("GET", "/findings", query=query), 422, where)
+
+
+def test_a_misspelt_filter_is_told_the_right_one(api) -> None:
+    problem = assert_problem(api("GET", "/findings", query="statsu=resolved"), 422, "query.statsu")
+    assert problem["errors"][0]["problem"] == "no such parameter; did you mean status?"
+    problem = assert_problem(api("GET", "/findings", query="detector=efs-idel"), 422, "query.detector")
+    assert problem["errors"][0]["problem"] == "no such detector; did you mean efs-idle?"
+    assert_problem(api("GET", "/audits", query="status=failed"), 422, "query.status")
+
+
+@pytest.mark.parametrize(
+    ("action", "body", "where"),
+    [
+        ("snooze", None, "body"),
+        ("snooze", {}, "body"),
+        ("snooze", {"days": 3, "until": "2026-12-01T00:00:00Z"}, "body"),
+        ("snooze", {"days": None}, "body"),
+        ("snooze", {"days": 0}, "body.days"),
+        ("snooze", {"days": 367}, "body.days"),
+        ("snooze", {"days": "3"}, "body.days"),
+        ("snooze", {"days": 3, "who": "boss"}, "body.who"),
+        ("snooze", {"until": "2026-12-01"}, "body.until"),
+        ("snooze", {"until": "2026-13-01T00:00:00Z"}, "body.until"),
+        ("snooze", {"until": "9999-12-31T23:59:59-14:00"}, "body.until"),
+        ("snooze", {"until": 1_800_000_000}, "body.until"),
+        ("snooze", {"until": "2026-11-16T09:00:00Z"}, "body.until"),
+        ("snooze", {"until": "2028-01-01T00:00:00Z"}, "body.until"),
+        ("dismiss", {"why": "   "}, "body.why"),
+        ("dismiss", {"why": "x" * 1_001}, "body.why"),
+        ("dismiss", {"why": "x", "until": "2026-11-16T09:00:00Z"}, "body.until"),
+        ("dismiss", {}, "body.why"),
+        ("reopen", {"wyh": ""}, "body.wyh"),
+        ("snooze", [{"days": 3}], "body"),
+        ("reopen", b"null", "body"),
+        ("reopen", b"{", "body"),
+        ("reopen", b"[" * 100_000, "body"),
+        ("reopen", b'{"why": "\xff"}', "body"),
+        ("reopen", b'{"why": "\\ud800"}', "body"),
+    ],
+)
+def test_a_decision_that_makes_no_sense_is_refused_and_named(api, action: str, body, where: str) -> None:
+    assert_problem(api("POST", f"/findings/{ID}/{action}", body), 422, where)
+    assert [entry["happening"] for entry in api("GET", f"/findings/{ID}")[2]["ledger"]] == ["opened"]
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain", "application/jsonp"]
+)
+def test_a_body_that_is_not_json_is_refused(api, kind: str) -> None:
+    assert_problem(api("POST", f"/findings/{ID}/dismiss", b"why=x", headers={"Content-Type": kind}), 415)
+
+
+def test_json_may_say_its_charset(api) -> None:
+    kind = {"content-type": "application/json; charset=utf-8"}
+    assert api("POST", f"/findings/{ID}/dismiss", {"why": "x"}, headers=kind)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [({"regions": ["Tokyo"]}, "body.regions.0"), ({"detectors": ["efs-idel"]}, "body"), ({"region": [REGION]}, "body.region")],
+)
+def test_an_audit_that_cannot_be_is_refused(api, body, where: str) -> None:
+    assert_problem(api("POST", "/audits", body), 422, where)
+    assert executions(api) == {}
+
+
+def test_an_idempotency_key_is_short(api) -> None:
+    assert_problem(api("POST", "/audits", headers={"Idempotency-Key": "x" * 65}), 422, "header.idempotency-key")
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        ("GET", "/findings/none"), ("POST", "/findings/none/snooze", {"days": 1}), ("POST", "/findings/none/dismiss", {"why": "x"}),
+        ("POST", "/findings/none/reopen"), ("GET", "/audits/none"), ("GET", "/nowhere"), ("DELETE", f"/findings/{ID}"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_not_found(api, what) -> None:
+    assert_problem(api(*what), 404)
+
+
+def test_a_finding_that_is_gone_cannot_be_decided_about(api) -> None:
+    problem = assert_problem(api("POST", f"/findings/{RESOLVED}/dismiss", {"why": "x"}), 409)
+    assert "resolved" in problem["detail"]
+
+
+def routes(api):
+    return [
+        (route.method, route.path.replace("<id>", ID))
+        for route in api.module.API._dynamic_routes + api.module.API._static_routes
+    ]
+
+
+@pytest.mark.parametrize(
+    "authorizer", [None, {}, {"iam": None}, {"iam": {"userArn": None}}, {"jwt": {"claims": None}}, {"lambda": {}}]
+)
+def test_a_route_that_was_left_open_answers_nobody(api, authorizer) -> None:
+    assert len(routes(api)) == 9
+    for method, path in routes(api):
+        assert_problem(api(method, path, authorizer=authorizer), 401)
+    assert executions(api) == {}
+
+
+class Broken:
+    """Use cases whose world is not there."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str):
+        def fail(*_, **__):
+            raise self._error
+
+        return fail
+
+
+def refused(code: str, status: int) -> ClientError:
+    return ClientError(
+        {"Error": {"Code": code, "Message": "slackwater-table"}, "ResponseMetadata": {"HTTPStatusCode": status}}, "Query"
+    )
+
+
+def caused_by(error: Exception) -> Exception:
+    """As `remedies` raises it."""
+    said = translated(error)
+    said.__cause__ = error
+    return said
+
+
+def answers(api, monkeypatch, error: Exception):
+    monkeypatch.setattr(api.module, "SERVING", Serving(findings=Broken(error), audits=Broken(error)))
+    return [api(method, path, {"why": "x"} if "dismiss" in path else {"days": 1} if "snooze" in path else None) for method, path in routes(api) if path != "/openapi.json"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        refused("ProvisionedThroughputExceededException", 400),
+        caused_by(refused("ThrottlingException", 400)),
+        caused_by(refused("InternalServerError", 500)),
+        refused("SlowDown", 503),
+        caused_by(EndpointConnectionError(endpoint_url="https://slackwater-table")),
+        BusyError("DynamoDB was too busy to write to the table slackwater-table"),
+    ],
+    ids=str,
+)
+def test_what_may_pass_is_to_be_tried_again(api, monkeypatch, error) -> None:
+    for answer in answers(api, monkeypatch, error):
+        problem = assert_problem(answer, 503)
+        assert answer[1]["Retry-After"] == "5"
+        assert "slackwater-table" not in json.dumps(problem)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("slackwater-table"),
+        caused_by(refused("AccessDeniedException", 400)),
+        refused("ResourceNotFoundException", 400),
+        BrokenAnswerError("slackwater-table"),
+    ],
+    ids=str,
+)
+def test_a_mistake_of_ours_is_logged_and_not_told(api, monkeypatch, error) -> None:
+    log = io.StringIO()
+    monkeypatch.setattr(LOGGER.handlers[0], "stream", log)
+    for answer in answers(api, monkeypatch, error):
+        assert "slackwater-table" not in json.dumps(assert_problem(answer, 500))
+        logged = json.loads(log.getvalue().splitlines()[-1])
+        assert (logged["level"], logged["function_request_id"]) == ("ERROR", REQUEST_ID)
+        assert "slackwater-table" in logged["exception"]
+
+
+# -- The document
+
+
+def test_the_document_is_current(api) -> None:
+    """`make docs` writes it."""
+    spec = importlib.util.spec_from_file_location("openapi", ROOT / "tools/openapi.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.text() == (ROOT / "docs/openapi.json").read_text()
+
+
+def test_the_document_says_where_it_was_asked_and_how(api) -> None:
+    _, _, signed = api("GET", "/openapi.json")
+    assert (signed["openapi"], signed["servers"], signed["security"]) == (
+        "3.1.0",
+        [{"url": "https://api.example.com"}],
+        [{"sigv4": []}],
+    )
+    _, _, with_token = api("GET", "/openapi.json", authorizer={"jwt": {"claims": {"sub": "x"}}})
+    assert with_token["security"] == [{"bearer": []}]
+    assert with_token["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+
+
+def test_the_document_is_whole(api) -> None:
+    _, _, document = api("GET", "/openapi.json")
+    told = {(method.upper(), path.replace("{id}", ID)) for path, methods in document["paths"].items() for method in methods}
+    assert told == set(routes(api))
+    references = {part.split('"')[0] for part in json.dumps(document).split("#/components/schemas/")[1:]}
+    assert references == set(document["components"]["schemas"])
+    for schema in document["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+
+
+CHECKS = [
+    not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance,
+    response_schema_conformance, negative_data_rejection,
+]  # fmt: skip
+
+
+DOCUMENT = schemathesis.openapi.from_path(
+    ROOT / "docs/openapi.json",
+    config=schemathesis.Config.from_dict(
+        {"seed": 3, "generation": {"deterministic": True, "database": "none", "with-security-parameters": False}}
+    ),
+)
+
+
+@DOCUMENT.parametrize()
+@settings(max_examples=50, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+def test_the_api_keeps_to_its_document(api, case) -> None:
+    case.call_and_validate(checks=CHECKS, app=api.wsgi)
+    if "id" in case.path_parameters:  # once more, about what is there
+        case.path_parameters["id"] = AUDIT if case.path.startswith("/audits") else ID
+        case.call_and_validate(checks=CHECKS, app=api.wsgi)

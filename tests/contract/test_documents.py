@@ -1,0 +1,140 @@
+"""Texts in a bucket, and audits set going."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from slackwater.aws.audit_starter import StateMachineStarter
+from slackwater.aws.documents import S3Documents
+from slackwater.aws.errors import AccessDeniedError, AwsError, BrokenAnswerError
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import AwsSession
+from slackwater.model.audits import AuditRequest
+
+BUCKET = "slackwater-bucket"
+
+
+@pytest.fixture
+def session(monkeypatch):
+    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "ap-northeast-1"}.items():
+        monkeypatch.setenv(name, value)
+    with mock_aws():
+        yield AwsSession(meter=CallMeter())
+
+
+@pytest.fixture
+def s3(session):
+    client = session.client("s3", "ap-northeast-1")
+    client.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "ap-northeast-1"})
+    client.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+    return client
+
+
+@pytest.fixture
+def documents(session, s3) -> S3Documents:
+    return S3Documents(session, BUCKET)
+
+
+def test_a_text_is_read_as_it_was_written_in_every_version(documents) -> None:
+    first, second = documents.write("a/b.json", '{"tide": "低潮"}'), documents.write("a/b.json", "{}")
+
+    assert documents.read("a/b.json", first) == ('{"tide": "低潮"}', first)
+    assert documents.read("a/b.json") == ("{}", second)
+
+
+def test_what_is_not_there_is_none(documents) -> None:
+    documents.write("a/b.json", "{}")
+
+    assert documents.read("a/c.json") is None
+    assert documents.read("a/b.json", "no-such-version") is None
+
+
+def test_what_may_not_be_read_is_not_absent(documents, monkeypatch) -> None:
+    def denied(**_):
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "GetObject")
+
+    monkeypatch.setattr(documents._s3, "get_object", denied)
+    with pytest.raises(AccessDeniedError):
+        documents.read("a/b.json")
+
+
+def test_without_its_bucket_nothing_is_absent(session) -> None:
+    with pytest.raises(AwsError, match="NoSuchBucket"):
+        S3Documents(session, BUCKET).read("a/b.json")
+
+
+def test_a_document_says_what_it_is(documents, s3) -> None:
+    documents.write("a/b.json", "{}")
+    documents.write("policy/slackwater.toml", "")
+
+    assert s3.head_object(Bucket=BUCKET, Key="a/b.json")["ContentType"] == "application/json"
+    assert s3.head_object(Bucket=BUCKET, Key="policy/slackwater.toml")["ContentType"] == "text/plain; charset=utf-8"
+
+
+def test_versions_are_those_of_one_key_the_newest_first_over_all_pages(documents, monkeypatch) -> None:
+    written = [documents.write("policy/slackwater.toml", "x" * n) for n in range(5)]
+    documents.write("policy/slackwater.toml.bak", "")
+    listed = documents._s3.list_object_versions
+    pages = []
+
+    def two_a_page(**asked):
+        pages.append(asked)
+        return listed(**asked, MaxKeys=2)
+
+    monkeypatch.setattr(documents._s3, "list_object_versions", two_a_page)
+    found = list(documents.versions("policy/slackwater.toml"))
+
+    assert sorted(version.id for version in found) == sorted(written)
+    assert len(pages) == 3
+    assert [version.at for version in found] == sorted((version.at for version in found), reverse=True)
+    assert list(documents.versions("policy/nothing")) == []
+
+
+def test_a_page_of_versions_that_is_not_whole_is_no_empty_history(documents, monkeypatch) -> None:
+    monkeypatch.setattr(documents._s3, "list_object_versions", lambda **_: {})
+    with pytest.raises(BrokenAnswerError):
+        list(documents.versions("policy/slackwater.toml"))
+
+
+def test_a_link_is_signed_for_the_buckets_own_region(documents) -> None:
+    link = urlsplit(documents.link("audits/a1/scan.json", 3_600))
+    query = parse_qs(link.query)
+
+    assert link.netloc == f"{BUCKET}.s3.ap-northeast-1.amazonaws.com"
+    assert link.path == "/audits/a1/scan.json"
+    assert query["X-Amz-Algorithm"] == ["AWS4-HMAC-SHA256"]
+    assert query["X-Amz-Expires"] == ["3600"]
+
+
+def test_in_the_first_region_too() -> None:
+    session = AwsSession(meter=CallMeter(), home="us-east-1")
+    session._session.set_credentials("k", "s")
+
+    assert urlsplit(S3Documents(session, BUCKET).link("k", 60)).netloc == f"{BUCKET}.s3.us-east-1.amazonaws.com"
+
+
+def test_an_audit_is_started_once_under_its_id(session) -> None:
+    states = session.client("stepfunctions", "ap-northeast-1")
+    definition = '{"StartAt": "End", "States": {"End": {"Type": "Succeed"}}}'
+    role = "arn:aws:iam::123456789012:role/states"
+    arn = states.create_state_machine(name="audit", definition=definition, roleArn=role)["stateMachineArn"]
+    starter = StateMachineStarter(session, arn)
+    starter.start("a1", AuditRequest(requested_by="ann", regions=("eu-west-1",)))
+    starter.start("a1", AuditRequest(requested_by="ann"))
+    (execution,) = states.list_executions(stateMachineArn=arn)["executions"]
+
+    assert execution["name"] == "a1"
+    assert states.describe_execution(executionArn=execution["executionArn"])["input"] == (
+        '{"requested_by": "ann", "regions": ["eu-west-1"], "detectors": [], "occasion": null}'
+    )
+
+
+def test_an_audit_that_cannot_be_started_is_an_error(session) -> None:
+    with pytest.raises(AwsError, match="StateMachineDoesNotExist"):
+        StateMachineStarter(session, "arn:aws:states:ap-northeast-1:123456789012:stateMachine:gone").start(
+            "a1", AuditRequest(requested_by="ann")
+        )

@@ -1,0 +1,273 @@
+"""The functions as Lambda calls them, each with its event, against a simulated account and a table and bucket of moto's."""
+
+import importlib.util
+import json
+import tempfile
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from jsonschema import Draft202012Validator
+from moto import mock_aws
+from pydantic import ValidationError
+
+from slackwater.app import audit_publish, wiring
+from slackwater.app.policy import PolicyError
+from slackwater.app.telemetry import LOGGER
+from slackwater.aws.event_bus import EventBridgeBus
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import AwsSession
+from slackwater.aws.table import INDEXES, PROJECTED
+from slackwater.model import object_keys
+from slackwater.ports import NotSentError
+from slackwater.views import scan_json
+from slackwater_simulator import Simulator, demo_fleet
+
+ROOT = Path(__file__).parents[2]
+NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
+SIMULATED = ("EC2", "EFS", "FSX", "CLOUDWATCH", "CLOUDTRAIL", "PRICING", "STS")
+CONTEXT = SimpleNamespace(
+    function_name="slackwater", memory_limit_in_mb=1769, aws_request_id="1-2-3",
+    invoked_function_arn="arn:aws:lambda:ap-northeast-1:123456789012:function:slackwater",
+)  # fmt: skip
+
+
+def event(name: str):
+    return json.loads((ROOT / "events" / f"{name}.json").read_text())
+
+
+AUDIT = event("plan")["audit_id"]
+
+
+class Deployment:
+    """What the template makes, and its functions."""
+
+    def __init__(self, simulator: Simulator, session: AwsSession) -> None:
+        self.simulator, self.session = simulator, session
+
+    def call(self, function: str, payload=None):
+        """A cold start and a call; the event is the one in `events`, if none is given."""
+        spec = importlib.util.spec_from_file_location(f"{function}_function", ROOT / "functions" / function / "app.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return json.loads(json.dumps(module.handler(event(function) if payload is None else payload, CONTEXT)))
+
+    def document(self, key: str):
+        answer = self.session.client("s3", "ap-northeast-1").get_object(Bucket="slackwater-bucket", Key=key)
+        return json.loads(answer["Body"].read())
+
+    def put_policy(self, text: str) -> None:
+        self.session.client("s3", "ap-northeast-1").put_object(
+            Bucket="slackwater-bucket", Key=object_keys.POLICY, Body=text.encode()
+        )
+
+    @property
+    def items(self):
+        return self.session.client("dynamodb", "ap-northeast-1").scan(TableName="slackwater-table")["Items"]
+
+
+@pytest.fixture(scope="module")
+def simulator():
+    with Simulator(demo_fleet()) as running:
+        yield running
+
+
+@pytest.fixture
+def deployed(monkeypatch, tmp_path, simulator):
+    environment = {
+        "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "ap-northeast-1",
+        "TABLE_NAME": "slackwater-table", "BUCKET_NAME": "slackwater-bucket", "RETENTION_DAYS": "400", "EVENT_BUS_NAME": "default",
+        **{f"AWS_ENDPOINT_URL_{service}": simulator.url for service in SIMULATED},
+    }  # fmt: skip
+    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(wiring, "clock", lambda: NOW)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(audit_publish, "AT_ONCE", 1)  # moto's transactions are not for several threads
+    monkeypatch.setattr(LOGGER.registered_handler, "stream", StringIO())
+    simulator.faults.clear()
+    with mock_aws():
+        session = AwsSession(meter=CallMeter())
+        make_bucket(session)
+        make_table(session)
+        yield Deployment(simulator, session)
+
+
+def make_bucket(session: AwsSession) -> None:
+    s3 = session.client("s3", "ap-northeast-1")
+    s3.create_bucket(Bucket="slackwater-bucket", CreateBucketConfiguration={"LocationConstraint": "ap-northeast-1"})
+    s3.put_bucket_versioning(Bucket="slackwater-bucket", VersioningConfiguration={"Status": "Enabled"})
+
+
+def make_table(session: AwsSession) -> None:
+    keys = sorted({"pk", "sk", *(attribute for keys in INDEXES.values() for attribute in keys)})
+    session.client("dynamodb", "ap-northeast-1").create_table(
+        TableName="slackwater-table",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
+        KeySchema=schema("pk", "sk"),
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": name,
+                "KeySchema": schema(*keys),
+                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(PROJECTED)},
+            }
+            for name, keys in INDEXES.items()
+        ],
+    )
+
+
+def schema(hash_: str, range_: str):
+    return [{"AttributeName": hash_, "KeyType": "HASH"}, {"AttributeName": range_, "KeyType": "RANGE"}]
+
+
+def metrics(capsys) -> dict[str, float]:
+    """What was published since the last time, in the embedded format."""
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+    found = {}
+    for line in lines:
+        for directive in line.get("_aws", {}).get("CloudWatchMetrics", []):
+            assert (directive["Namespace"], directive["Dimensions"]) == ("Slackwater", [["service"]])
+            assert line["service"] == "slackwater"
+            found |= {metric["Name"]: line[metric["Name"]][0] for metric in directive["Metrics"]}
+    return found
+
+
+def test_an_audit_goes_through_its_functions(deployed, capsys) -> None:
+    planned = deployed.call("plan")
+    assert (planned["audit_id"], planned["duplicate"]) == (AUDIT, False)
+    assert {"account": "123456789012", "region": "ap-northeast-1", "partition": "aws"} in planned["targets"]
+    assert metrics(capsys) == {"PolicyInvalid": 0.0}
+
+    results = [deployed.call("scan", {"audit_id": AUDIT, "target": target}) for target in planned["targets"]]
+    assert [result["complete"] for result in results] == [True] * len(planned["targets"])
+    target = deployed.document(object_keys.target_scan(AUDIT, "123456789012", "ap-northeast-1"))
+    assert target["scan"]["id"] == AUDIT
+    assert len(target["findings"]) > 5
+    capsys.readouterr()
+
+    assert deployed.call("publish", {"audit_id": AUDIT, "results": results}) == {"audit_id": AUDIT, "state": "complete"}
+    whole = deployed.document(object_keys.scan(AUDIT))
+    Draft202012Validator(scan_json.schema()).validate(whole)
+    published = metrics(capsys)
+    count = whole["totals"]["findings"]
+    assert published == {
+        "AuditFailed": 0.0, "AuditIncomplete": 0.0, "Findings": count, "FindingsOpened": count, "FindingsResolved": 0.0,
+        "Gaps": len(whole["scan"]["gaps"]), "IncompleteInARow": 0.0, "MetricsRequested": whole["scan"]["usage"]["metrics_requested"],
+        "MonthlySavingsUsd": float(whole["totals"]["monthly_savings_usd"]), "AuditCostUsd": float(whole["scan"]["usage"]["estimated_usd"]),
+    }  # fmt: skip
+    kinds = [item["sk"]["S"].partition("#")[0] for item in deployed.items]
+    assert (kinds.count("FINDING"), kinds.count("LEDGER"), kinds.count("AUDIT"), kinds.count("OCCASION")) == (
+        count,
+        count,
+        1,
+        1,
+    )
+
+
+def test_the_scan_counts_its_own_calls_however_warm_it_is(deployed) -> None:
+    deployed.call("plan")
+    spec = importlib.util.spec_from_file_location("warm", ROOT / "functions" / "scan" / "app.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    usages = []
+    for _ in range(2):
+        module.handler(event("scan"), CONTEXT)
+        usages.append(deployed.document(object_keys.target_scan(AUDIT, "123456789012", "ap-northeast-1"))["scan"]["usage"])
+
+    assert usages[0]["api_calls"]["ec2:DescribeVolumes"] == usages[1]["api_calls"]["ec2:DescribeVolumes"]
+    assert usages[0]["metrics_requested"] == usages[1]["metrics_requested"] > 0
+
+
+def test_a_target_that_failed_is_named(deployed, capsys) -> None:
+    deployed.put_policy("[scan]\nregions = ['ap-northeast-1', 'us-east-1']\n")
+    deployed.call("plan")
+    deployed.call("scan")
+    capsys.readouterr()
+
+    assert deployed.call("publish") == {"audit_id": AUDIT, "state": "incomplete"}
+    gap = {"account": "123456789012", "region": "us-east-1", "what": "lambda:Invoke", "optional": False}
+    (found,) = [gap for gap in deployed.document(object_keys.scan(AUDIT))["scan"]["gaps"] if not gap["optional"]]
+    assert found | gap == found
+    assert found["reason"].endswith("Task timed out after 900.00 seconds")
+    published = metrics(capsys)
+    assert (published["AuditIncomplete"], published["IncompleteInARow"], published["AuditFailed"]) == (1.0, 1.0, 0.0)
+
+
+def test_what_may_not_be_read_leaves_the_audit_incomplete(deployed) -> None:
+    deployed.simulator.faults.deny("ec2:DescribeVolumes")
+    deployed.put_policy("[scan]\nregions = ['ap-northeast-1']\n")
+    deployed.call("plan")
+    result = deployed.call("scan")
+
+    assert result["complete"] is False
+    assert deployed.call("publish", {"audit_id": AUDIT, "results": [result]})["state"] == "incomplete"
+
+
+def test_the_same_turn_again_is_a_duplicate(deployed) -> None:
+    deployed.call("plan")
+
+    assert deployed.call("plan", event("plan") | {"audit_id": "another"}) == {
+        "audit_id": "another", "duplicate": True, "targets": [],
+    }  # fmt: skip
+
+
+def test_a_policy_that_is_not_valid_is_counted_and_the_audit_is_on_record_as_failed(deployed, capsys) -> None:
+    deployed.put_policy("[detectors.efs-idel]\n")
+    with pytest.raises(PolicyError, match=r"s3://slackwater-bucket/policy/slackwater.toml:1: .*efs-idle"):
+        deployed.call("plan")
+    assert metrics(capsys) == {"PolicyInvalid": 1.0}
+
+    failed = event("publish-failed")
+    assert deployed.call("publish", failed) == {"audit_id": failed["audit_id"], "state": "failed"}
+    assert metrics(capsys) == {"AuditFailed": 1.0, "AuditIncomplete": 0.0}
+    (record,) = [json.loads(item["document"]["S"]) for item in deployed.items if item["sk"]["S"] == "AUDIT"]
+    assert record["error"].startswith("PolicyError: s3://slackwater-bucket/policy/slackwater.toml:7: detectors.efs-idel")
+    assert "stackTrace" not in record["error"]
+
+
+def test_a_failure_is_recorded_even_where_the_request_is_its_cause(deployed) -> None:
+    failed = event("publish-failed") | {"request": {"detector": "efs-idle"}}
+
+    assert deployed.call("publish", failed)["state"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("function", "payload"),
+    [
+        ("plan", {"audit_id": "a", "request": {"requested_by": "me", "detector": ["efs-idle"]}}),
+        ("plan", {"request": {"requested_by": "me"}}),
+        ("scan", {"audit_id": "a", "target": {"account": "1"}}),
+        ("publish", {"audit_id": "a", "results": [{"region": "us-east-1"}]}),
+        ("publish", {"audit_id": "a"}),
+    ],
+)
+def test_an_event_that_no_function_knows_is_refused(deployed, function, payload) -> None:
+    with pytest.raises(ValidationError):
+        deployed.call(function, payload)
+
+
+def test_changes_are_announced(deployed, monkeypatch) -> None:
+    sent = []
+    monkeypatch.setattr(EventBridgeBus, "send", lambda _, events: sent.extend(events))
+
+    assert deployed.call("announce") == {"batchItemFailures": []}
+    assert [one.detail_type for one in sent] == ["Finding Opened", "Audit Completed"]
+
+
+def test_the_bus_takes_them(deployed) -> None:
+    assert deployed.call("announce") == {"batchItemFailures": []}
+
+
+def test_what_could_not_be_announced_comes_again(deployed, monkeypatch) -> None:
+    def refuses(_, events):
+        raise NotSentError(1, "ThrottlingException")
+
+    monkeypatch.setattr(EventBridgeBus, "send", refuses)
+    (_, second) = event("announce")["Records"]
+
+    assert deployed.call("announce") == {"batchItemFailures": [{"itemIdentifier": second["dynamodb"]["SequenceNumber"]}]}

@@ -1,0 +1,216 @@
+"""Slackwater, built and deployed for real, to ministack and a simulated account: see tools/local_aws.py. `make e2e` runs it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from local_aws import REGION, LocalAws, build, must, run, scratch, until
+
+SECONDS_TO_DEPLOY = 45
+STARTED = time.monotonic()
+
+
+def pytest_configure() -> None:
+    """Whoever ends this run ends what it started."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def say(text: str) -> None:
+    """A line of the story."""
+    print(f"\n  {time.monotonic() - STARTED:5.1f} s  {text}", end="", flush=True)
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+
+@dataclass
+class Service:
+    """The deployed service as its users meet it."""
+
+    aws: LocalAws
+    turn: datetime
+    """When its schedule is due."""
+
+    def __post_init__(self) -> None:
+        self.host = urlsplit(self.aws.outputs["ApiUrl"]).netloc
+        self.trust = ssl.create_default_context(cafile=self.aws.certificate)
+        arn = f"arn:aws:execute-api:{REGION}:*:{self.host.partition('.')[0]}/*"
+        self.ada = self._user("ada", [{"Effect": "Allow", "Action": "execute-api:Invoke", "Resource": arn}])
+        self.bob = self._user("bob", [{"Effect": "Allow", "Action": "s3:ListAllMyBuckets", "Resource": "*"}])
+        self.states = self.aws.client("stepfunctions")
+        self.queue = self._queue()
+
+    def _user(self, name: str, statements: list[dict[str, str]]) -> Credentials:
+        iam = self.aws.client("iam")
+        iam.create_user(UserName=name)
+        policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
+        iam.put_user_policy(UserName=name, PolicyName="own", PolicyDocument=policy)
+        key = iam.create_access_key(UserName=name)["AccessKey"]
+        return Credentials(key["AccessKeyId"], key["SecretAccessKey"])
+
+    def _queue(self) -> str:
+        """A queue that hears what the service says, as a user's automation would."""
+        sqs, events = self.aws.client("sqs"), self.aws.client("events")
+        url = sqs.create_queue(QueueName="automation")["QueueUrl"]
+        arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+        allow = {
+            "Effect": "Allow",
+            "Principal": {"Service": "events.amazonaws.com"},
+            "Action": "sqs:SendMessage",
+            "Resource": arn,
+        }
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [allow]})
+        sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": policy})
+        events.put_rule(Name="automation", EventPattern=json.dumps({"source": ["slackwater"]}))
+        events.put_targets(Rule="automation", Targets=[{"Id": "queue", "Arn": arn}])
+        return str(url)
+
+    def say(self, text: str) -> None:
+        """A line of the story."""
+        say(text)
+
+    def call(self, method: str, path: str, body: Any = None, who: Credentials | None = None, **headers: str) -> Answer:
+        """A request to the API, signed by `who`, or by nobody."""
+        data = b"" if body is None else json.dumps(body).encode()
+        sent = {"Host": self.host, **({"Content-Type": "application/json"} if data else {}), **headers}
+        if who:
+            request = AWSRequest(method, f"https://{self.host}{path}", data=data, headers=sent)
+            SigV4Auth(who, "execute-api", REGION).add_auth(request)
+            sent = dict(request.headers.items())
+        connection = http.client.HTTPSConnection("127.0.0.1", self.aws.port, timeout=60, context=self.trust)
+        try:
+            connection.request(method, path, body=data, headers=sent)
+            answer = connection.getresponse()
+            text = answer.read()
+            named = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, named, json.loads(text) if text else None)
+        finally:
+            connection.close()
+
+    def get(self, path: str) -> Any:
+        """What the API shows Ada."""
+        answer = self.call("GET", path, who=self.ada)
+        assert answer.status == 200, answer
+        return answer.body
+
+    def findings(self, status: str = "open") -> dict[str, Any]:
+        """Every finding of this status, by id, page by page."""
+        found, cursor = {}, ""
+        while True:
+            page = self.get(f"/findings?status={status}&limit=10{cursor}")
+            found.update({finding["id"]: finding for finding in page["findings"]})
+            if page["cursor"] is None:
+                return found
+            cursor = f"&cursor={page['cursor']}"
+
+    def cli(self, *arguments: str | Path) -> Any:
+        """A `slackwater` command that succeeds; its output."""
+        return must("slackwater", *arguments, environment=self.aws.environment())
+
+    def cli_status(self, *arguments: str | Path) -> tuple[int, str]:
+        """A `slackwater` command's exit status, and what it said to the person."""
+        ended = run("slackwater", *arguments, environment=self.aws.environment())
+        return ended.returncode, ended.stderr
+
+    def push(self, policy: str) -> None:
+        """`slackwater policy push`."""
+        file = self.aws.home / "slackwater.toml"
+        file.write_text(policy)
+        self.cli("policy", "push", file)
+
+    def start(self, **request: Any) -> str:
+        """Start an audit over the API; its id."""
+        answer = self.call("POST", "/audits", request, who=self.ada)
+        assert answer.status == 202, answer
+        return str(answer.body["id"])
+
+    def executions(self) -> list[dict[str, Any]]:
+        """Every run of the state machine, the newest first."""
+        return list(self.states.list_executions(stateMachineArn=self.aws.outputs["StateMachineArn"])["executions"])
+
+    def running(self, audit_id: str) -> bool:
+        """Whether an audit has not ended yet."""
+        return bool(self._execution(audit_id)["status"] == "RUNNING")
+
+    def _execution(self, audit_id: str) -> dict[str, Any]:
+        arn = self.aws.outputs["StateMachineArn"].replace(":stateMachine:", ":execution:")
+        return dict(self.states.describe_execution(executionArn=f"{arn}:{audit_id}"))
+
+    def execution(self, audit_id: str) -> dict[str, Any]:
+        """The run of an audit, once it has ended."""
+        until(f"the end of {audit_id}", lambda: not self.running(audit_id))
+        return self._execution(audit_id)
+
+    def ended(self, audit_id: str) -> Any:
+        """An audit as the API shows it, once it has ended."""
+        self.execution(audit_id)
+        return self.get(f"/audits/{audit_id}")
+
+    def audit(self, **request: Any) -> Any:
+        """An audit from its start over the API to its end."""
+        return self.ended(self.start(**request))
+
+    def keys(self, prefix: str) -> list[str]:
+        """What the bucket has under a prefix."""
+        listed = self.aws.client("s3").list_objects_v2(Bucket=self.aws.outputs["BucketName"], Prefix=prefix)
+        return [each["Key"] for each in listed.get("Contents", [])]
+
+    def document(self, key: str) -> Any:
+        """A JSON document of the bucket."""
+        return json.loads(self.aws.client("s3").get_object(Bucket=self.aws.outputs["BucketName"], Key=key)["Body"].read())
+
+    def events(self, finished: Callable[[list[dict[str, Any]]], Any]) -> list[dict[str, Any]]:
+        """What has come to the queue, until `finished` says it is all."""
+        sqs, heard = self.aws.client("sqs"), []
+
+        def listen() -> Any:
+            for message in sqs.receive_message(QueueUrl=self.queue, MaxNumberOfMessages=10).get("Messages", []):
+                heard.append(json.loads(message["Body"]))
+                sqs.delete_message(QueueUrl=self.queue, ReceiptHandle=message["ReceiptHandle"])
+            return finished(heard)
+
+        until("events", listen)
+        return heard
+
+
+@pytest.fixture(scope="session")
+def home() -> Iterator[Path]:
+    with scratch() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def template(home: Path) -> Path:
+    say("sam build")
+    return build(home / "build")
+
+
+@pytest.fixture(scope="session")
+def service(home: Path, template: Path) -> Iterator[Service]:
+    with LocalAws(home) as aws:
+        # Scheduler refuses a time that is past by the time that it sees it.
+        turn = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=SECONDS_TO_DEPLOY)
+        say("sam deploy, to ministack with AUTH=true")
+        aws.deploy(template, ScheduleExpression=f"at({turn:%Y-%m-%dT%H:%M:%S})", ScheduleTimezone="UTC")
+        yield Service(aws, turn)
+        if log := [line for line in (home / "ministack.log").read_text().splitlines() if "Traceback" in line]:
+            say(f"ministack's log has {len(log)} tracebacks")

@@ -1,0 +1,240 @@
+"""One deployment, from the first start to the last fault. The tests are a story: they run in order, and each leaves the service well."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import urllib.request
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from local_aws import REGION, ROOT, until
+
+POLICY = f"""[scan]
+regions = ["{REGION}", "us-east-1"]
+"""
+SCHEMA = json.loads((ROOT / "layers/core/src/slackwater/views/scan.schema.json").read_text())
+
+
+def fetch(service, url: str) -> bytes:
+    """What is at an address."""
+    with urllib.request.urlopen(url, context=service.trust if url.startswith("https") else None) as answer:
+        return answer.read()
+
+
+def happenings(service, ids: Any) -> Counter[str]:
+    """What the ledgers of these findings hold."""
+    return Counter(entry["happening"] for finding in ids for entry in service.get(f"/findings/{finding}")["ledger"])
+
+
+def test_the_stack_comes_up_whole(service):
+    resources = service.aws.client("cloudformation").list_stack_resources(StackName="slackwater")["StackResourceSummaries"]
+    assert {resource["ResourceStatus"] for resource in resources} == {"CREATE_COMPLETE"}
+    service.say(f"deployed: {len(resources)} resources, {', '.join(service.aws.outputs)}")
+
+
+def test_the_api_knows_its_callers(service):
+    assert service.call("GET", "/findings").status == 403
+    assert service.call("GET", "/findings", who=service.bob).status == 403
+    assert service.get("/findings") == {"findings": [], "cursor": None}
+    assert service.get("/openapi.json")["openapi"].startswith("3.1")
+    service.say(
+        "the API answers a signed request, and refuses an unsigned one and a caller without execute-api:Invoke with 403"
+    )
+
+
+def test_a_policy_is_pushed(service):
+    service.push(POLICY)
+    assert service.cli("policy", "pull") == POLICY
+    service.say("slackwater policy push: the two regions to audit")
+
+
+def test_the_schedule_fires_and_the_audit_completes(service):
+    (execution,) = until("the schedule's execution", service.executions)
+    assert execution["startDate"] >= service.turn
+    audit = service.ended(execution["name"])
+    assert audit["state"] == "complete", audit
+    assert audit["requested_by"] == "schedule"
+    assert {target["region"] for target in audit["targets"]} == {REGION, "us-east-1"}
+
+    scan = service.document(f"audits/{audit['id']}/scan.json")
+    jsonschema.Draft202012Validator(SCHEMA).validate(scan)
+    assert json.loads(fetch(service, audit["scan_url"])) == scan
+    found = service.findings()
+    assert found
+    assert set(found) == {finding["id"] for finding in scan["findings"]}
+    assert audit["outcome"]["opened"] == audit["outcome"]["findings"] == len(found)
+    assert happenings(service, found) == {"opened": len(found)}
+    listed = json.loads(service.cli("findings", "list", "--format", "json"))
+    assert {finding["id"] for finding in listed["findings"]} == set(found)
+    service.say(
+        f"the schedule fired: audit {audit['id']} is complete, {len(found)} findings, {audit['outcome']['monthly_savings_usd']} USD a month"
+    )
+
+
+def test_what_happened_is_told(service):
+    found = service.findings()
+    heard = service.events(
+        lambda events: any(event["detail-type"].startswith("Audit") for event in events) and len(events) > len(found)
+    )
+    assert Counter(event["detail-type"] for event in heard) == {"Finding Opened": len(found), "Audit Completed": 1}
+    assert {event["detail"]["finding"]["id"] for event in heard if "finding" in event["detail"]} == set(found)
+    service.say(f"events on a queue: {len(found)} × Finding Opened, Audit Completed")
+
+
+def test_a_decision_outlives_the_next_audit(service):
+    before = service.findings()
+    chosen = next(iter(before))
+    answer = service.call("POST", f"/findings/{chosen}/snooze", {"days": 30, "why": "the job runs in June"}, who=service.ada)
+    assert answer.status == 200, answer
+    audit = service.audit()
+    assert audit["state"] == "complete", audit
+    assert (audit["outcome"]["opened"], audit["outcome"]["resolved"]) == (0, 0), audit["outcome"]
+    (snoozed,) = service.findings("snoozed").values()
+    assert snoozed["id"] == chosen
+    assert snoozed["decision"]["who"].endswith("user/ada")
+    assert snoozed["audit_id"] == audit["id"]
+    assert set(service.findings()) == set(before) - {chosen}
+    assert happenings(service, before) == {"opened": len(before), "snoozed": 1}
+    service.say(f"{chosen} is snoozed over the API, and stays so through a second audit, which opened and resolved nothing")
+
+
+def test_starting_twice_does_no_harm(service):
+    before = len(service.executions())
+    ids = {service.call("POST", "/audits", {}, who=service.ada, **{"Idempotency-Key": "once"}).body["id"] for _ in range(2)}
+    assert len(ids) == 1
+    assert len(service.executions()) == before + 1
+    service.ended(*ids)
+
+    first = next(execution for execution in reversed(service.executions()))
+    request = service.states.describe_execution(executionArn=first["executionArn"])["input"]
+    assert "occasion" in json.loads(request)
+    audits = len(service.get("/audits")["audits"])
+    service.states.start_execution(
+        stateMachineArn=service.aws.outputs["StateMachineArn"], name="delivered-again", input=request
+    )
+    assert service.execution("delivered-again")["status"] == "SUCCEEDED"
+    assert len(service.get("/audits")["audits"]) == audits
+    service.say("one Idempotency-Key is one audit; the schedule's turn delivered again ends as a duplicate")
+
+
+def test_a_denied_call_makes_an_incomplete_audit(service):
+    before = service.findings()
+    service.aws.faults(deny=[f"{REGION}/elasticfilesystem:DescribeFileSystems"])
+    audit = service.audit()
+    service.aws.faults()
+    assert audit["state"] == "incomplete", audit
+    (target,) = audit["outcome"]["incomplete"]
+    assert target["region"] == REGION
+    assert any(gap["what"] == "elasticfilesystem:DescribeFileSystems" and gap["region"] == REGION for gap in audit["gaps"])
+    assert audit["outcome"]["resolved"] == 0
+    assert set(service.findings()) == set(before)
+    service.events(lambda events: any(event["detail-type"] == "Audit Incomplete" for event in events))
+    service.say(f"EFS denied in {REGION}: incomplete, {target['why']}; nothing is resolved")
+
+
+def volumes_asked(service) -> int:
+    """How often the simulated account was asked for volumes."""
+    return json.loads(fetch(service, f"{service.aws.simulator}/_simulator/calls"))["calls"].get("ec2:DescribeVolumes", 0)
+
+
+def scans(service) -> list[int]:
+    """The processes that run ScanFunction."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (folder / "environ").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if f"TMPDIR={service.aws.home}" in environment and "AWS_LAMBDA_FUNCTION_NAME=slackwater-ScanFunction" in environment:
+            found.append(int(folder.name))
+    return found
+
+
+def audit_with_kills(service, times: int) -> tuple[Any, int]:
+    """An audit whose scan of one region is killed in the middle, this often or as often as it is tried; how often that was."""
+    # Throttled for good, it hangs in its retries. The other region's scan is over when its document is there.
+    service.aws.faults(throttle=[{"action": f"{REGION}/ec2:DescribeVolumes", "per_second": 0, "burst": 0}])
+    audit_id = service.start()
+    until("the other region", lambda: service.keys(f"audits/{audit_id}/targets/"))
+    killed, asked = 0, volumes_asked(service)
+    while killed < times and service.running(audit_id):
+        if volumes_asked(service) > asked:
+            for pid in scans(service):
+                os.kill(pid, signal.SIGKILL)
+            killed, asked = killed + 1, volumes_asked(service)
+    service.aws.faults()
+    return service.ended(audit_id), killed
+
+
+def test_a_scan_killed_half_way_loses_nothing(service):
+    before = service.findings()
+    audit, killed = audit_with_kills(service, times=100)
+    assert killed > 1
+    assert audit["state"] == "incomplete", audit
+    (target,) = audit["outcome"]["incomplete"]
+    assert target["region"] == REGION
+    assert target["why"].startswith("lambda:Invoke: ")
+    assert (audit["outcome"]["opened"], audit["outcome"]["resolved"]) == (0, 0)
+    assert set(service.findings()) == set(before)
+    service.say(f"the scan of {REGION} killed half-way {killed} times: incomplete, {target['why'][:80]!r}; nothing is resolved")
+
+    audit, _ = audit_with_kills(service, times=1)
+    assert audit["state"] == "complete", audit
+    assert (audit["outcome"]["opened"], audit["outcome"]["resolved"]) == (0, 0), audit["outcome"]
+    assert set(service.findings()) == set(before)
+    service.say("killed half-way once: its retry makes the audit complete; nothing was lost, nothing opened or resolved")
+
+
+def test_a_policy_that_is_not_valid_stops_the_audit(service):
+    before = service.findings()
+    wrong = POLICY + "\n[detectors.efs-idel]\nenabled = false\n"
+    file = service.aws.home / "wrong.toml"
+    file.write_text(wrong)
+    status, said = service.cli_status("policy", "push", file)
+    assert status == 2
+    assert "efs-idle" in said
+    assert service.cli("policy", "pull") == POLICY
+
+    # Whoever writes to the bucket without the check, all the same:
+    service.aws.client("s3").put_object(
+        Bucket=service.aws.outputs["BucketName"], Key="policy/slackwater.toml", Body=wrong.encode()
+    )
+    audit_id = service.start()
+    assert service.execution(audit_id)["status"] == "FAILED"
+    audit = service.get(f"/audits/{audit_id}")
+    assert audit["state"] == "failed", audit
+    assert "efs-idel" in audit["error"]
+    assert set(service.findings()) == set(before)
+    service.say(f"a policy with a mistake: failed, {audit['error'][:110]}")
+
+    service.push(POLICY)
+    audit = service.audit()
+    assert audit["state"] == "complete", audit
+    service.say("slackwater policy push mends it")
+
+
+def test_without_a_permission_the_audit_fails_and_says_so(service):
+    before = service.findings()
+    iam = service.aws.client("iam")
+    roles = [role["RoleName"] for role in iam.list_roles()["Roles"]]
+    (role,) = (name for name in roles if "PublishRole" in name)
+    kept = iam.get_role_policy(RoleName=role, PolicyName="publish")["PolicyDocument"]
+    lacking = json.loads(json.dumps(kept).replace('"s3:PutObject"', '"s3:GetBucketTagging"'))
+    iam.put_role_policy(RoleName=role, PolicyName="publish", PolicyDocument=json.dumps(lacking))
+    audit_id = service.start()
+    assert service.execution(audit_id)["status"] == "FAILED"
+    audit = service.get(f"/audits/{audit_id}")
+    assert audit["state"] == "failed", audit
+    assert set(service.findings()) == set(before)
+    service.say(f"publish without s3:PutObject: failed, {audit['error'][:110]}")
+
+    iam.put_role_policy(RoleName=role, PolicyName="publish", PolicyDocument=json.dumps(kept))
+    audit = service.audit()
+    assert audit["state"] == "complete", audit
+    assert set(service.findings()) == set(before)
+    service.say("with it again: complete")

@@ -1,0 +1,682 @@
+"""An audit from its plan to its end, with plain fakes for AWS; what Step Functions does between is `run`."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from threading import Lock
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from slackwater.app.audit_plan import NoPlanError, Planner
+from slackwater.app.audit_publish import NoAuditError, Publisher, said
+from slackwater.app.audit_request import AuditRequestError, request_of
+from slackwater.app.audit_scan import Scanner
+from slackwater.app.audits import Audits
+from slackwater.app.policies import Policies
+from slackwater.app.policy import PolicyError
+from slackwater.aws.identity import Identity
+from slackwater.engine.registry import registry
+from slackwater.model import object_keys
+from slackwater.model.audits import DEFAULTS, AuditRecord, AuditRequest
+from slackwater.model.findings import Finding, Gap, Recommendation, Scan, TargetScan, Usage
+from slackwater.model.listing import Page
+from slackwater.model.resources import Target, Volume
+from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, Write
+from slackwater.model.verdicts import Advice, Evidence
+from slackwater.ports import Version
+from slackwater.views import scan_json
+
+NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
+ACCOUNT = "123456789012"
+TOKYO, OHIO, DUBLIN = (Target(ACCOUNT, region) for region in ("ap-northeast-1", "us-east-2", "eu-west-1"))
+WEEKLY = AuditRequest(requested_by="schedule", occasion="weekly/2026-11-16T09:00:00Z")
+ANYBODY = AuditRequest(requested_by="arn:aws:iam::123456789012:user/ann")
+
+
+class Killed(Exception):
+    """The function ends here."""
+
+
+@dataclass
+class Bucket:
+    """Documents in memory."""
+
+    texts: dict[str, list[str]] = field(default_factory=dict)
+
+    def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
+        texts = self.texts.get(key, [])
+        number = len(texts) if version is None else int(version)
+        return (texts[number - 1], str(number)) if 0 < number <= len(texts) else None
+
+    def write(self, key: str, text: str) -> str:
+        self.texts.setdefault(key, []).append(text)
+        return str(len(self.texts[key]))
+
+    def versions(self, key: str) -> Iterator[Version]:
+        for number, text in reversed(list(enumerate(self.texts.get(key, []), start=1))):
+            yield Version(str(number), NOW, len(text))
+
+    def link(self, key: str, for_seconds: int) -> str:
+        return f"https://bucket/{key}?for={for_seconds}"
+
+
+@dataclass
+class Findings:
+    """Findings in memory. `patience` is how many writes they take; `rival` is called before each."""
+
+    kept: dict[str, TrackedFinding] = field(default_factory=dict)
+    ledgers: dict[str, list[LedgerEntry]] = field(default_factory=dict)
+    patience: int | None = None
+    lose_answers: bool = False
+    rival: Callable[[], None] = lambda: None
+    one_at_a_time: Lock = field(default_factory=Lock)
+
+    def get(self, id: str) -> TrackedFinding | None:
+        return self.kept.get(id)
+
+    def unresolved(self, account: str, region: str) -> Iterator[TrackedFinding]:
+        for finding in list(self.kept.values()):
+            resource = finding.sighting.resource
+            if (resource.account, resource.region) == (account, region) and finding.status != "resolved":
+                yield finding
+
+    def write(self, write: Write) -> bool:
+        with self.one_at_a_time:
+            self.rival()
+            if self.patience == 0:
+                raise Killed
+            if self.patience is not None:
+                self.patience -= 1
+            known = self.kept.get(write.finding.id)
+            if (known.revision if known else 0) != write.expects:
+                return False
+            self.kept[write.finding.id] = write.finding
+            if write.entry:
+                self.ledgers.setdefault(write.finding.id, []).append(write.entry)
+            return not self.lose_answers
+
+    def ledger(self, id: str) -> Iterator[LedgerEntry]:
+        yield from self.ledgers.get(id, [])
+
+
+@dataclass
+class Records:
+    """Audits in memory."""
+
+    kept: dict[str, AuditRecord] = field(default_factory=dict)
+    claims: dict[str, str] = field(default_factory=dict)
+
+    def claim(self, occasion: str, audit_id: str) -> str:
+        return self.claims.setdefault(occasion, audit_id)
+
+    def begin(self, record: AuditRecord) -> bool:
+        return self.kept.setdefault(record.id, record) is record
+
+    def end(self, record: AuditRecord) -> bool:
+        if self.kept[record.id].state != "running":
+            return False
+        self.kept[record.id] = record
+        return True
+
+    def get(self, id: str) -> AuditRecord | None:
+        return self.kept.get(id)
+
+    def list(self, limit: int, cursor: str | None) -> Page[AuditRecord]:
+        newest = sorted(self.kept.values(), key=lambda record: record.started_at, reverse=True)
+        start = int(cursor or 0)
+        more = str(start + limit) if start + limit < len(newest) else None
+        return Page(items=tuple(newest[start : start + limit]), cursor=more)
+
+
+@dataclass
+class Service:
+    """What is deployed, with what its scans will see: volumes by target, or why there is nothing to see."""
+
+    fleet: dict[Target, list[Finding] | Gap | Exception] = field(default_factory=lambda: {TOKYO: [], OHIO: [], DUBLIN: []})
+    bucket: Bucket = field(default_factory=Bucket)
+    findings: Findings = field(default_factory=Findings)
+    records: Records = field(default_factory=Records)
+    started: list[tuple[str, AuditRequest]] = field(default_factory=list)
+    now: datetime = NOW
+    optional: tuple[Gap, ...] = ()
+
+    def clock(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+    @property
+    def policies(self) -> Policies:
+        return Policies(
+            documents=self.bucket,
+            registry=registry(),
+            place="s3://bucket/policy/slackwater.toml",
+            known_regions=lambda: ["ap-northeast-1", "eu-west-1", "us-east-2"],
+            enabled_regions=lambda: [*(target.region for target in self.fleet), "mx-central-1"][: len(self.fleet) + 1],
+        )
+
+    @property
+    def planner(self) -> Planner:
+        return Planner(
+            policies=self.policies, documents=self.bucket, audits=self.records, clock=self.clock,
+            identity=lambda: Identity(ACCOUNT, f"arn:aws:sts::{ACCOUNT}:assumed-role/plan/plan", "aws"),
+        )  # fmt: skip
+
+    @property
+    def publisher(self) -> Publisher:
+        return Publisher(documents=self.bucket, audits=self.records, findings=self.findings, clock=self.clock)
+
+    @property
+    def audits(self) -> Audits:
+        return Audits(audits=self.records, documents=self.bucket, starter=self, registry=registry, clock=self.clock)
+
+    def start(self, audit_id: str, request: AuditRequest) -> None:
+        self.started.append((audit_id, request))
+
+    def scan(self, audit_id: str, target: Target) -> dict[str, object]:
+        def of_policy(policy):
+            return type("Audit", (), {"run": lambda _, targets, now: self.seen(targets[0], policy)})()
+
+        scanner = Scanner(documents=self.bucket, policies=self.policies, audit=of_policy)
+        where = {"account": target.account, "region": target.region}
+        try:
+            return where | {"complete": scanner.scan(audit_id, target)}
+        except Killed as error:
+            return where | {"error": {"Error": "Sandbox.Timedout", "Cause": json.dumps({"errorMessage": f"killed {error}"})}}
+
+    def seen(self, target: Target, policy) -> Scan:
+        there = self.fleet.get(target, [])
+        if isinstance(there, Exception):
+            raise there
+        part = TargetScan(
+            target=target, findings=() if isinstance(there, Gap) else tuple(there), unknown=(), kept=0, below_minimum=0,
+            gaps=(*self.optional, *((there,) if isinstance(there, Gap) else ())), resources={"ebs-volume": 3},
+        )  # fmt: skip
+        usage = Usage(
+            api_calls={"ec2:DescribeVolumes": 2}, metrics_requested=1_000, datapoints=9, estimated_usd=Decimal("0.01")
+        )
+        return Scan(
+            id="of its own", started_at=self.clock(), finished_at=self.clock(), targets=(part,), gaps=(), usage=usage,
+            detectors=tuple(policy.limits), policy=policy.version,
+        )  # fmt: skip
+
+    def scanned(self, audit_id: str, request: AuditRequest = ANYBODY) -> list[dict[str, object]]:
+        """Plan and scan, as far as the Map goes."""
+        return [self.scan(audit_id, target) for target in self.planner.plan(audit_id, request).targets]
+
+    def run(self, audit_id: str, request: AuditRequest = ANYBODY) -> AuditRecord:
+        return self.publisher.publish(audit_id, self.scanned(audit_id, request))
+
+    def document(self, audit_id: str):
+        return json.loads(self.bucket.texts[object_keys.scan(audit_id)][-1])
+
+
+def found(id: str, target: Target = TOKYO, usd: str = "10", fingerprint: str = "as it was") -> Finding:
+    volume = Volume(
+        id=id, arn=f"arn:aws:ec2:{target.region}:{target.account}:volume/{id}", target=target, tags={}, volume_type="gp3", size_gib=100,
+        iops=3000, throughput_mib_s=125, state="available", created_at=NOW, availability_zone=f"{target.region}a", multi_attach=False,
+    )  # fmt: skip
+    advice = Advice(action="delete", summary="Delete it.", changes=None, risk="It is gone.", reversible=False)
+    return Finding(
+        id=f"f-{id}", detector="ebs-unattached", kind="waste", severity="medium", confidence="high", resource=volume, owner=None,
+        summary=f"{id} is on no instance", evidence=(Evidence(label="Size", value=100, unit="GiB"),), price_basis=(), caveats=(),
+        recommendations=(Recommendation(advice=advice, monthly_savings_usd=Decimal(usd)),), fingerprint=fingerprint,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def service() -> Service:
+    return Service()
+
+
+# Planning
+
+
+def test_everything_that_the_scans_have_in_common_is_fixed_in_the_plan(service) -> None:
+    service.bucket.write(object_keys.POLICY, "[scan]\nregions = ['eu-west-1']\n[detectors.efs-idle]\nenabled = false\n")
+    plan = service.planner.plan("a1", WEEKLY)
+
+    assert plan.now == datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
+    assert plan.targets == (DUBLIN,)
+    assert set(plan.detectors) == set(registry()) - {"efs-idle"}
+    assert plan.policy.version == "1"
+    assert service.records.kept["a1"].state == "running"
+    assert service.planner.plan("a1", WEEKLY) == plan
+    assert len(service.bucket.texts[object_keys.plan("a1")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("request_", "policy", "regions"),
+    [
+        (ANYBODY, None, ["ap-northeast-1", "us-east-2", "eu-west-1", "mx-central-1"]),
+        (ANYBODY, "[scan]\nregions = ['us-east-2', 'us-east-2']", ["us-east-2"]),
+        (replace(ANYBODY, regions=("eu-west-1",)), "[scan]\nregions = ['us-east-2']", ["eu-west-1"]),
+        (replace(ANYBODY, regions=("mx-central-1",)), None, ["mx-central-1"]),
+    ],
+)
+def test_regions_are_the_requests_else_the_policys_else_all_that_are_enabled(service, request_, policy, regions) -> None:
+    if policy:
+        service.bucket.write(object_keys.POLICY, policy)
+    assert [target.region for target in service.planner.plan("a1", request_).targets] == regions
+
+
+def test_a_request_names_detectors_that_the_policy_has_off(service) -> None:
+    service.bucket.write(object_keys.POLICY, "[detectors.efs-idle]\nenabled = false\nquiet_days = 60\n")
+    plan = service.planner.plan("a1", replace(ANYBODY, detectors=("efs-idle",)))
+    policy = service.policies.at(plan.policy, plan.detectors)
+
+    assert plan.detectors == ("efs-idle",)
+    assert policy.limits["efs-idle"].quiet_days == 60
+
+
+def test_a_turn_of_a_schedule_that_is_delivered_twice_is_one_audit(service) -> None:
+    assert service.planner.plan("a1", WEEKLY) is not None
+    assert service.planner.plan("a2", WEEKLY) is None
+    assert service.planner.plan("a1", WEEKLY) is not None
+    assert set(service.records.kept) == {"a1"}
+    assert object_keys.plan("a2") not in service.bucket.texts
+
+
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        (replace(ANYBODY, detectors=("efs-idel",)), "no detector 'efs-idel'; did you mean efs-idle?"),
+        (replace(ANYBODY, regions=("eu-wst-1",)), "no region 'eu-wst-1'; did you mean eu-west-1?"),
+    ],
+)
+def test_a_misspelt_request_is_refused_by_name(service, request_, says) -> None:
+    with pytest.raises(AuditRequestError, match=says.replace("?", r"\?")):
+        service.planner.plan("a1", request_)
+
+
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        ("[scan]\n\nregions = ['eu-wst-1']\n", "s3://bucket/policy/slackwater.toml:3: scan.regions: no region 'eu-wst-1'"),
+        ("[detectors.efs-idel]\n", "s3://bucket/policy/slackwater.toml:1: detectors.efs-idel: no such detector"),
+        ("[scan\n", "s3://bucket/policy/slackwater.toml:1: not valid TOML"),
+    ],
+)
+def test_an_audit_by_a_policy_that_is_not_valid_does_not_begin_and_is_on_record_as_failed(service, policy, says) -> None:
+    service.bucket.write(object_keys.POLICY, policy)
+    with pytest.raises(PolicyError) as caught:
+        service.planner.plan("a1", WEEKLY)
+    assert says in str(caught.value)
+    assert service.records.kept == {}
+
+    cause = json.dumps({"errorMessage": str(caught.value), "errorType": "PolicyError", "stackTrace": ["..."]})
+    record = service.publisher.fail("a1", WEEKLY, {"Error": "PolicyError", "Cause": cause})
+
+    assert (record.state, record.request) == ("failed", WEEKLY)
+    assert record.error.startswith(f"PolicyError: {says}")
+    assert "stackTrace" not in record.error
+    assert service.records.kept["a1"] == record
+
+
+# Scanning
+
+
+def test_a_scan_goes_by_the_policy_that_was_planned_with_whatever_is_pushed_since(service) -> None:
+    service.bucket.write(object_keys.POLICY, "[detectors.ebs-unattached]\nunattached_days = 9\n")
+    (tokyo, *_) = service.planner.plan("a1", ANYBODY).targets
+    service.policies.push("[detectors.ebs-unattached]\nunattached_days = 30\n", "slackwater.toml")
+    service.scan("a1", tokyo)
+    head = json.loads(service.bucket.texts[object_keys.target_scan("a1", ACCOUNT, "ap-northeast-1")][0])["scan"]
+
+    assert head["id"] == "a1"
+    assert head["policy"]["version"] == "1"
+    assert service.policies.current().version.version == "2"
+
+
+@pytest.mark.parametrize("change", ["gone", "rewritten"])
+def test_a_policy_that_is_not_as_it_was_stops_the_scan(service, change) -> None:
+    service.bucket.write(object_keys.POLICY, "[detectors.efs-idle]\nquiet_days = 60\n")
+    service.planner.plan("a1", ANYBODY)
+    service.bucket.texts[object_keys.POLICY] = [] if change == "gone" else ["[detectors.efs-idle]\nquiet_days = 61\n"]
+
+    with pytest.raises(PolicyError, match="version 1 is not there any more, or not as it was"):
+        service.scan("a1", TOKYO)
+
+
+def test_nobody_scans_or_ends_what_was_not_planned(service) -> None:
+    with pytest.raises(NoPlanError):
+        service.scan("a1", TOKYO)
+    with pytest.raises(NoAuditError):
+        service.publisher.publish("a1", [])
+
+
+# Publishing
+
+
+def test_one_document_tells_the_whole_audit(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1", usd="3")], OHIO: [found("vol-2", OHIO, usd="7")]}
+    record = service.run("a1", replace(ANYBODY, regions=("ap-northeast-1", "us-east-2")))
+    document = service.document("a1")
+
+    Draft202012Validator(scan_json.schema()).validate(document)
+    assert [finding["resource"]["id"] for finding in document["findings"]] == ["vol-2", "vol-1"]
+    assert document["scan"]["usage"]["api_calls"] == {"ec2:DescribeVolumes": 4}
+    assert document["totals"]["monthly_savings_usd"] == "10.00"
+    assert record.state == "complete"
+    assert (record.outcome.opened, record.outcome.findings, record.outcome.monthly_savings_usd) == (2, 2, Decimal("10.00"))
+    assert (record.outcome.metrics_requested, record.outcome.estimated_usd) == (2_000, Decimal("0.02"))
+    assert record.finished_at > record.started_at
+    assert {finding.audit_id for finding in service.findings.kept.values()} == {"a1"}
+
+
+def test_one_target_that_failed_does_not_spoil_the_rest_and_nothing_of_it_is_resolved(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")], OHIO: [found("vol-2", OHIO)], DUBLIN: [found("vol-3", DUBLIN)]}
+    three = replace(ANYBODY, regions=tuple(target.region for target in service.fleet))
+    service.run("a1", three)
+    service.fleet = {TOKYO: [], OHIO: Killed("in Ohio"), DUBLIN: [found("vol-3", DUBLIN, fingerprint="another")]}
+    record = service.run("a2", three)
+
+    assert record.state == "incomplete"
+    assert [(one.region, one.why) for one in record.outcome.incomplete] == [
+        ("us-east-2", "lambda:Invoke: Sandbox.Timedout: killed in Ohio")
+    ]
+    assert (record.outcome.targets, record.outcome.incomplete_targets, record.outcome.gaps) == (3, 1, 1)
+    assert (record.outcome.opened, record.outcome.changed, record.outcome.resolved) == (0, 1, 1)
+    assert {id_: one.status for id_, one in service.findings.kept.items()} == {
+        "f-vol-1": "resolved", "f-vol-2": "open", "f-vol-3": "open",
+    }  # fmt: skip
+    document = service.document("a2")
+    Draft202012Validator(scan_json.schema()).validate(document)
+    assert [target["complete"] for target in document["scan"]["targets"]] == [True, False, True]
+
+
+def test_a_gap_in_a_target_leaves_what_is_not_seen_there_as_it_was(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    here = replace(ANYBODY, regions=("ap-northeast-1",))
+    service.run("a1", here)
+    service.fleet = {TOKYO: Gap(ACCOUNT, "ap-northeast-1", "ec2:DescribeVolumes", "UnauthorizedOperation")}
+    service.optional = (Gap(ACCOUNT, "ap-northeast-1", "cloudtrail:LookupEvents", "AccessDenied", optional=True),)
+    record = service.run("a2", here)
+
+    assert (record.state, record.outcome.incomplete[0].why) == ("incomplete", "ec2:DescribeVolumes: UnauthorizedOperation")
+    assert service.findings.kept["f-vol-1"].status == "open"
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", '{"schema": "slackwater.scan/1"}'])
+def test_a_document_that_is_missing_or_broken_is_a_gap_with_a_name(service, text) -> None:
+    service.fleet = {TOKYO: [found("vol-1")], OHIO: [found("vol-2", OHIO)]}
+    results = service.scanned("a1", replace(ANYBODY, regions=("ap-northeast-1", "us-east-2")))
+    key = object_keys.target_scan("a1", ACCOUNT, "us-east-2")
+    service.bucket.texts[key] = [] if text is None else [text]
+    record = service.publisher.publish("a1", results)
+
+    assert record.state == "incomplete"
+    assert record.outcome.incomplete[0].why.startswith("s3:GetObject: ")
+    assert key in record.outcome.incomplete[0].why
+    assert set(service.findings.kept) == {"f-vol-1"}
+
+
+def test_an_audit_that_could_scan_nothing_has_failed(service) -> None:
+    service.fleet = dict.fromkeys(service.fleet, Killed("everywhere"))
+    record = service.run("a1", replace(ANYBODY, regions=("ap-northeast-1", "us-east-2")))
+
+    assert (record.state, record.outcome) == ("failed", None)
+    assert record.error == "No target could be scanned: lambda:Invoke: Sandbox.Timedout: killed everywhere"
+    assert not service.document("a1")["scan"]["complete"]
+
+
+def test_an_audit_without_a_region_that_answers_is_told_even_where_results_are_missing(service) -> None:
+    service.planner.plan("a1", ANYBODY)
+
+    assert service.publisher.publish("a1", []).state == "failed"
+
+
+# Dying half-way, and again
+
+
+def before(service: Service) -> None:
+    """A first audit, after which one finding was snoozed by a person; then everything changes."""
+    service.fleet = {
+        TOKYO: [found("vol-1"), found("vol-2"), found("vol-3")],
+        OHIO: [found("vol-4", OHIO), found("vol-5", OHIO)],
+    }
+    service.run("a1")
+    service.fleet = {
+        TOKYO: [found("vol-1"), found("vol-2", fingerprint="another"), found("vol-6")],
+        OHIO: [found("vol-5", OHIO, usd="11"), found("vol-7", OHIO)],
+    }
+    service.now += timedelta(days=7)
+
+
+def state(service: Service, audit_id: str):
+    record = service.records.kept[audit_id]
+    return service.findings.kept, service.findings.ledgers, record.state, record.outcome, service.document(audit_id)
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    service = Service()
+    before(service)
+    service.run("a2")
+    return state(service, "a2")
+
+
+def test_what_the_undisturbed_audit_comes_to(undisturbed) -> None:
+    findings, _, ended, outcome, _ = undisturbed
+    assert (ended, outcome.opened, outcome.changed, outcome.resolved) == ("complete", 2, 1, 2)
+    assert {id_ for id_, one in findings.items() if one.status == "resolved"} == {"f-vol-3", "f-vol-4"}
+
+
+@pytest.mark.parametrize("writes", range(7))
+def test_a_publish_that_dies_after_any_write_and_runs_again_comes_to_the_same(service, undisturbed, writes) -> None:
+    before(service)
+    results = service.scanned("a2")
+    for patience in (writes, min(1, writes)):  # and once more, a little further on
+        service.findings.patience = patience
+        if writes < 6:
+            with pytest.raises(Killed):
+                service.publisher.publish("a2", results)
+            assert service.records.kept["a2"].state == "running"
+    service.findings.patience = None
+    service.publisher.publish("a2", results)
+
+    kept, ledgers, ended, outcome, document = state(service, "a2")
+    assert (kept, ledgers, ended, outcome) == undisturbed[:4]
+    assert document["findings"] == undisturbed[4]["findings"]
+    assert all([entry.revision for entry in ledger] == [*range(1, len(ledger) + 1)] for ledger in ledgers.values())
+
+
+@pytest.mark.parametrize("key", [object_keys.scan("a2"), object_keys.known("a2")])
+def test_a_publish_that_dies_at_a_document_and_runs_again_comes_to_the_same(service, undisturbed, key, monkeypatch) -> None:
+    before(service)
+    results = service.scanned("a2")
+
+    def dies(at: str, text: str) -> str:
+        if at == key:
+            raise Killed
+        return Bucket.write(service.bucket, at, text)
+
+    service.bucket.write = dies
+    with pytest.raises(Killed):
+        service.publisher.publish("a2", results)
+    del service.bucket.write
+    service.publisher.publish("a2", results)
+
+    assert state(service, "a2")[:4] == undisturbed[:4]
+
+
+def test_a_publish_that_dies_at_the_very_end_and_runs_again_comes_to_the_same(service, undisturbed) -> None:
+    before(service)
+    results = service.scanned("a2")
+    service.records.end = None
+    with pytest.raises(TypeError):
+        service.publisher.publish("a2", results)
+    del service.records.end
+    service.publisher.publish("a2", results)
+
+    assert state(service, "a2")[:4] == undisturbed[:4]
+
+
+def test_an_audit_that_has_ended_stays_as_it_is(service, undisturbed) -> None:
+    before(service)
+    results = service.scanned("a2")
+    ended = service.publisher.publish("a2", results)
+    service.bucket.texts[object_keys.target_scan("a2", ACCOUNT, "us-east-2")] = []
+
+    assert service.publisher.publish("a2", []) == ended
+    assert service.publisher.fail("a2", ANYBODY, {"Error": "States.Timeout"}) == ended
+    assert state(service, "a2")[:4] == undisturbed[:4]
+    assert len(service.bucket.texts[object_keys.scan("a2")]) == 1
+
+
+def test_what_a_person_did_between_two_tries_is_not_counted_as_the_audits(service, undisturbed) -> None:
+    before(service)
+    results = service.scanned("a2")
+    service.findings.patience = 6
+    with pytest.raises(Killed):
+        service.publisher.publish("a2", results)
+    service.findings.patience = None
+    ledger = service.findings.ledgers["f-vol-5"]
+    ledger.append(replace(ledger[0], happening="reopened", who="ann", audit_id="a2"))
+    record = service.publisher.publish("a2", results)
+
+    assert record.outcome == undisturbed[3]
+
+
+def test_a_finding_whose_snooze_is_over_counts_as_opened(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    service.run("a1")
+    one = service.findings.kept["f-vol-1"]
+    decision = Decision(who="ann", why="", at=NOW, until=NOW + timedelta(hours=1))
+    service.findings.kept["f-vol-1"] = replace(one, status="snoozed", decision=decision)
+    service.now += timedelta(days=1)
+
+    assert service.run("a2").outcome.opened == 1
+
+
+def test_an_audit_that_fails_while_it_runs_is_on_record_with_its_plans_request(service) -> None:
+    service.planner.plan("a1", WEEKLY)
+    record = service.publisher.fail("a1", WEEKLY, {"Error": "States.Timeout"})
+
+    assert (record.state, record.error, record.request) == ("failed", "States.Timeout", WEEKLY)
+    assert record.policy == DEFAULTS
+    assert service.records.kept["a1"] == record
+
+
+def test_a_write_whose_answer_was_lost_is_counted_once(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    service.findings.lose_answers = True
+    record = service.run("a1")
+
+    assert record.outcome.opened == 1
+    assert [entry.happening for entry in service.findings.ledgers["f-vol-1"]] == ["opened"]
+
+
+def test_who_changes_a_finding_in_between_is_not_overwritten(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    service.run("a1")
+    service.now += timedelta(days=1)
+
+    def snooze() -> None:
+        service.findings.rival = lambda: None
+        one = service.findings.kept["f-vol-1"]
+        service.findings.kept["f-vol-1"] = replace(one, status="snoozed", revision=one.revision + 1)
+
+    service.findings.rival = snooze
+    service.fleet = {TOKYO: [found("vol-1", fingerprint="another")]}
+    record = service.run("a2")
+
+    assert service.findings.kept["f-vol-1"].status == "snoozed"
+    assert service.findings.kept["f-vol-1"].sighting.fingerprint == "another"
+    assert record.outcome.changed == 1
+
+
+def test_audits_that_overlap_leave_what_the_later_one_saw(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1"), found("vol-2")]}
+    early = service.scanned("a1")
+    service.now += timedelta(hours=1)
+    service.fleet = {TOKYO: [found("vol-2", fingerprint="another")]}
+    service.run("a2")
+    record = service.publisher.publish("a1", early)
+
+    assert record.state == "complete"
+    assert service.findings.kept["f-vol-2"].sighting.fingerprint == "another"
+    assert service.findings.kept["f-vol-2"].audit_id == "a2"
+
+
+def test_incomplete_audits_in_a_row_are_those_of_one_schedule(service) -> None:
+    def audit(id: str, schedule: str | None, *, broken: bool) -> AuditRecord:
+        service.now += timedelta(hours=1)
+        service.fleet = {TOKYO: Gap(ACCOUNT, "ap-northeast-1", "ec2:DescribeVolumes", "denied") if broken else []}
+        occasion = schedule and f"{schedule}/{service.now.isoformat()}"
+        return service.run(id, replace(ANYBODY, occasion=occasion, regions=("ap-northeast-1",)))
+
+    audit("w1", "weekly", broken=True)
+    audit("w2", "weekly", broken=False)
+    service.publisher.fail("w3", replace(WEEKLY, occasion="weekly/x"), {"Error": "PolicyError"})
+    audit("h1", "hourly", broken=True)
+    audit("n1", None, broken=True)
+    for number in range(150):
+        audit(f"h-{number}", "hourly", broken=False)
+
+    assert audit("w4", "weekly", broken=True).outcome.incomplete_in_a_row == 2
+    assert audit("h2", "hourly", broken=True).outcome.incomplete_in_a_row == 1
+    assert audit("n2", None, broken=True).outcome.incomplete_in_a_row == 2
+    service.fleet = {TOKYO: Gap(ACCOUNT, "ap-northeast-1", "ec2:DescribeVolumes", "denied")}
+    late = service.scanned("w5", replace(WEEKLY, occasion="weekly/late", regions=("ap-northeast-1",)))
+    service.planner.plan("w6", replace(WEEKLY, occasion="weekly/running"))
+    assert audit("w7", "weekly", broken=False).outcome.incomplete_in_a_row == 0
+    assert service.publisher.publish("w5", late).outcome.incomplete_in_a_row == 3  # what came after it does not count
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        ({"Error": "States.Timeout", "Cause": ""}, "States.Timeout"),
+        ({"Error": "States.Timeout"}, "States.Timeout"),
+        ({"Error": "PolicyError", "Cause": '{"errorMessage": "a\\nb", "stackTrace": ["x"]}'}, "PolicyError: a b"),
+        (
+            {"Error": "Lambda.Unknown", "Cause": "The function ran out of memory"},
+            "Lambda.Unknown: The function ran out of memory",
+        ),
+        ({"Error": "E", "Cause": "[1]"}, "E: [1]"),
+    ],
+)
+def test_what_ended_a_task_is_one_line_without_the_stack(error, line) -> None:
+    assert said(error) == line
+    assert len(said({"Error": "E", "Cause": "long " * 1000})) == 1_000
+
+
+# Asking
+
+
+def test_an_audit_is_started_under_an_id_that_sorts_by_time_or_under_the_requesters_key(service) -> None:
+    one = service.audits.start(ANYBODY)
+    other = service.audits.start(ANYBODY, key="today")
+
+    assert one.startswith("20261116T090743Z-")
+    assert len(one) == len("20261116T090743Z-") + 8
+    assert service.audits.start(ANYBODY, key="today") == other
+    assert service.audits.start(WEEKLY, key="today") != other
+    assert [id_ for id_, _ in service.started][:2] == [one, other]
+    with pytest.raises(AuditRequestError, match="did you mean efs-idle"):
+        service.audits.start(replace(ANYBODY, detectors=("efs-idel",)))
+
+
+def test_an_audit_is_shown_with_what_it_covered_and_a_link(service) -> None:
+    service.planner.plan("a1", ANYBODY)
+    running = service.audits.shown("a1")
+    assert (running["state"], running["targets"], running["scan_url"]) == ("running", [], None)
+
+    service.fleet[OHIO] = Killed("in Ohio")
+    service.publisher.publish("a1", [service.scan("a1", target) for target in service.fleet])
+    shown = service.audits.shown("a1")
+
+    assert [target["region"] for target in shown["targets"]][:2] == ["ap-northeast-1", "us-east-2"]
+    assert {gap["what"] for gap in shown["gaps"]} == {"lambda:Invoke", "s3:GetObject"}
+    assert shown["scan_url"] == "https://bucket/audits/a1/scan.json?for=3600"
+    assert shown["scan_url_expires_at"].startswith("2026-11-16T10:0")
+
+
+def test_a_request_that_is_none_was_made_by_nobody_known() -> None:
+    assert request_of({"requested_by": "ann", "regions": ["eu-west-1"]}) == AuditRequest(
+        requested_by="ann", regions=("eu-west-1",)
+    )
+    assert request_of({"detector": 7}).requested_by == "unknown"

@@ -1,0 +1,253 @@
+"""What people see of a finding and decide about it, with plain fakes for the world."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from slackwater.app.findings import Action, BadDecisionError, ConflictError, Findings, NotFoundError
+from slackwater.model.listing import FindingQuery, Page
+from slackwater.model.tracking import (
+    STATUSES,
+    Decision,
+    LedgerEntry,
+    Sighting,
+    Status,
+    TrackedFinding,
+    TrackedResource,
+    Write,
+)
+from slackwater.ports import Version
+
+NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
+WEEK = timedelta(days=7)
+OPEN = TrackedFinding(
+    sighting=Sighting(
+        id="f-1", detector="efs-idle", kind="waste", severity="medium", confidence="high", owner=None, summary="idle",
+        resource=TrackedResource(
+            arn="arn:fs-1", id="fs-1", type="efs-file-system", name="scratch", account="123456789012", region="eu-west-1"
+        ),
+        monthly_savings_usd=Decimal("12.30"), fingerprint="a",
+    ),
+    status="open", decision=None, opened_at=NOW - WEEK, last_seen_at=NOW - WEEK, resolved_at=None, audit_id="monday", revision=1,
+)  # fmt: skip
+
+
+@dataclass
+class Store:
+    """One finding. While `rivals` are left, each write comes just too late for one of theirs."""
+
+    finding: TrackedFinding | None = OPEN
+    rivals: list[TrackedFinding] = field(default_factory=list)
+    entries: list[LedgerEntry] = field(default_factory=list)
+
+    def get(self, id: str) -> TrackedFinding | None:
+        return self.finding if self.finding and self.finding.id == id else None
+
+    def write(self, write: Write) -> bool:
+        if self.rivals:
+            self.finding = self.rivals.pop(0)
+        if self.finding is None or write.expects != self.finding.revision:
+            return False
+        assert write.entry
+        self.finding = write.finding
+        self.entries.append(write.entry)
+        return True
+
+    def ledger(self, id: str) -> Iterator[LedgerEntry]:
+        return iter(self.entries)
+
+    def list(self, query: FindingQuery) -> Page[TrackedFinding]:
+        return Page(items=(OPEN,), cursor=query.cursor)
+
+    def unresolved(self, account: str, region: str) -> Iterable[TrackedFinding]:
+        raise NotImplementedError
+
+
+@dataclass
+class Bucket:
+    """Texts by key."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
+        return (self.texts[key], "1") if key in self.texts else None
+
+    def write(self, key: str, text: str) -> str:
+        raise NotImplementedError
+
+    def versions(self, key: str) -> Iterable[Version]:
+        raise NotImplementedError
+
+    def link(self, key: str, for_seconds: int) -> str:
+        raise NotImplementedError
+
+
+def decide(
+    store: Store, action: Action, why: str = "because", until: datetime | None = None, who: str = "jane"
+) -> TrackedFinding:
+    if action == "snooze" and until is None:
+        until = NOW + WEEK
+    return Findings(store=store, documents=Bucket()).decided("f-1", action, who=who, why=why, until=until, now=NOW)
+
+
+def being(status: Status, until: datetime | None = None) -> TrackedFinding:
+    decision = Decision(who="joe", why="before", at=NOW - WEEK, until=until) if status not in {"open", "resolved"} else None
+    return replace(OPEN, status=status, decision=decision)
+
+
+@pytest.mark.parametrize("was", ["open", "snoozed", "dismissed"])
+@pytest.mark.parametrize(
+    ("action", "until", "becomes"),
+    [
+        ("snooze", NOW + WEEK, "snoozed"),
+        ("dismiss", None, "dismissed"),
+        ("dismiss", NOW + 999 * WEEK, "dismissed"),
+    ],
+)
+def test_a_decision_is_stored_with_who_why_and_until_when(
+    was: Status, action: Action, until: datetime | None, becomes: Status
+) -> None:
+    store = Store(being(was, NOW + 2 * WEEK))
+    decided = decide(store, action, " on leave ", until)
+
+    assert decided == store.finding
+    assert decided == replace(
+        OPEN, status=becomes, decision=Decision(who="jane", why="on leave", at=NOW, until=until), revision=2
+    )  # fmt: skip
+    assert store.entries == [
+        LedgerEntry(
+            happening=becomes, at=NOW, who="jane", was=was, now=becomes, why="on leave", revision=2, audit_id="monday",
+            evidence=OPEN.sighting,
+        )
+    ]  # type: ignore[arg-type]  # fmt: skip
+
+
+@pytest.mark.parametrize("was", ["snoozed", "dismissed"])
+def test_a_decision_can_be_taken_back(was: Status) -> None:
+    store = Store(being(was))
+
+    assert decide(store, "reopen", "") == replace(OPEN, revision=2)
+    assert [(entry.happening, entry.was, entry.now, entry.why) for entry in store.entries] == [("reopened", was, "open", "")]
+
+
+def test_the_same_again_changes_nothing() -> None:
+    store = Store()
+    assert decide(store, "reopen") == OPEN
+    once = decide(store, "dismiss", "museum")
+
+    assert decide(store, "dismiss", "museum ") == once
+    assert len(store.entries) == 1
+    assert decide(store, "dismiss", "museum", who="joe").revision == 3
+    assert decide(store, "dismiss", "museum", NOW + WEEK, who="joe").revision == 4
+
+
+@pytest.mark.parametrize("status", [status for status in STATUSES if status not in {"open", "snoozed", "dismissed"}])
+@pytest.mark.parametrize("action", ["snooze", "dismiss", "reopen"])
+def test_from_another_status_it_says_which_and_what_would_be_possible(status: Status, action: Action) -> None:
+    store = Store(being(status))
+
+    with pytest.raises(ConflictError, match=f"f-1 is {status}; {action} is for one that is open, snoozed or dismissed"):
+        decide(store, action)
+    assert store.entries == []
+
+
+@pytest.mark.parametrize(
+    ("action", "why", "until", "part"),
+    [
+        ("snooze", "", NOW, "until"),
+        ("snooze", "", NOW + timedelta(days=366, seconds=1), "until"),
+        ("snooze", "x" * 1_001, NOW + WEEK, "why"),
+        ("dismiss", " \n", None, "why"),
+        ("dismiss", "x", NOW, "until"),
+        ("reopen", "", NOW + WEEK, "until"),
+    ],
+)
+def test_a_decision_that_cannot_be_is_refused_before_anything_is_read(
+    action: Action, why: str, until: datetime, part: str
+) -> None:
+    with pytest.raises(BadDecisionError) as refused:
+        decide(Store(None), action, why, until)
+    assert refused.value.part == part
+    assert str(refused.value).startswith(f"{part}: ")
+
+
+def test_a_snooze_without_an_end_is_refused() -> None:
+    with pytest.raises(BadDecisionError, match="needs an end"):
+        Findings(store=Store(), documents=Bucket()).decided("f-1", "snooze", who="jane", why="", until=None, now=NOW)
+
+
+def test_the_longest_snooze_and_the_longest_reason_are_good() -> None:
+    assert decide(Store(), "snooze", "x" * 1_000, NOW + timedelta(days=366)).status == "snoozed"
+
+
+def test_an_end_is_kept_in_utc() -> None:
+    tokyo = (NOW + WEEK).astimezone(timezone(timedelta(hours=9)))
+    decision = decide(Store(), "snooze", until=tokyo).decision
+
+    assert decision is not None
+    assert decision.until is not None
+    assert decision.until.utcoffset() == timedelta(0)
+    assert decision.until == NOW + WEEK
+
+
+def test_a_race_that_was_lost_is_decided_again_on_what_is_there_now() -> None:
+    seen = replace(OPEN, revision=2, audit_id="tuesday")
+    store = Store(rivals=[seen])
+
+    assert decide(store, "dismiss").revision == 3
+    assert [(entry.revision, entry.audit_id) for entry in store.entries] == [(3, "tuesday")]
+
+
+def test_a_race_that_is_lost_to_a_status_that_allows_nothing_is_a_conflict() -> None:
+    with pytest.raises(ConflictError, match="is resolved"):
+        decide(Store(rivals=[replace(OPEN, status="resolved", revision=2)]), "dismiss")
+
+
+def test_a_race_that_is_lost_again_and_again_is_given_up() -> None:
+    store = Store(rivals=[replace(OPEN, revision=number) for number in range(2, 20)])
+
+    with pytest.raises(ConflictError, match="f-1 is being changed"):
+        decide(store, "dismiss")
+    assert (len(store.rivals), store.entries) == (14, [])
+
+
+def shown(texts: dict[str, Any], finding: TrackedFinding | None = OPEN) -> Any:
+    bucket = Bucket({key: json.dumps(document) for key, document in texts.items()})
+    return Findings(store=Store(finding), documents=bucket).shown("f-1")
+
+
+def test_a_finding_is_shown_with_its_evidence_of_the_newest_audit_that_saw_it() -> None:
+    newest = {"findings": [{"id": "f-0"}, {"id": "f-1", "evidence": ["no client"]}]}
+    found = shown({
+        "audits/sunday/targets/123456789012/eu-west-1.json": {"findings": [{"id": "f-1", "evidence": ["old"]}]},
+        "audits/monday/targets/123456789012/eu-west-1.json": newest,
+    })  # fmt: skip
+
+    assert (found.finding, found.ledger, found.evidence) == (OPEN, (), newest["findings"][1])
+
+
+def test_evidence_that_has_expired_is_none_and_the_ledger_is_still_there() -> None:
+    store = Store()
+    decide(store, "dismiss")
+    found = Findings(store=store, documents=Bucket()).shown("f-1")
+
+    assert (found.evidence, found.ledger) == (None, tuple(store.entries))
+    assert shown({"audits/monday/targets/123456789012/eu-west-1.json": {"findings": []}}).evidence is None
+
+
+def test_what_nobody_knows_is_not_found() -> None:
+    with pytest.raises(NotFoundError, match="f-1"):
+        shown({}, None)
+    with pytest.raises(NotFoundError, match="f-1"):
+        decide(Store(None), "dismiss")
+
+
+def test_a_list_is_the_stores() -> None:
+    assert Findings(store=Store(), documents=Bucket()).listed(FindingQuery(cursor="x")) == Page(items=(OPEN,), cursor="x")

@@ -1,0 +1,168 @@
+"""`slackwater audits`."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import boto3
+import pytest
+
+from slackwater.aws.audit_store import DynamoAudits
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import AwsSession
+from slackwater.aws.table import Table
+from slackwater.model import object_keys
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, AuditState, IncompleteTarget, PolicyVersion
+from slackwater.views.scan_json import dump
+from slackwater_cli.commands import audits
+
+NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
+OUTCOME = AuditOutcome(
+    targets=3, incomplete_targets=1, incomplete=(IncompleteTarget(account="123456789012", region="us-east-1", why="denied"),),
+    gaps=2, findings=7, monthly_savings_usd=Decimal("1234.50"), unpriced=1, opened=2, changed=1, resolved=3, api_calls=40,
+    metrics_requested=500, estimated_usd=Decimal("0.005"), incomplete_in_a_row=1,
+)  # fmt: skip
+SCAN = {
+    "scan": {
+        "targets": [{"account": "123456789012", "region": "us-east-1", "complete": False}],
+        "gaps": [
+            {
+                "account": "123456789012", "region": "us-east-1", "what": "fsx:DescribeVolumes", "reason": "AccessDenied: no",
+                "optional": False,
+            },
+        ],
+    }
+}  # fmt: skip
+
+
+def record(id: str, state: AuditState, n: int = 0, **changes: Any) -> AuditRecord:
+    values: dict[str, Any] = {
+        "finished_at": None if state == "running" else NOW + timedelta(hours=n, minutes=5),
+        "request": AuditRequest(requested_by="schedule", occasion=f"weekly/{n}"),
+        "policy": PolicyVersion(version="v1", sha256="abc"),
+        "outcome": OUTCOME if state in {"complete", "incomplete"} else None,
+        "error": "PolicyError: every detector is off" if state == "failed" else None,
+    }
+    return AuditRecord(id=id, state=state, started_at=NOW + timedelta(hours=n), **values | changes)
+
+
+@pytest.fixture
+def store(service) -> DynamoAudits:
+    return DynamoAudits(Table(AwsSession(meter=CallMeter()), "findings-table"), timedelta(days=4_000), lambda: NOW)
+
+
+@pytest.fixture
+def while_waiting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """What happens while somebody waits, one step each time they do."""
+
+    def happen(*steps: Callable[[], object]) -> None:
+        left = iter(steps)
+        monkeypatch.setattr(audits.time, "sleep", lambda _: next(left)())
+
+    return happen
+
+
+def test_an_audit_is_started_under_the_callers_name_and_its_id_is_all_that_is_printed(run, service) -> None:
+    done = run("audits", "start", "--region", "us-east-1", "--region", "eu-west-1", "--detector", "efs-idle")
+
+    (started,) = service.started
+    assert (done.status, done.out) == (0, f"{started['name']}\n")
+    request = json.loads(started["input"])
+    assert request["requested_by"] == "arn:aws:sts::123456789012:user/moto"
+    assert (request["regions"], request["detectors"]) == (["us-east-1", "eu-west-1"], ["efs-idle"])
+    assert started["stateMachineArn"] == "arn:aws:states:eu-west-1:123456789012:stateMachine:audit"
+    assert f"slackwater audits show {started['name']}" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["start", "--region", "eu-wset-1"], "--region: no region 'eu-wset-1'; did you mean eu-west-1?"),
+        (["start", "--detector", "efs-idel"], "no detector 'efs-idel'; did you mean efs-idle?"),
+        (["show", "nobody"], "no audit 'nobody'"),
+    ],
+)
+def test_wrong_usage_starts_nothing(arguments: list[str], said: str, run, service) -> None:
+    done = run("audits", *arguments)
+
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert service.started == []
+
+
+@pytest.mark.parametrize(("state", "status"), [("complete", 0), ("incomplete", 3), ("failed", 3)])
+def test_who_waits_hears_how_it_ended(state: AuditState, status: int, run, service, store: DynamoAudits, while_waiting) -> None:
+    def id_() -> str:
+        return str(service.started[0]["name"])
+
+    while_waiting(lambda: store.begin(record(id_(), "running")), lambda: None, lambda: store.end(record(id_(), state)))
+
+    done = run("audits", "start", "--wait")
+
+    assert done.status == status
+    assert done.out.startswith(f"{id_()}: {state}\n")
+
+
+def test_an_audit_that_never_begins_is_not_waited_for_for_ever(run, service, while_waiting) -> None:
+    while_waiting(*[lambda: None] * (audits.TO_BEGIN_S // audits.POLL_S))
+
+    done = run("audits", "start", "--wait")
+
+    assert (done.status, done.out) == (3, "")
+    assert f"Audit {service.started[0]['name']} has not begun after 300 seconds" in done.err
+
+
+def test_audits_are_listed_the_newest_first(run, store: DynamoAudits) -> None:
+    for n, state in enumerate(("complete", "incomplete", "failed", "running")):
+        store.begin(record(f"audit-{n}", state, n))  # type: ignore[arg-type]
+
+    lines = run("audits", "list").out.splitlines()
+    few = run("audits", "list", "--limit", "2")
+
+    assert [line.split()[:2] for line in lines[1:]] == [
+        ["audit-3", "running"],
+        ["audit-2", "failed"],
+        ["audit-1", "incomplete"],
+        ["audit-0", "complete"],
+    ]
+    assert "1,234.50" in lines[3]
+    assert "There are older ones: --limit 0 shows all." in few.out
+    told = json.loads(run("audits", "list", "--limit", "2", "--format", "json").out)
+    assert [audit["id"] for audit in told["audits"]] == ["audit-3", "audit-2"]
+    assert told["cursor"]
+
+
+def test_no_audit_is_said(run, service) -> None:
+    assert run("audits", "list").out == "No audit is kept.\n"
+
+
+def test_an_audit_is_shown_with_what_it_could_not_see_and_where_its_document_is(run, store: DynamoAudits) -> None:
+    store.begin(record("audit-1", "incomplete"))
+    boto3.client("s3", "eu-west-1").put_object(
+        Bucket="slackwater-bucket", Key=object_keys.scan("audit-1"), Body=dump(SCAN).encode()
+    )
+
+    done = run("audits", "show", "audit-1")
+
+    assert done.status == 0
+    for part in (
+        "audit-1: incomplete\n",
+        "started 2026-11-16T09:07:00Z, ended 2026-11-16T09:12:00Z",
+        "By policy version v1: every detector that is on, in the policy's regions.",
+        "7 findings, 1,234.50 USD a month (1 unpriced): 2 opened, 1 changed, 3 resolved.",
+        "3 targets, 1 incomplete; 40 requests, 500 metrics, about 0.005 USD.",
+        "us-east-1 of 123456789012: denied",
+        "us-east-1 of 123456789012: fsx:DescribeVolumes: AccessDenied: no",
+        "https://slackwater-bucket.s3.eu-west-1.amazonaws.com/audits/audit-1/scan.json?",
+    ):
+        assert part in done.out
+    told = json.loads(run("audits", "show", "audit-1", "--format", "json").out)
+    assert told["gaps"] == SCAN["scan"]["gaps"]
+
+
+def test_why_an_audit_failed_is_said(run, store: DynamoAudits) -> None:
+    store.begin(record("audit-1", "failed"))
+
+    assert "PolicyError: every detector is off\n" in run("audits", "show", "audit-1").out

@@ -1,0 +1,165 @@
+"""`slackwater doctor`."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from slackwater.model.access import Examination
+from slackwater_cli.doctor_table import draw_examination
+
+REGION = "ap-northeast-1"
+
+
+@pytest.fixture
+def doctor(account, run):
+    return lambda *arguments: run("doctor", "--region", REGION, *arguments)
+
+
+def test_a_caller_who_may_read_everything_is_told_so(doctor) -> None:
+    done = doctor()
+
+    assert done.status == 0
+    assert done.out.splitlines()[:3] == [
+        "Ready: a scan would see everything required.",
+        "Asked by arn:aws:iam::123456789012:user/simulated, in account 123456789012 (partition aws),",
+        f"in 1 region: {REGION}.",
+    ]
+    assert "allowed      fsx:DescribeVolumes\n" in done.out
+    assert "Statement" not in done.out
+    assert "for about 0.00001 USD" in done.err
+
+
+def test_what_is_required_and_denied_comes_first_with_whom_it_blinds_and_what_would_close_it(doctor, account) -> None:
+    account.faults.deny("fsx:DescribeVolumes")
+    account.faults.deny("cloudtrail:LookupEvents")
+
+    done = doctor()
+
+    assert done.status == 3
+    assert done.out.startswith("NOT READY: a scan would be incomplete, for want of 1 required action.\n")
+    wanted = [
+        "DENIED       fsx:DescribeVolumes\n             Required: without it fsx-sync-export cannot judge.\n",
+        "is not authorized to perform: fsx:DescribeVolumes",
+        "DENIED       cloudtrail:LookupEvents\n             Optional: without it ebs-unattached can say less.\n",
+        "allowed      cloudwatch:GetMetricData",
+    ]
+    assert sorted(wanted, key=done.out.index) == wanted
+    statement = json.loads(done.out[done.out.index("{") :])
+    assert statement["Action"] == ["cloudtrail:LookupEvents", "fsx:DescribeVolumes"]
+
+
+def test_without_something_optional_a_scan_is_still_whole(doctor, account) -> None:
+    account.faults.deny("pricing:GetProducts")
+
+    done = doctor()
+
+    assert done.status == 0
+    assert done.out.startswith("Ready: a scan would see everything required, but not 1 optional action.\n")
+    assert "without it prices come from the snapshot" in done.out
+
+
+def test_json_tells_programs_the_same(doctor, account) -> None:
+    account.faults.deny("fsx:DescribeVolumes")
+
+    done = doctor("--format", "json", "--region", "us-east-1")
+    told = json.loads(done.out)
+
+    assert done.status == 3
+    assert told["schema"] == "slackwater.doctor/1"
+    assert told["caller"] == {
+        "account": "123456789012",
+        "arn": "arn:aws:iam::123456789012:user/simulated",
+        "partition": "aws",
+        "role": None,
+    }
+    assert told["regions"] == [REGION, "us-east-1"]
+    assert told["ready"] is False
+    refused = [check for check in told["checks"] if check["access"] == "denied"]
+    assert [(check["action"], check["region"], check["optional"], check["blind"]) for check in refused] == [
+        ("fsx:DescribeVolumes", REGION, False, ["fsx-sync-export"]),
+        ("fsx:DescribeVolumes", "us-east-1", False, ["fsx-sync-export"]),
+    ]
+    assert told["statement"]["Action"] == ["fsx:DescribeVolumes"]
+
+
+def test_what_the_policy_turns_off_needs_nothing(doctor, account, nowhere: Path) -> None:
+    (nowhere / "mine.toml").write_text("[detectors.fsx-sync-export]\nenabled = false\n", "utf-8")
+    account.faults.deny("fsx:DescribeVolumes")
+
+    done = doctor("--policy", "mine.toml")
+
+    assert done.status == 0
+    assert "fsx:" not in done.out
+
+
+def test_the_role_that_would_scan_is_the_one_that_is_asked(run, account, nowhere: Path) -> None:
+    role = ("--role-arn", "arn:aws:iam::123456789012:role/slackwater-audit")
+
+    stranger, auditor = (run("doctor", "--region", REGION, *role, *more) for more in ((), ("--external-id", "tide-table")))
+
+    assert (stranger.status, stranger.out) == (4, "")
+    assert "may not be assumed" in stranger.err
+    assert auditor.status == 0
+
+
+@pytest.mark.parametrize(
+    ("arn", "role"),
+    [
+        ("arn:aws:sts::123456789012:assumed-role/audit/slackwater", "audit"),
+        ("arn:aws:iam::123456789012:user/team/somebody", None),
+        ("arn:aws:iam::123456789012:root", None),
+    ],
+)
+def test_the_role_is_told_where_there_is_one(arn: str, role: str | None) -> None:
+    seen = Examination(account="123456789012", arn=arn, partition="aws", regions=(REGION,), checks=())
+    file = io.StringIO()
+
+    draw_examination(seen, Console(file=file, width=200))
+
+    assert seen.role == role
+    assert (f", as role {role}, in account" in file.getvalue()) == bool(role)
+
+
+def test_all_regions_that_are_enabled_are_asked(run, account) -> None:
+    told = json.loads(run("doctor", "--all-regions", "--format", "json").out)
+
+    assert {REGION, "us-east-1", "eu-west-1"} < set(told["regions"])
+
+
+def test_a_region_that_differs_is_named(doctor, account, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = account.faults.check
+
+    def only_here(call) -> None:
+        if call.region == "eu-west-1" and call.action == "ec2:DescribeVolumes":
+            account.faults.deny(call.action)
+            try:
+                check(call)
+            finally:
+                account.faults.clear()
+        check(call)
+
+    monkeypatch.setattr(account.faults, "check", only_here)
+
+    done = doctor("--region", "eu-west-1")
+
+    assert done.status == 3
+    assert "DENIED       ec2:DescribeVolumes in eu-west-1\n" in done.out
+    assert f"allowed      ec2:DescribeVolumes in {REGION}\n" in done.out
+
+
+def test_nobody_is_told_how_to_become_somebody(run) -> None:
+    done = run("doctor", "--region", REGION)
+
+    assert (done.status, done.out) == (4, "")
+    assert "No AWS credentials found" in done.err
+
+
+@pytest.mark.parametrize("arguments", [("--region", "eu-wset-1"), ("--external-id", "x"), ("--format", "csv"), ()])
+def test_wrong_usage_asks_for_no_action(arguments: tuple[str, ...], run, account) -> None:
+    done = run("doctor", *arguments)
+
+    assert (done.status, done.out) == (2, "")
+    assert set(account.calls) <= {"sts:GetCallerIdentity", "ec2:DescribeRegions"}

@@ -1,0 +1,276 @@
+"""`slackwater findings`."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import boto3
+import pytest
+
+from slackwater.aws.finding_store import DynamoFindings
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import AwsSession
+from slackwater.aws.table import Table
+from slackwater.model import object_keys
+from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.views.scan_json import dump
+
+OPENED = datetime(2026, 11, 1, 6, 0, tzinfo=UTC)
+LATER = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT%H:%M:%SZ}"
+CALLER = "arn:aws:sts::123456789012:user/moto"
+
+
+def tracked(id: str, usd: str | None = "12.30", **changes: Any) -> TrackedFinding:
+    """An open finding on a volume; `changes` are of the sighting."""
+    resource = TrackedResource(
+        arn=f"arn:aws:ec2:eu-west-1:123456789012:volume/vol-{id}",
+        id=f"vol-{id}",
+        type="ebs-volume",
+        name=f"scratch-{id}",
+        account="123456789012",
+        region=changes.pop("region", "eu-west-1"),
+    )
+    values: dict[str, Any] = {
+        "detector": "ebs-unattached",
+        "kind": "waste",
+        "severity": "medium",
+        "confidence": "high",
+        "owner": "data",
+        "summary": "100 GiB on no instance",
+        "fingerprint": "abc",
+    }
+    seen = Sighting(id=id, resource=resource, monthly_savings_usd=usd and Decimal(usd), **values | changes)
+    return TrackedFinding(
+        sighting=seen,
+        status="open",
+        decision=None,
+        opened_at=OPENED,
+        last_seen_at=OPENED,
+        resolved_at=None,
+        audit_id="audit-1",
+        revision=1,
+    )
+
+
+@pytest.fixture
+def store(service) -> Callable[..., None]:
+    findings = DynamoFindings(Table(AwsSession(meter=CallMeter()), "findings-table"))
+
+    def store_them(*them: TrackedFinding) -> None:
+        for finding in them:
+            opened = LedgerEntry(
+                happening="opened", at=OPENED, who=SERVICE, was=None, now="open", why="new", revision=1, audit_id="audit-1",
+                evidence=finding.sighting,
+            )  # fmt: skip
+            assert findings.write(Write(finding=finding, entry=opened, expects=0))
+
+    return store_them
+
+
+@pytest.fixture
+def listed(run):
+    def ids(*arguments: str) -> list[str]:
+        done = run("findings", "list", "--format", "json", *arguments)
+        assert done.status == 0, done.err
+        return [finding["id"] for finding in json.loads(done.out)["findings"]]
+
+    return ids
+
+
+def test_open_findings_are_listed_the_dearest_first(run, store) -> None:
+    store(tracked("a", "2"), tracked("b", "1234.5"), tracked("c", None), tracked("d", "0", kind="performance"))
+
+    lines = run("findings", "list").out.splitlines()
+
+    assert lines[0] == "4 open findings"
+    assert [line.split()[:3] for line in lines[3::2]] == [
+        ["b", "medium", "1,234.50"],
+        ["a", "medium", "2.00"],
+        ["d", "medium", "ebs-unattached"],
+        ["c", "medium", "unknown"],
+    ]
+
+
+def test_a_list_is_narrowed_down_and_ordered(listed, store) -> None:
+    store(
+        tracked("a", "2"), tracked("b", "30", severity="high"), tracked("c", "4", region="us-east-1"),
+        replace(tracked("d", "5", detector="efs-idle"), opened_at=OPENED + timedelta(days=1)),
+    )  # fmt: skip
+
+    assert listed() == ["b", "d", "c", "a"]
+    assert listed("--severity", "HIGH") == ["b"]
+    assert listed("--region", "us-east-1") == ["c"]
+    assert listed("--detector", "efs-idle") == ["d"]
+    assert listed("--account", "123456789012", "--min-saving", "4.50") == ["b", "d"]
+    assert listed("--account", "210987654321") == []
+    assert listed("--status", "resolved") == []
+    assert listed("--sort", "-opened_at")[0] == "d"
+    assert listed("--sort", "monthly_savings_usd") == ["a", "c", "d", "b"]
+
+
+def test_the_limit_spans_pages_and_what_is_left_is_told(run, listed, store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slackwater_cli.listing.MAX_PAGE", 2)
+    store(*(tracked(str(n), str(n)) for n in range(1, 8)))
+
+    assert listed("--limit", "5") == ["7", "6", "5", "4", "3"]
+    assert listed("--limit", "0") == ["7", "6", "5", "4", "3", "2", "1"]
+    few, all_ = run("findings", "list", "--limit", "5").out, run("findings", "list").out
+    assert few.startswith("The first 5 open findings\n")
+    assert "There are more: --limit 0 shows all." in few
+    assert all_.startswith("7 open findings\n")
+    assert "more" not in all_
+
+
+def test_the_stacks_region_is_where_the_table_is(run, store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store(tracked("a"))
+    monkeypatch.setenv("AWS_REGION", "us-east-2")
+
+    assert run("findings", "list", "--stack-region", "eu-west-1").out.startswith("1 open finding\n")
+
+
+def test_nothing_found_is_said(run, service) -> None:
+    assert run("findings", "list", "--status", "snoozed").out == "0 snoozed findings\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--detector", "efs-idel"], "--detector: no detector 'efs-idel'; did you mean efs-idle?"),
+        (["--account", "12345"], "--account '12345': an account has twelve digits"),
+        (["--min-saving", "-1"], "--min-saving '-1': not an amount"),
+        (["--min-saving", "nan"], "--min-saving 'nan': not an amount"),
+        (["--status", "closed"], "--status 'closed': there are open, snoozed"),
+        (["--sort", "age"], "--sort 'age': there are -monthly_savings_usd"),
+        (["--region", "eu-wset-1"], "--region: no region 'eu-wset-1'; did you mean eu-west-1?"),
+        (["--limit", "-1"], "--limit"),
+    ],
+)
+def test_a_filter_that_cannot_match_is_wrong_usage(arguments: list[str], said: str, run, service) -> None:
+    done = run("findings", "list", *arguments)
+
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+
+
+EVIDENCE = {
+    "id": "a", "detector": "ebs-unattached", "severity": "medium", "kind": "waste", "confidence": "high", "owner": "data",
+    "resource": {
+        "arn": "arn:aws:ec2:eu-west-1:123456789012:volume/vol-a", "id": "vol-a", "type": "ebs-volume", "name": "scratch-a",
+        "account": "123456789012", "region": "eu-west-1", "tags": {},
+    },
+    "summary": "100 GiB on no instance", "monthly_savings_usd": "12.30", "price_basis": [], "caveats": ["It may be wanted."],
+    "evidence": [{"label": "Size", "value": 100, "unit": "GiB"}],
+    "recommendations": [
+        {"action": "delete", "summary": "Delete it.", "monthly_savings_usd": "12.30", "risk": "Gone.", "reversible": False},
+    ],
+    "fingerprint": "abc",
+}  # fmt: skip
+
+
+def test_a_finding_is_shown_as_a_scan_draws_it_with_what_became_of_it(run, store) -> None:
+    store(tracked("a"))
+    key = object_keys.target_scan("audit-1", "123456789012", "eu-west-1")
+    boto3.client("s3", "eu-west-1").put_object(
+        Bucket="slackwater-bucket", Key=key, Body=dump({"findings": [EVIDENCE]}).encode()
+    )
+    run("findings", "snooze", "a", "--until", LATER, "--why", "moving house")
+
+    done = run("findings", "show", "a")
+
+    assert done.status == 0
+    for part in (
+        "MEDIUM  ebs-unattached",
+        "saves 12.30 USD a month",
+        "! It may be wanted.",
+        "→ Delete it. This cannot be undone.",
+        f"a: snoozed until {LATER} by {CALLER}: moving house",
+        "Opened 2026-11-01T06:00:00Z",
+        "opened   new",
+        "snoozed  moving house",
+    ):
+        assert part in done.out
+    told = json.loads(run("findings", "show", "a", "--format", "json").out)
+    assert told["finding"] == EVIDENCE
+    assert [entry["happening"] for entry in told["ledger"]] == ["opened", "snoozed"]
+
+
+def test_a_finding_whose_evidence_is_gone_is_shown_without(run, store) -> None:
+    store(tracked("a"))
+
+    said = run("findings", "show", "a").out
+
+    assert "MEDIUM  ebs-unattached" in said
+    assert "scratch-a  vol-a  of data  eu-west-1 of 123456789012" in said
+    assert "Its evidence is no longer kept." in said
+
+
+def test_a_decision_is_recorded_under_the_callers_name(run, listed, store) -> None:
+    store(tracked("a"))
+
+    done = run("findings", "dismiss", "a", "--why", "it is a spare")
+
+    assert (done.status, done.out) == (0, f"a: dismissed by {CALLER}: it is a spare\n")
+    assert listed() == []
+    assert listed("--status", "dismissed") == ["a"]
+    assert run("findings", "reopen", "a", "--why", "no longer").out == "a: open\n"
+    assert listed() == ["a"]
+    ledger = json.loads(run("findings", "show", "a", "--format", "json").out)["ledger"]
+    assert [(entry["happening"], entry["who"], entry["why"]) for entry in ledger] == [
+        ("opened", SERVICE, "new"),
+        ("dismissed", CALLER, "it is a spare"),
+        ("reopened", CALLER, "no longer"),
+    ]
+
+
+def test_a_snooze_for_days_ends_after_them(run, store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slackwater_cli.commands.findings.clock", lambda: datetime(2036, 12, 1, 12, 0, 0, 5, tzinfo=UTC))
+    store(tracked("a"))
+
+    assert run("findings", "snooze", "a", "--days", "7").out == f"a: snoozed until 2036-12-08T12:00:00Z by {CALLER}\n"
+    assert run("findings", "list", "--status", "snoozed").out.splitlines()[4].strip() == "eu-west-1, until 2036-12-08"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["show", "nobody"], "nobody"),
+        (["snooze", "nobody", "--days", "7"], "nobody"),
+        (["snooze", "a"], "either --days or --until"),
+        (["snooze", "a", "--days", "7", "--until", LATER], "either --days or --until"),
+        (["snooze", "a", "--days", "367"], "--days"),
+        (["snooze", "a", "--until", "2020-01-01T00:00:00Z"], "future"),
+        (["snooze", "a", "--until", "tomorrow"], "--until 'tomorrow': not a time"),
+        (["dismiss", "a"], "--why"),
+        (["dismiss", "a", "--why", " "], "a dismissal needs a reason"),
+        (["dismiss", "a", "--why", "x", "--until", "2020-01-01T00:00:00Z"], "future"),
+    ],
+)
+def test_what_cannot_be_decided_is_wrong_usage_and_changes_nothing(arguments: list[str], said: str, run, listed, store) -> None:
+    store(tracked("a"))
+
+    done = run("findings", *arguments)
+
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert listed() == ["a"]
+
+
+def test_a_finding_that_was_resolved_cannot_be_snoozed(run, store) -> None:
+    store(replace(tracked("a"), status="resolved", resolved_at=OPENED))
+
+    done = run("findings", "snooze", "a", "--days", "7")
+
+    assert (done.status, done.out) == (2, "")
+    assert "resolved" in done.err
+
+
+def test_a_table_that_is_gone_leaves_with_4(run, service) -> None:
+    boto3.client("dynamodb", "eu-west-1").delete_table(TableName="findings-table")
+
+    done = run("findings", "list")
+
+    assert (done.status, done.out) == (4, "")
+    assert "ResourceNotFoundException" in done.err

@@ -1,0 +1,132 @@
+"""`slackwater policy push | pull | history`, and how commands find the service."""
+
+import json
+from pathlib import Path
+
+import boto3
+import pytest
+
+GOOD = "[detectors.efs-idle]\nenabled = false\n"
+BETTER = "# Übrigens: besser\n[scan]\nregions = ['eu-west-1']\n"
+BAD = "[detectors.efs-idel]\n[scan]\nregion = 1\n"
+
+
+@pytest.fixture
+def push(run, nowhere: Path):
+    def push_it(text: str, *arguments: str):
+        (nowhere / "mine.toml").write_text(text, "utf-8")
+        return run("policy", "push", "mine.toml", *arguments)
+
+    return push_it
+
+
+def test_a_good_policy_is_pushed_and_pulled_as_it_was(push, run, service, nowhere: Path) -> None:
+    first, second = push(GOOD), push(BETTER)
+
+    assert (first.status, second.status) == (0, 0)
+    assert "mine.toml: good" in first.err
+    assert run("policy", "pull").out == BETTER
+    old = run("policy", "pull", "--version", first.out.strip(), "--output", "old.toml")
+    assert (old.status, old.out) == (0, "")
+    assert (nowhere / "old.toml").read_text("utf-8") == GOOD
+
+
+def test_every_version_is_in_the_history_the_newest_first(push, run, service) -> None:
+    pushed = [push(GOOD).out.strip(), push(BETTER).out.strip()]
+
+    told = json.loads(run("policy", "history", "--format", "json").out)
+    lines = run("policy", "history").out.splitlines()
+
+    assert [version["version"] for version in told] == pushed[::-1]
+    assert [version["size_bytes"] for version in told] == [len(BETTER.encode()), len(GOOD)]
+    assert [line.split()[0] for line in lines] == ["Version", *pushed[::-1]]
+
+
+def test_a_wrong_policy_is_told_with_every_mistake_and_not_stored(push, run, service) -> None:
+    push(GOOD)
+
+    done = push(BAD)
+
+    assert (done.status, done.out) == (2, "")
+    assert [line.split(" ")[0] for line in done.err.splitlines()] == ["mine.toml:1:", "mine.toml:3:"]
+    assert run("policy", "pull").out == GOOD
+
+
+def test_a_region_that_nobody_knows_is_wrong(push, service) -> None:
+    done = push("[scan]\nregions = ['eu-wset-1']\n")
+
+    assert (done.status, done.out) == (2, "")
+    assert "mine.toml:2: scan.regions: no region 'eu-wset-1'; did you mean eu-west-1?" in done.err
+
+
+def test_without_a_policy_the_defaults_hold(run, service, nowhere: Path) -> None:
+    pulled, named = run("policy", "pull", "--output", "mine.toml"), run("policy", "pull", "--version", "v1")
+
+    assert (pulled.status, pulled.out) == (2, "")
+    assert pulled.err == "No policy is stored: the defaults hold\n"
+    assert named.err == "There is no version 'v1'\n"
+    assert list(nowhere.iterdir()) == []
+    assert run("policy", "history").out == "No policy is stored: the defaults hold.\n"
+
+
+def test_a_file_that_is_not_there_is_told_before_aws_is_asked(run) -> None:
+    done = run("policy", "push", "mine.toml")
+
+    assert (done.status, done.err) == (2, "mine.toml: cannot be read: No such file or directory\n")
+
+
+def test_what_s3_refuses_is_told_and_leaves_with_4(run, service, monkeypatch: pytest.MonkeyPatch) -> None:
+    boto3.client("s3", "eu-west-1").delete_bucket(Bucket="slackwater-bucket")
+
+    done = run("policy", "history")
+
+    assert (done.status, done.out) == (4, "")
+    assert "NoSuchBucket" in done.err
+
+
+def test_a_stack_of_another_name_is_found_by_it(push, run, service) -> None:
+    service.outputs = {"night-audit": service.outputs["slackwater"]}
+
+    assert push(GOOD, "--stack", "night-audit").status == 0
+    done = run("policy", "pull")
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err == (
+        "There is no stack 'slackwater' in eu-west-1: name it with --stack, and its region with --stack-region; or deploy it\n"
+    )
+
+
+def test_the_stacks_region_comes_from_its_option_or_the_environment(run, service, monkeypatch: pytest.MonkeyPatch) -> None:
+    service.outputs.clear()
+
+    assert "in us-east-2:" in run("policy", "pull", "--stack-region", "us-east-2").err
+    assert "in eu-west-1:" in run("policy", "pull").err
+    assert (
+        "--stack-region: no region 'eu-wset-1'; did you mean eu-west-1?"
+        in run("policy", "pull", "--stack-region", "eu-wset-1").err
+    )
+    monkeypatch.delenv("AWS_REGION")
+    nowhere = run("policy", "pull")
+    assert (nowhere.status, nowhere.out) == (2, "")
+    assert "--stack-region, or set AWS_REGION" in nowhere.err
+
+
+@pytest.mark.parametrize("status", ["CREATE_IN_PROGRESS", "CREATE_COMPLETE"])
+def test_a_stack_that_is_not_finished_or_not_ours_is_told(status: str, run, service) -> None:
+    service.status = status
+    del service.outputs["slackwater"]["BucketName"]
+
+    done = run("policy", "pull")
+
+    assert (done.status, done.out) == (2, "")
+    assert f"no output 'BucketName': it is {status}, or not one of Slackwater's" in done.err
+
+
+@pytest.mark.parametrize(("refusal", "said"), [("AccessDenied", "Not allowed"), ("ExpiredToken", "expired")])
+def test_a_stack_that_may_not_be_read_leaves_with_4(refusal: str, said: str, run, service) -> None:
+    service.refusal = refusal
+
+    done = run("policy", "pull")
+
+    assert (done.status, done.out) == (4, "")
+    assert said in done.err

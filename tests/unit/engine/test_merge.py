@@ -1,0 +1,279 @@
+"""What becomes of a finding from audit to audit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from slackwater.engine.merge import merge_one, pairs
+from slackwater.model.tracking import (
+    SERVICE,
+    STATUSES,
+    Decision,
+    LedgerEntry,
+    Sighting,
+    Status,
+    TargetReport,
+    TrackedFinding,
+    TrackedResource,
+)
+
+MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
+DAY = timedelta(days=1)
+DETECTOR = "efs-idle"
+SEEN = Sighting(
+    id="f-1", detector=DETECTOR, kind="waste", severity="medium", confidence="high", owner=None, summary="idle for 30 days",
+    resource=TrackedResource(
+        arn="arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1", id="fs-1", type="efs-file-system", name="scratch",
+        account="123456789012", region="eu-west-1",
+    ),
+    monthly_savings_usd=Decimal("12.30"), fingerprint="a",
+)  # fmt: skip
+DEARER = replace(SEEN, monthly_savings_usd=Decimal("12.40"), summary="idle for 31 days")
+CHANGED = replace(SEEN, fingerprint="b")
+WHOLE = TargetReport(
+    account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({DETECTOR}), sightings=(), unknown=frozenset()
+)  # fmt: skip
+
+
+def known(status: Status = "open", until: datetime | None = None, **changes: object) -> TrackedFinding:
+    """A finding that Monday's audit saw, with the decision that its status has."""
+    decision = (
+        Decision(who="jane", why="later", at=MONDAY, until=until) if status in {"snoozed", "dismissed", "approved"} else None
+    )
+    finding = TrackedFinding(
+        sighting=SEEN, status=status, decision=decision, opened_at=MONDAY - 7 * DAY, last_seen_at=MONDAY,
+        resolved_at=MONDAY if status == "resolved" else None, audit_id="monday", revision=3,
+    )  # fmt: skip
+    return replace(finding, **changes)  # type: ignore[arg-type]
+
+
+def merge(
+    finding: TrackedFinding | None,
+    sighting: Sighting | None,
+    report: TargetReport = WHOLE,
+    audit_id: str = "tuesday",
+    now: datetime = MONDAY + DAY,
+) -> tuple[TrackedFinding | None, LedgerEntry | None]:
+    """The finding afterwards, and what the ledger says of it."""
+    write = merge_one(finding, sighting, report, audit_id, now)
+    if write is None:
+        return finding, None
+    assert write.expects == (finding.revision if finding else 0)
+    assert write.finding.revision == write.expects + (write.entry is not None)
+    if write.entry:
+        assert write.entry.revision == write.finding.revision
+        assert (write.entry.was, write.entry.now) == (finding and finding.status, write.finding.status)
+        assert (write.entry.who, write.entry.at, write.entry.audit_id) == (SERVICE, now, audit_id)
+        assert write.entry.evidence == write.finding.sighting
+    return write.finding, write.entry
+
+
+def told(entry: LedgerEntry | None) -> tuple[str, str] | None:
+    return (entry.happening, entry.why) if entry else None
+
+
+def test_what_nobody_knew_is_opened() -> None:
+    finding, entry = merge(None, SEEN)
+
+    assert finding == TrackedFinding(
+        sighting=SEEN, status="open", decision=None, opened_at=MONDAY + DAY, last_seen_at=MONDAY + DAY, resolved_at=None,
+        audit_id="tuesday", revision=1,
+    )  # fmt: skip
+    assert told(entry) == ("opened", "new")
+
+
+def test_what_came_back_is_opened_again_and_no_old_decision_binds_it() -> None:
+    gone = known("resolved", decision=Decision(who="jane", why="", at=MONDAY, until=None))
+    finding, entry = merge(gone, SEEN)
+
+    assert finding == known(opened_at=MONDAY + DAY, last_seen_at=MONDAY + DAY, audit_id="tuesday", revision=4)
+    assert told(entry) == ("opened", "came back; resolved 2026-11-16 09:00 UTC")
+
+
+@pytest.mark.parametrize("status", [status for status in STATUSES if status != "resolved"])
+def test_what_is_seen_unchanged_keeps_all_but_what_was_seen_when(status: Status) -> None:
+    finding, entry = merge(known(status), DEARER)
+
+    assert finding == known(status, sighting=DEARER, last_seen_at=MONDAY + DAY, audit_id="tuesday")
+    assert entry is None
+
+
+@pytest.mark.parametrize("status", ["open", "snoozed", "dismissed", "cleaning", "failed"])
+def test_a_change_is_told_and_takes_no_decision_back(status: Status) -> None:
+    finding, entry = merge(known(status), CHANGED)
+
+    assert finding == known(status, sighting=CHANGED, last_seen_at=MONDAY + DAY, audit_id="tuesday", revision=4)
+    assert told(entry) == ("changed", "it has changed")
+
+
+def test_an_approval_is_for_what_it_was_given_for() -> None:
+    finding, entry = merge(known("approved"), CHANGED)
+
+    assert finding is not None
+    assert (finding.status, finding.decision) == ("open", None)
+    assert told(entry) == ("changed", "it has changed: the approval was for what it was before")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [("snoozed", "the snooze"), ("dismissed", "the dismissal"), ("approved", "the approval")]
+)
+@pytest.mark.parametrize(("sighting", "more"), [(SEEN, ""), (CHANGED, ", and it has changed")])
+def test_a_decision_holds_to_the_second_and_then_the_finding_is_open_again(
+    status: Status, words: str, sighting: Sighting, more: str
+) -> None:
+    until = MONDAY + DAY
+    before, _ = merge(known(status, until), SEEN, now=until - timedelta(seconds=1))
+    finding, entry = merge(known(status, until), sighting)
+
+    assert before is not None
+    assert before.status == status
+    assert finding == known(sighting=sighting, last_seen_at=until, audit_id="tuesday", revision=4)
+    assert told(entry) == ("reopened", f"{words} ended 2026-11-17 09:00 UTC{more}")
+
+
+@pytest.mark.parametrize("status", [status for status in STATUSES if status not in {"resolved", "cleaning"}])
+def test_what_a_whole_target_no_longer_shows_is_resolved(status: Status) -> None:
+    finding, entry = merge(known(status, MONDAY + 9 * DAY), None)
+
+    assert finding == known("resolved", resolved_at=MONDAY + DAY, revision=4)
+    assert told(entry) == ("resolved", "no longer flagged")
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        replace(WHOLE, complete=False),
+        replace(WHOLE, detectors=frozenset({"ebs-unattached"})),
+        replace(WHOLE, unknown=frozenset({(DETECTOR, "fs-1")})),
+        replace(WHOLE, region="us-east-1"),
+        replace(WHOLE, account="210987654321"),
+    ],
+    ids=["not whole", "not asked", "not answered", "another region", "another account"],
+)
+def test_nothing_is_resolved_by_who_cannot_know(report: TargetReport) -> None:
+    assert merge(known(), None, report) == (known(), None)
+
+
+def test_an_answer_that_is_lacking_elsewhere_keeps_nothing_open() -> None:
+    elsewhere = frozenset({("ebs-unattached", "fs-1"), (DETECTOR, "fs-2")})
+    finding, _ = merge(known(), None, replace(WHOLE, unknown=elsewhere))
+
+    assert finding is not None
+    assert finding.status == "resolved"
+
+
+@pytest.mark.parametrize("status", ["cleaning", "resolved"])
+def test_what_is_being_cleaned_up_or_is_gone_already_is_left_alone(status: Status) -> None:
+    assert merge(known(status), None) == (known(status), None)
+
+
+def test_a_snooze_ends_though_the_target_is_not_whole_but_only_where_it_was_asked_about() -> None:
+    snoozed = known("snoozed", MONDAY + DAY)
+    finding, entry = merge(snoozed, None, replace(WHOLE, complete=False))
+
+    assert finding == known(revision=4)
+    assert told(entry) == ("reopened", "the snooze ended 2026-11-17 09:00 UTC")
+    assert merge(snoozed, None, replace(WHOLE, complete=False, detectors=frozenset())) == (snoozed, None)
+
+
+@pytest.mark.parametrize("sighting", [None, SEEN, CHANGED])
+@pytest.mark.parametrize("status", STATUSES)
+def test_an_audit_that_is_older_than_what_is_known_changes_nothing(status: Status, sighting: Sighting | None) -> None:
+    assert merge(known(status), sighting, now=MONDAY - timedelta(seconds=1)) == (known(status), None)
+
+
+def test_what_was_resolved_is_not_opened_by_an_audit_that_began_before_that() -> None:
+    gone = known("resolved", resolved_at=MONDAY + 2 * DAY)
+
+    assert merge(gone, SEEN, now=MONDAY + DAY) == (gone, None)
+
+
+def test_each_known_finding_meets_its_sighting_and_each_new_one_comes_alone() -> None:
+    new, unseen = replace(SEEN, id="f-3"), known(sighting=replace(SEEN, id="f-2"))
+    report = replace(WHOLE, sightings=(new, DEARER))
+
+    assert list(pairs([unseen, known()], report)) == [(unseen, None), (known(), DEARER), (None, new)]
+
+
+# -- What holds for any history
+
+REPORTS = some.builds(
+    lambda sightings, complete, asked, unknown: replace(
+        WHOLE,
+        sightings=tuple(sightings),
+        complete=complete,
+        detectors=frozenset({DETECTOR} if asked or sightings else ()),
+        unknown=frozenset({(DETECTOR, "fs-1")} if unknown else ()),
+    ),
+    some.sampled_from([[], [SEEN], [DEARER], [CHANGED]]),
+    some.booleans(),
+    some.booleans(),
+    some.booleans(),
+)
+HISTORIES = some.lists(some.tuples(some.integers(0, 5), REPORTS), max_size=8)
+KNOWN = some.none() | some.builds(
+    known, some.sampled_from(STATUSES), some.none() | some.integers(-1, 6).map(lambda days: MONDAY + days * DAY)
+)
+
+
+def after(finding: TrackedFinding | None, report: TargetReport, audit_id: str, now: datetime) -> TrackedFinding | None:
+    sighting = report.sightings[0] if report.sightings else None
+    return merge(finding, sighting, report, audit_id, now)[0]
+
+
+@given(KNOWN, HISTORIES)
+def test_the_same_report_twice_changes_nothing_the_second_time(
+    finding: TrackedFinding | None, history: list[tuple[int, TargetReport]]
+) -> None:
+    for number, (day, report) in enumerate(history):
+        sighting = report.sightings[0] if report.sightings else None
+        finding = after(finding, report, f"audit-{number}", MONDAY + day * DAY)
+        assert merge_one(finding, sighting, report, f"audit-{number}", MONDAY + day * DAY) is None
+
+
+@given(KNOWN, HISTORIES)
+def test_targets_that_are_not_whole_resolve_nothing(
+    finding: TrackedFinding | None, history: list[tuple[int, TargetReport]]
+) -> None:
+    for number, (day, report) in enumerate(history):
+        was = finding
+        finding = after(finding, replace(report, complete=False), f"audit-{number}", MONDAY + day * DAY)
+        assert finding is None or finding.status != "resolved" or (was is not None and was.status == "resolved")
+
+
+@given(
+    some.sampled_from(["snoozed", "dismissed"]),
+    some.integers(1, 30),
+    some.lists(some.tuples(some.integers(0, 29), some.sampled_from([SEEN, DEARER, CHANGED])), max_size=8),
+)
+def test_a_decision_survives_whatever_is_seen_until_it_ends(
+    status: Status, days: int, history: list[tuple[int, Sighting]]
+) -> None:
+    until = MONDAY + days * DAY
+    finding: TrackedFinding | None = known(status, until)
+    decision = known(status, until).decision
+    for number, (day, sighting) in enumerate(history):
+        if day < days:
+            finding = after(finding, replace(WHOLE, sightings=(sighting,)), f"audit-{number}", MONDAY + day * DAY)
+        assert finding is not None
+        assert (finding.status, finding.decision) == (status, decision)
+
+
+@given(KNOWN, HISTORIES)
+def test_the_ledger_misses_no_revision_and_time_never_runs_back(
+    finding: TrackedFinding | None, history: list[tuple[int, TargetReport]]
+) -> None:
+    for number, (day, report) in enumerate(history):
+        was = finding
+        finding = after(finding, report, f"audit-{number}", MONDAY + day * DAY)
+        if was and finding:
+            assert finding.revision - was.revision in {0, 1}
+            assert finding.last_seen_at >= was.last_seen_at
+            assert (finding.status == "resolved") == (finding.resolved_at is not None)
+            assert finding.status == was.status or finding.revision == was.revision + 1
