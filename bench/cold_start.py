@@ -55,7 +55,7 @@ def table() -> str:
     with scratch() as home:
         template = build(home / "build")
         with LocalAws(home) as aws:
-            aws.deploy(template, ScheduleExpression="")
+            aws.deploy(template)
             times = [{name: start(aws, template, name, turn) for name in FUNCTIONS} for turn in range(STARTS)]
         rows = ["| Function | Start, ms | First request, ms | Both, ms | Next request, ms | Zipped, KiB |", "|-|-|-|-|-|-|"]
         for name in FUNCTIONS:

@@ -108,15 +108,13 @@ def build(folder: Path) -> Path:
 
 
 def for_ministack(template: Path) -> Path:
-    """A copy of a built template without what ministack lacks: state machines in YAML, alarms that compute."""
+    """A copy of a built template whose state machine is in JSON: ministack reads no YAML."""
     document = yaml_parse(template.read_text())
-    for name, resource in list(document["Resources"].items()):
+    for name, resource in document["Resources"].items():
         if resource["Type"] == "AWS::Serverless::StateMachine":
             definition = yaml.safe_load((template.parent / resource["Properties"]["DefinitionUri"]).read_text())
             resource["Properties"]["DefinitionUri"] = f"{name}.asl.json"
             (template.parent / f"{name}.asl.json").write_text(json.dumps(definition))
-        if resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in resource["Properties"]:
-            del document["Resources"][name]
     copy = template.with_name("ministack.yaml")
     copy.write_text(yaml_dump(document))
     return copy
@@ -210,13 +208,10 @@ class LocalAws:
             aws_secret_access_key=ROOT_KEYS["AWS_SECRET_ACCESS_KEY"],
         )
 
-    def deploy(self, template: Path, **parameters: str) -> None:
+    def deploy(self, template: Path) -> None:
         """`sam deploy`, as a user would; `outputs` are the stack's."""
-        overrides = (
-            ["--parameter-overrides", *(f'{name}="{value}"' for name, value in parameters.items())] if parameters else []
-        )
         command = [BIN / "sam", "deploy", "--template-file", for_ministack(template), "--config-file", ROOT / "samconfig.toml"]
-        must(*command, "--no-confirm-changeset", "--region", REGION, *overrides, environment=self.environment())
+        must(*command, "--no-confirm-changeset", "--region", REGION, environment=self.environment())
         (stack,) = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
         self.outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 

@@ -50,8 +50,9 @@ def simulate() -> Iterator[Callable[..., Account]]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """One attempt, so that a call that cannot work ends soon."""
-    monkeypatch.setattr(aws_session, "MAX_ATTEMPTS", 1)
-    monkeypatch.setattr(aws_session, "QUICK_ATTEMPTS", {})
+    monkeypatch.setattr(
+        aws_session, "QUICK_ATTEMPTS", dict.fromkeys(("cloudtrail", "cloudwatch", "ec2", "efs", "fsx", "pricing", "sts"), 1)
+    )
 
 
 @dataclass(frozen=True)

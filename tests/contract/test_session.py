@@ -20,7 +20,7 @@ from slackwater.aws.errors import (
 from slackwater.aws.identity import Identity, identity
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.regions import default_region, enabled_regions, known_regions
-from slackwater.aws.session import AwsSession, Endpoint
+from slackwater.aws.session import SOMEBODY_WAITS, AwsSession, Endpoint
 from slackwater_simulator import Fleet, Volume, instant
 from slackwater_simulator.resources import Role
 
@@ -222,8 +222,16 @@ def test_a_reason_is_one_line_without_request_ids_and_encoded_policies():
     assert len(reason(AwsError("long " * 100))) == 240
 
 
-@pytest.mark.parametrize(("service", "attempts"), [("cloudwatch", 8), ("ec2", 8), ("dynamodb", 5), ("pricing", 3), ("sts", 3)])
+@pytest.mark.parametrize(("service", "attempts"), [("cloudwatch", 8), ("ec2", 8), ("dynamodb", 8), ("pricing", 3), ("sts", 3)])
 def test_throttling_slows_a_client_down_and_what_is_asked_first_gives_up_soon(simulate, monkeypatch, service, attempts):
     monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
     retries = simulate(EMPTY).session.client(service, "us-east-1").meta.config.retries
     assert (retries["mode"], retries["total_max_attempts"]) == ("adaptive", attempts)
+
+
+@pytest.mark.parametrize("service", ["dynamodb", "s3", "stepfunctions"])
+def test_where_somebody_waits_the_worst_case_ends_before_api_gateway_hangs_up(service, monkeypatch):
+    monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
+    session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), patience=SOMEBODY_WAITS)
+    config = session.client(service, "us-east-1").meta.config
+    assert config.retries["total_max_attempts"] * config.read_timeout < 29

@@ -54,7 +54,7 @@ class _Limited:
 
 
 class Faults:
-    """Faults by action: `cloudwatch:GetMetricData`, of one Region `us-east-1/cloudwatch:GetMetricData`, or `*` for every action.
+    """Faults by action: `cloudwatch:GetMetricData`, in one Region `us-east-1/cloudwatch:GetMetricData`, or `*` for all of them.
 
     `clear` returns to a healthy account.
     """

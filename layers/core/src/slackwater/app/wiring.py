@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from slackwater.app.settings import NotDeployedError
 from slackwater.aws.meter import CallMeter
-from slackwater.aws.session import AwsSession
+from slackwater.aws.session import SOMEBODY_WAITS, AwsSession
 from slackwater.engine.registry import registry
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:
 
     if deployed.state_machine_arn is None:
         raise NotDeployedError("The environment lacks 'STATE_MACHINE_ARN': template.yaml sets it")
-    session = session or AwsSession(meter=CallMeter())
+    session = session or AwsSession(meter=CallMeter(), patience=SOMEBODY_WAITS)
     documents = S3Documents(session, deployed.bucket_name)
     return Serving(
         findings=Findings(store=_findings(deployed, session), documents=documents),

@@ -43,14 +43,25 @@ USER_AGENT: Final = "slackwater/0.1.0"
 FALLBACK_REGION: Final = "us-east-1"
 """Where questions go that are not about a region, when none is configured."""
 
-MAX_ATTEMPTS: Final = 8
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often to ask AWS before giving up, and how long to wait for each answer."""
+
+    max_attempts: int
+    read_timeout_s: int
+
+
+PATIENT: Final = Patience(8, 60)
 """A throttled scan slows down (adaptive mode) rather than fails; eight attempts back off for half a minute and then say so."""
 
-QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3, "dynamodb": 5}
-"""Services that are asked first, where a wrong endpoint must show soon, that have a fallback, or that somebody waits for."""
+SOMEBODY_WAITS: Final = Patience(3, 8)
+"""Whoever asks the API shall hear that the store is busy before API Gateway hangs up, after 30 seconds."""
+
+QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3}
+"""Services that are asked first, where a wrong endpoint must show soon, or that have a fallback."""
 
 CONNECT_TIMEOUT_S: Final = 5
-READ_TIMEOUT_S: Final = 60
 POOL: Final = 16
 """Connections a client keeps: no fewer than threads that use it."""
 
@@ -79,6 +90,7 @@ class AwsSession:
         meter: CallMeter,
         home: str | None = None,
         endpoint: Endpoint | None = None,
+        patience: Patience = PATIENT,
     ) -> None:
         """Use the profile's (or the environment's) credentials, or those of a role that they may assume.
 
@@ -89,6 +101,7 @@ class AwsSession:
             NoCredentialsError: the profile does not exist.
         """
         self._endpoint = endpoint
+        self._patience = patience
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], Any] = {}
         with remedies():
@@ -157,13 +170,14 @@ class AwsSession:
         settings: dict[str, Any] = {
             "retries": {"mode": "adaptive"},
             "connect_timeout": CONNECT_TIMEOUT_S,
-            "read_timeout": READ_TIMEOUT_S,
+            "read_timeout": self._patience.read_timeout_s,
             "max_pool_connections": POOL,
             "user_agent_extra": USER_AGENT,
             "parameter_validation": False,  # all parameters are our own; a fifth of the work of a GetMetricData call
         }
         if self._endpoint or "AWS_MAX_ATTEMPTS" not in os.environ:
-            settings["retries"]["total_max_attempts"] = QUICK_ATTEMPTS.get(service, MAX_ATTEMPTS)
+            most = self._patience.max_attempts
+            settings["retries"]["total_max_attempts"] = min(most, QUICK_ATTEMPTS.get(service, most))
         if service == "s3":  # a link must name the bucket's own region, or it is redirected and its signature no longer fits
             settings["signature_version"] = "s3v4"
             settings["s3"] = {"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"}
