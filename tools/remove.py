@@ -1,17 +1,34 @@
-"""Deletes what outlives the stack, for good: the table, and the bucket with every version of everything in it."""
+"""Deletes a deployed Slackwater without trace: its table, its bucket with every version, the code that SAM uploaded, the stack.
+
+The stack goes last, since it says what there is: whatever interrupts this, run it again.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+from typing import Any
 
 import boto3
 from botocore.exceptions import ClientError
 
+SAMS_STACK = "aws-sam-cli-managed-default"
 
-def empty(bucket: str) -> None:
+
+def outputs_of(cloudformation: Any, stack: str) -> dict[str, str]:
+    """The outputs of a stack; none where there is no such stack."""
+    try:
+        (found,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
+    except ClientError as error:
+        if "does not exist" in str(error):
+            return {}
+        raise
+    return {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
+
+
+def empty(s3: Any, bucket: str, prefix: str = "") -> None:
     """Delete every version and every delete marker."""
-    s3 = boto3.client("s3")
-    for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
+    for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=prefix):
         found = [
             {"Key": one["Key"], "VersionId": one["VersionId"]}
             for one in page.get("Versions", []) + page.get("DeleteMarkers", [])
@@ -24,26 +41,42 @@ def main() -> None:
     """Ask, then delete."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stack", default="slackwater", help="name of the stack")
+    parser.add_argument("--region", default=os.environ.get("AWS_REGION"), help="its region, if not AWS_REGION or the profile's")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     options = parser.parse_args()
-    (stack,) = boto3.client("cloudformation").describe_stacks(StackName=options.stack)["Stacks"]
-    outputs = {one["OutputKey"]: one["OutputValue"] for one in stack["Outputs"]}
+    session = boto3.Session(region_name=options.region)
+    cloudformation, s3, dynamodb = (session.client(name) for name in ("cloudformation", "s3", "dynamodb"))
+    account = session.client("sts").get_caller_identity()["Account"]
+
+    outputs = outputs_of(cloudformation, options.stack)
+    if not {"TableName", "BucketName", "StateMachineArn", "RetentionDays"} <= outputs.keys():
+        raise SystemExit(f"No stack of Slackwater's is called {options.stack} in {session.region_name} of account {account}.")
     table, bucket = outputs["TableName"], outputs["BucketName"]
-    print(f"Every finding, decision and audit in the table {table},\nevery policy and scan document in the bucket {bucket}.")
+    print(
+        f"In {session.region_name} of account {account}:\n"
+        f"  every finding, decision and audit, in the table {table}\n"
+        f"  every policy and scan document, in the bucket {bucket}\n"
+        f"  everything else of the stack {options.stack}"
+    )
     if not options.yes and input(f"Type {options.stack} to delete them for good: ") != options.stack:
         raise SystemExit("Nothing was deleted.")
     try:
-        empty(bucket)
-        boto3.client("s3").delete_bucket(Bucket=bucket)
+        empty(s3, bucket)
+        s3.delete_bucket(Bucket=bucket)
     except ClientError as error:
         if error.response["Error"]["Code"] != "NoSuchBucket":
             raise
     try:
-        boto3.client("dynamodb").delete_table(TableName=table)
+        dynamodb.delete_table(TableName=table)
     except ClientError as error:
         if error.response["Error"]["Code"] != "ResourceNotFoundException":
             raise
-    print(f"Deleted. Now the rest: sam delete --stack-name {options.stack}")
+    if sams := outputs_of(cloudformation, SAMS_STACK).get("SourceBucket"):
+        empty(s3, sams, f"{options.stack}/")
+    cloudformation.delete_stack(StackName=options.stack)
+    print("Deleting the stack takes some minutes …")
+    cloudformation.get_waiter("stack_delete_complete").wait(StackName=options.stack)
+    print("Deleted.")
 
 
 if __name__ == "__main__":

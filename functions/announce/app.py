@@ -15,11 +15,18 @@ ANNOUNCER = announcing(Deployed.of(os.environ))
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """From which record on the batch must come again; from none where all was told."""
+    """From which record on the batch must come again; from none where all was told.
+
+    Raises:
+        NotAnnouncedError: nothing of it was told. Lambda then halves the batch: a record that cannot be told ends alone.
+    """
+    records = event["Records"]
     try:
-        told = ANNOUNCER.announce(event["Records"])
+        told = ANNOUNCER.announce(records)
     except NotAnnouncedError as error:
         LOGGER.exception("not announced")
+        if error.sequence_number == records[0]["dynamodb"]["SequenceNumber"]:
+            raise
         return {"batchItemFailures": [{"itemIdentifier": error.sequence_number}]}
     LOGGER.info("announced", events=told)
     return {"batchItemFailures": []}

@@ -34,7 +34,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     except PolicyError:
         emit({"PolicyInvalid": 1})
         raise
-    emit({"PolicyInvalid": 0})
+    if plan:
+        emit({"PolicyInvalid": 0})
     targets = (
         [] if plan is None else [{"account": t.account, "region": t.region, "partition": t.partition} for t in plan.targets]
     )

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from slackwater.app import audit_publish, wiring
 from slackwater.app.policy import PolicyError
-from slackwater.app.telemetry import LOGGER
+from slackwater.app.telemetry import LOGGER, METRICS
 from slackwater.aws.event_bus import EventBridgeBus
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession
@@ -88,6 +88,7 @@ def deployed(monkeypatch, tmp_path, simulator):
     monkeypatch.setattr(wiring, "clock", lambda: NOW)
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr(audit_publish, "AT_ONCE", 1)  # moto's transactions are not for several threads
+    monkeypatch.setattr(METRICS.provider, "service", "slackwater")
     monkeypatch.setattr(LOGGER.registered_handler, "stream", StringIO())
     simulator.faults.clear()
     with mock_aws():

@@ -4,12 +4,15 @@ import os
 import runpy
 import sys
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
 ROOT = Path(__file__).parents[2]
@@ -60,12 +63,48 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Any:
         for text in (b"one", b"two"):
             s3.put_object(Bucket="bucket", Key="policy/slackwater.toml", Body=text)
         s3.delete_object(Bucket="bucket", Key="policy/slackwater.toml")
-        outputs = {"TableName": "table", "BucketName": "bucket"}
-        stack = {"Outputs": [{"OutputKey": key, "OutputValue": value} for key, value in outputs.items()]}
-        stacks = SimpleNamespace(describe_stacks=lambda StackName: {"Stacks": [stack]})
-        clients = {"cloudformation": stacks, "s3": s3, "dynamodb": dynamodb}
-        monkeypatch.setattr("boto3.client", clients.__getitem__)
-        yield s3
+        s3.create_bucket(Bucket="sams")
+        s3.put_bucket_versioning(Bucket="sams", VersioningConfiguration={"Status": "Enabled"})
+        for key in ("slackwater/code", "slackwater/code", "slackwater-two/code"):
+            s3.put_object(Bucket="sams", Key=key, Body=b"code")
+        stacks = Stacks()
+        clients = {"cloudformation": stacks, "s3": s3, "dynamodb": dynamodb, "sts": boto3.client("sts")}
+        monkeypatch.setattr(
+            "boto3.Session", lambda region_name: SimpleNamespace(client=clients.__getitem__, region_name=region_name)
+        )
+        yield Deployed(s3, stacks)
+
+
+class Stacks:
+    """CloudFormation, as far as it is asked."""
+
+    def __init__(self) -> None:
+        ours = {"TableName": "table", "BucketName": "bucket", "StateMachineArn": "arn", "RetentionDays": "400"}
+        somebodys = {"TableName": "table", "BucketName": "bucket"}
+        self.there = {"slackwater": ours, "orders": somebodys, "aws-sam-cli-managed-default": {"SourceBucket": "sams"}}
+
+    def describe_stacks(self, StackName: str) -> Any:
+        if StackName not in self.there:
+            raise ClientError(
+                {"Error": {"Code": "ValidationError", "Message": f"{StackName} does not exist"}}, "DescribeStacks"
+            )
+        outputs = [{"OutputKey": key, "OutputValue": value} for key, value in self.there[StackName].items()]
+        return {"Stacks": [{"Outputs": outputs}]}
+
+    def delete_stack(self, StackName: str) -> None:
+        del self.there[StackName]
+
+    def get_waiter(self, name: str) -> Any:
+        return SimpleNamespace(wait=lambda **_: name)
+
+
+@dataclass
+class Deployed:
+    s3: Any
+    stacks: Stacks
+
+    def keys(self, bucket: str) -> list[str]:
+        return [one["Key"] for one in self.s3.list_object_versions(Bucket=bucket).get("Versions", [])]
 
 
 def remove(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
@@ -73,18 +112,43 @@ def remove(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
     runpy.run_path(str(ROOT / "tools" / "remove.py"), run_name="__main__")
 
 
-def test_nothing_is_left_of_table_and_bucket_and_once_more_does_no_harm(deployed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    remove(monkeypatch, "--yes")
-    remove(monkeypatch, "--yes")
+def test_nothing_of_it_is_left_and_only_of_it(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    remove(monkeypatch, "--yes", "--region", "us-east-1")
 
-    assert deployed.list_buckets()["Buckets"] == []
+    assert [bucket["Name"] for bucket in deployed.s3.list_buckets()["Buckets"]] == ["sams"]
+    assert deployed.keys("sams") == ["slackwater-two/code"]
     assert boto3.client("dynamodb").list_tables()["TableNames"] == []
+    assert "slackwater" not in deployed.stacks.there
 
 
-def test_nothing_is_deleted_without_the_stacks_name(deployed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_it_goes_on_when_it_is_run_again(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    delete_stack = deployed.stacks.delete_stack
+    deployed.stacks.delete_stack = Mock(side_effect=KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        remove(monkeypatch, "--yes", "--region", "us-east-1")
+    deployed.stacks.delete_stack = delete_stack
+
+    remove(monkeypatch, "--yes", "--region", "us-east-1")
+
+    assert "slackwater" not in deployed.stacks.there
+
+
+def test_it_says_where_and_deletes_nothing_without_the_stacks_name(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("builtins.input", lambda _: "yes")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
 
     with pytest.raises(SystemExit, match="Nothing was deleted"):
         remove(monkeypatch)
 
-    assert len(deployed.list_buckets()["Buckets"]) == 1
+    assert "In us-east-1 of account 123456789012:" in capsys.readouterr().out
+    assert deployed.keys("bucket") != []
+
+
+@pytest.mark.parametrize("stack", ["orders", "slakwater"])
+def test_somebody_elses_stack_is_left_alone(deployed: Deployed, monkeypatch: pytest.MonkeyPatch, stack: str) -> None:
+    with pytest.raises(SystemExit, match="No stack of Slackwater's"):
+        remove(monkeypatch, "--yes", "--stack", stack, "--region", "us-east-1")
+
+    assert deployed.keys("bucket") != []

@@ -26,7 +26,9 @@ def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any
     for name, task in tasks.items():
         assert task["TimeoutSeconds"] <= 930, name
         assert task["Retry"][-1]["ErrorEquals"] == task["Catch"][-1]["ErrorEquals"] == ["States.ALL"], name
-        assert all(0 <= retry["MaxAttempts"] <= 6 for retry in task["Retry"]), name
+        patient = [retry["ErrorEquals"] for retry in task["Retry"] if not 0 <= retry["MaxAttempts"] <= 6]
+        # Every scan takes its turn, however many there are at once.
+        assert patient == ([["Lambda.TooManyRequestsException"]] if name == "Scan" else []), name
 
 
 def test_a_task_gives_its_function_a_little_more_time_than_it_takes(functions: dict[str, Any], states: dict[str, Any]) -> None:

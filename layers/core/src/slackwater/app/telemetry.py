@@ -1,4 +1,7 @@
-"""What the functions say of themselves: structured logs, and metrics in the embedded format, under the service's name alone."""
+"""What the functions say of themselves: structured logs, and metrics in the embedded format, under the stack's name alone.
+
+The template says that name in POWERTOOLS_SERVICE_NAME.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,9 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from slackwater.model.audits import AuditRecord
-from slackwater.model.tracking import SERVICE
 
-LOGGER: Final = Logger(service=SERVICE)
-METRICS: Final = Metrics(namespace="Slackwater", service=SERVICE)
+LOGGER: Final = Logger(use_rfc3339=True)  # Lambda takes a line with another kind of time for INFO, whatever it is
+METRICS: Final = Metrics(namespace="Slackwater")
 
 
 def emit(values: Mapping[str, int | Decimal]) -> None:
@@ -31,6 +33,9 @@ def of_audit(record: AuditRecord) -> dict[str, int | Decimal]:
     }
     if record.outcome is None:
         return ended
+    whole = not record.request.regions and not record.request.detectors
+    if whole or record.outcome.incomplete_in_a_row:  # what looked at a part only cannot say that all is well again
+        ended["IncompleteInARow"] = record.outcome.incomplete_in_a_row
     return ended | {
         "Findings": record.outcome.findings,
         "MonthlySavingsUsd": record.outcome.monthly_savings_usd,
@@ -39,5 +44,4 @@ def of_audit(record: AuditRecord) -> dict[str, int | Decimal]:
         "Gaps": record.outcome.gaps,
         "AuditCostUsd": record.outcome.estimated_usd,
         "MetricsRequested": record.outcome.metrics_requested,
-        "IncompleteInARow": record.outcome.incomplete_in_a_row,
     }
