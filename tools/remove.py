@@ -13,6 +13,8 @@ import boto3
 from botocore.exceptions import ClientError
 
 SAMS_STACK = "aws-sam-cli-managed-default"
+UPLOADS = "slackwater/"
+"""Where samconfig.toml has the code uploaded to, in SAM's bucket."""
 
 
 def outputs_of(cloudformation: Any, stack: str) -> dict[str, str]:
@@ -72,7 +74,7 @@ def main() -> None:
         if error.response["Error"]["Code"] != "ResourceNotFoundException":
             raise
     if sams := outputs_of(cloudformation, SAMS_STACK).get("SourceBucket"):
-        empty(s3, sams, f"{options.stack}/")
+        empty(s3, sams, UPLOADS)
     cloudformation.delete_stack(StackName=options.stack)
     print("Deleting the stack takes some minutes …")
     cloudformation.get_waiter("stack_delete_complete").wait(StackName=options.stack)

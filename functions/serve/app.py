@@ -14,8 +14,9 @@ from pydantic_core import from_json
 from slackwater.app import api_requests as take
 from slackwater.app.api_document import document
 from slackwater.app.api_problems import answer_problems, route
+from slackwater.app.audit_request import check_regions
 from slackwater.app.findings import Action
-from slackwater.app.nearest import did_you_mean
+from slackwater.app.nearest import unknown
 from slackwater.app.policy import LIST_DETECTORS
 from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER
@@ -57,8 +58,8 @@ def list_findings(
     cursor: take.Cursor = None,
 ) -> FindingPageDocument:
     """List findings."""
-    if detector is not None and detector not in registry():
-        raise take.invalid(["query", "detector"], f"no such detector; {did_you_mean(detector, registry(), LIST_DETECTORS)}")
+    if detector is not None and (said := unknown("detector", [detector], registry(), LIST_DETECTORS)):
+        raise take.invalid(["query", "detector"], *said)
     query = FindingQuery(
         status=status,
         detector=detector,
@@ -105,6 +106,8 @@ def start_audit(
     """Start an audit."""
     who = take.caller(API.current_event)
     request = AuditRequest(requested_by=who, regions=tuple(body.regions), detectors=tuple(body.detectors))
+    if request.regions:
+        check_regions(request, SERVING.known_regions())
     id_ = SERVING.audits.start(request, idempotency_key)
     LOGGER.info("started", audit_id=id_, requested_by=who)
     return Response(HTTPStatus.ACCEPTED, take.JSON, StartedDocument(id=id_), {"Location": f"/audits/{id_}"})

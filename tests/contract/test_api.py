@@ -30,7 +30,7 @@ from slackwater.app import wiring
 from slackwater.app.telemetry import LOGGER
 from slackwater.app.wiring import Serving
 from slackwater.aws.audit_store import DynamoAudits
-from slackwater.aws.errors import BrokenAnswerError, BusyError, translated
+from slackwater.aws.errors import BrokenAnswerError, BusyError, reason, translated
 from slackwater.aws.finding_store import DynamoFindings
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession
@@ -38,7 +38,7 @@ from slackwater.aws.table import Table
 from slackwater.engine.merge import merge_one
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget, PolicyVersion
-from slackwater.model.tracking import TargetReport
+from slackwater.model.tracking import SERVICE, TargetReport
 from slackwater.views import service_json
 
 ROOT = Path(__file__).parents[2]
@@ -212,6 +212,13 @@ def api(served, table_properties):
         yield served
 
 
+@pytest.fixture
+def log(monkeypatch) -> io.StringIO:
+    told = io.StringIO()
+    monkeypatch.setattr(LOGGER.handlers[0], "stream", told)
+    return told
+
+
 @pytest.mark.parametrize("path", sorted(ROOT.glob("events/serve-*.json")), ids=lambda path: path.stem)
 def test_each_event_is_answered(api, path) -> None:
     status, headers, _ = api.event(json.loads(path.read_text()))
@@ -309,7 +316,8 @@ def test_a_dismissal_is_for_good_or_until_a_time(api) -> None:
 @pytest.mark.parametrize(
     ("claims", "who"),
     [
-        ({"sub": "8f14e45f", "email": "jane@example.com"}, "jane@example.com"),
+        ({"sub": "8f14e45f", "email": "boss@example.com"}, "8f14e45f"),
+        ({"sub": "8f14e45f", "email": "jane@example.com", "email_verified": "True"}, "jane@example.com"),
         ({"sub": "8f14e45f", "email": "jane@example.com", "email_verified": "true"}, "jane@example.com"),
         ({"sub": "8f14e45f", "email": "boss@example.com", "email_verified": "false"}, "8f14e45f"),
         ({"sub": "8f14e45f"}, "8f14e45f"),
@@ -318,6 +326,19 @@ def test_a_dismissal_is_for_good_or_until_a_time(api) -> None:
 def test_the_bearer_of_a_token_is_who_it_says(api, claims, who: str) -> None:
     _, _, decided = api("POST", f"/findings/{ID}/dismiss", {"why": "x"}, authorizer={"jwt": {"claims": claims, "scopes": None}})
     assert decided["decision"]["who"] == who
+
+
+def test_whoever_signs_is_who_signed_whatever_a_token_says(api) -> None:
+    claims = {"sub": "8f14e45f", "email": "boss@example.com", "email_verified": "true"}
+    _, _, decided = api("POST", f"/findings/{ID}/dismiss", {"why": "x"}, authorizer=JANE | {"jwt": {"claims": claims}})
+    assert decided["decision"]["who"] == JANE["iam"]["userArn"]
+
+
+def test_a_decision_is_logged(api, log) -> None:
+    api("POST", f"/findings/{ID}/dismiss", {"why": "x"})
+    (logged,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (logged["level"], logged["message"], logged["finding_id"]) == ("INFO", "decided", ID)
+    assert (logged["action"], logged["status"], logged["who"]) == ("dismiss", "dismissed", JANE["iam"]["userArn"])
 
 
 # -- Audits
@@ -403,11 +424,21 @@ def test_a_question_that_makes_no_sense_is_refused_and_named(api, query: str, wh
     assert_problem(api("GET", "/findings", query=query), 422, where)
 
 
+def test_what_is_wrong_is_told_in_short(api) -> None:
+    sent = {"x" * 1_000: 1} | {f"x{n}": 1 for n in range(30)}
+    _, _, problem = api("POST", f"/findings/{ID}/reopen", sent)
+    assert len(problem["errors"]) == 20
+    assert problem["errors"][0]["where"] == f"body.{'x' * 194}…"
+    problem = assert_problem(api("GET", "/findings", query=f"{'y' * 1_000}=1"), 422, f"query.{'y' * 193}…")
+    problem = assert_problem(api("POST", f"/findings/{ID}/reopen", {}, headers={"content-type": "z" * 1_000}), 415)
+    assert len(problem["detail"]) == 200
+
+
 def test_a_misspelt_filter_is_told_the_right_one(api) -> None:
     problem = assert_problem(api("GET", "/findings", query="statsu=resolved"), 422, "query.statsu")
     assert problem["errors"][0]["problem"] == "no such parameter; did you mean status?"
     problem = assert_problem(api("GET", "/findings", query="detector=efs-idel"), 422, "query.detector")
-    assert problem["errors"][0]["problem"] == "no such detector; did you mean efs-idle?"
+    assert problem["errors"][0]["problem"] == "no detector 'efs-idel'; did you mean efs-idle?"
     assert_problem(api("GET", "/audits", query="status=failed"), 422, "query.status")
 
 
@@ -453,18 +484,29 @@ def test_a_body_that_is_not_json_is_refused(api, kind: str) -> None:
     assert_problem(api("POST", f"/findings/{ID}/dismiss", b"why=x", headers={"Content-Type": kind}), 415)
 
 
-def test_json_may_say_its_charset(api) -> None:
-    kind = {"content-type": "application/json; charset=utf-8"}
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/json ;charset=utf-8", "Application/JSON"])
+def test_json_may_say_its_charset_and_be_written_in_any_case(api, kind: str) -> None:
+    kind = {"content-type": kind}
     assert api("POST", f"/findings/{ID}/dismiss", {"why": "x"}, headers=kind)[0] == 200
 
 
 @pytest.mark.parametrize(
     ("body", "where"),
-    [({"regions": ["Tokyo"]}, "body.regions.0"), ({"detectors": ["efs-idel"]}, "body"), ({"region": [REGION]}, "body.region")],
+    [
+        ({"regions": ["Tokyo"]}, "body.regions.0"),
+        ({"regions": ["ap-norhteast-1"]}, "body"),
+        ({"detectors": ["efs-idel"]}, "body"),
+        ({"region": [REGION]}, "body.region"),
+    ],
 )
 def test_an_audit_that_cannot_be_is_refused(api, body, where: str) -> None:
     assert_problem(api("POST", "/audits", body), 422, where)
     assert executions(api) == {}
+
+
+def test_a_misspelt_region_is_told_the_right_one(api) -> None:
+    problem = assert_problem(api("POST", "/audits", {"regions": ["ap-norhteast-1"]}), 422, "body")
+    assert problem["errors"][0]["problem"] == "no region 'ap-norhteast-1'; did you mean ap-northeast-1?"
 
 
 def test_an_idempotency_key_is_short(api) -> None:
@@ -495,12 +537,17 @@ def routes(api):
 
 
 @pytest.mark.parametrize(
-    "authorizer", [None, {}, {"iam": None}, {"iam": {"userArn": None}}, {"jwt": {"claims": None}}, {"lambda": {}}]
-)
+    "authorizer",
+    [
+        None, {}, {"iam": None}, {"iam": {"userArn": None}}, {"jwt": {"claims": None}}, {"lambda": {}},
+        {"jwt": {"claims": {"sub": SERVICE}}}, {"jwt": {"claims": {"sub": f" {SERVICE} "}}}, {"jwt": {"claims": {"sub": ""}}},
+    ],
+)  # fmt: skip
 def test_a_route_that_was_left_open_answers_nobody(api, authorizer) -> None:
     assert len(routes(api)) == 9
     for method, path in routes(api):
-        assert_problem(api(method, path, authorizer=authorizer), 401)
+        # Nobody is told what else is wrong.
+        assert_problem(api(method, path, b"{", "nonsense=1", {"content-type": "text/plain"}, authorizer), 401)
     assert executions(api) == {}
 
 
@@ -531,7 +578,8 @@ def caused_by(error: Exception) -> Exception:
 
 
 def answers(api, monkeypatch, error: Exception):
-    monkeypatch.setattr(api.module, "SERVING", Serving(findings=Broken(error), audits=Broken(error)))
+    broken = Serving(findings=Broken(error), audits=Broken(error), known_regions=lambda: ())
+    monkeypatch.setattr(api.module, "SERVING", broken)
     return [api(method, path, {"why": "x"} if "dismiss" in path else {"days": 1} if "snooze" in path else None) for method, path in routes(api) if path != "/openapi.json"]  # fmt: skip
 
 
@@ -547,11 +595,15 @@ def answers(api, monkeypatch, error: Exception):
     ],
     ids=str,
 )
-def test_what_may_pass_is_to_be_tried_again(api, monkeypatch, error) -> None:
+def test_what_may_pass_is_to_be_tried_again(api, monkeypatch, error, log) -> None:
     for answer in answers(api, monkeypatch, error):
         problem = assert_problem(answer, 503)
         assert answer[1]["Retry-After"] == "5"
         assert "slackwater-table" not in json.dumps(problem)
+        logged = json.loads(log.getvalue().splitlines()[-1])
+        assert (logged["level"], logged["message"], logged["function_request_id"]) == ("WARNING", "out of reach", REQUEST_ID)
+        assert logged["reason"] == reason(error)
+    assert len(log.getvalue().splitlines()) == len(routes(api)) - 1
 
 
 @pytest.mark.parametrize(
@@ -564,9 +616,7 @@ def test_what_may_pass_is_to_be_tried_again(api, monkeypatch, error) -> None:
     ],
     ids=str,
 )
-def test_a_mistake_of_ours_is_logged_and_not_told(api, monkeypatch, error) -> None:
-    log = io.StringIO()
-    monkeypatch.setattr(LOGGER.handlers[0], "stream", log)
+def test_a_mistake_of_ours_is_logged_and_not_told(api, monkeypatch, error, log) -> None:
     for answer in answers(api, monkeypatch, error):
         assert "slackwater-table" not in json.dumps(assert_problem(answer, 500))
         logged = json.loads(log.getvalue().splitlines()[-1])
@@ -592,6 +642,9 @@ def test_the_document_says_where_it_was_asked_and_how(api) -> None:
         [{"url": "https://api.example.com"}],
         [{"sigv4": []}],
     )
+    event = gateway_event("GET", "/prod/openapi.json", "", None, {}, JANE)
+    event["requestContext"]["stage"] = "prod"
+    assert api.event(event)[2]["servers"] == [{"url": "https://api.example.com/prod"}]
     _, _, with_token = api("GET", "/openapi.json", authorizer={"jwt": {"claims": {"sub": "x"}}})
     assert with_token["security"] == [{"bearer": []}]
     assert with_token["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"

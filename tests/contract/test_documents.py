@@ -94,6 +94,39 @@ def test_versions_are_those_of_one_key_the_newest_first_over_all_pages(documents
     assert list(documents.versions("policy/nothing")) == []
 
 
+def test_a_deletion_is_a_version_without_a_size(documents, s3) -> None:
+    documents.write("a/b.json", "{}")
+    s3.delete_object(Bucket=BUCKET, Key="a/b.json")
+    documents.write("a/b.json", "[1]")
+    s3.delete_object(Bucket=BUCKET, Key="a/b.json")
+    found = list(documents.versions("a/b.json"))
+
+    # Of one second, S3 alone knows the order; but the newest says so.
+    assert found[0].size_bytes is None
+    assert sorted(version.size_bytes or 0 for version in found) == [0, 0, 2, 3]
+
+
+@pytest.mark.parametrize(("code", "status"), [("InvalidArgument", 400), ("MethodNotAllowed", 405)])
+def test_a_version_that_is_none_by_its_looks_or_is_a_deletion_is_not_there(documents, monkeypatch, code, status) -> None:
+    def refuse(**_):
+        raise ClientError({"Error": {"Code": code, "Message": "Invalid version id specified"}}, "GetObject")
+
+    monkeypatch.setattr(documents._s3, "get_object", refuse)
+    assert documents.read("a/b.json", "v1") is None
+    with pytest.raises(AwsError, match=code):
+        documents.read("a/b.json")
+
+
+def test_an_empty_version_is_not_the_newest(documents, monkeypatch) -> None:
+    def refuse(**asked):
+        raise ClientError(
+            {"Error": {"Code": "InvalidArgument", "Message": f"Version id is {asked['VersionId']!r}"}}, "GetObject"
+        )
+
+    monkeypatch.setattr(documents._s3, "get_object", refuse)
+    assert documents.read("a/b.json", "") is None
+
+
 def test_a_page_of_versions_that_is_not_whole_is_no_empty_history(documents, monkeypatch) -> None:
     monkeypatch.setattr(documents._s3, "list_object_versions", lambda **_: {})
     with pytest.raises(BrokenAnswerError):

@@ -176,7 +176,9 @@ def fails_first(stored, monkeypatch, operation: str, *errors: ClientError) -> No
 CANCELLED = "TransactionCanceledException"
 
 
-@pytest.mark.parametrize("reasons", [["ThrottlingError", "None"], ["None", "TransactionConflict"]])
+@pytest.mark.parametrize(
+    "reasons", [["ThrottlingError", "None"], ["None", "TransactionConflict"], ["ProvisionedThroughputExceeded", "None"]]
+)
 def test_a_transaction_that_met_another_or_was_throttled_is_tried_again(store, stored, monkeypatch, reasons) -> None:
     fails_first(stored, monkeypatch, "transact_write_items", *[refused(CANCELLED, reasons)] * 4)
 
@@ -411,6 +413,18 @@ def test_a_rare_finding_is_found_behind_many_others_and_the_work_for_one_page_is
     third = store.list(replace(query, cursor=second.cursor))
     assert [one.id for page in (first, second, third) for one in page.items] == ["rare"]
     assert third.cursor is None
+
+
+def test_pages_of_a_narrowed_list_leave_nothing_out_between_them(store, monkeypatch) -> None:
+    put(store, *[sighting(f"f-{number}", str(9 - number), severity="high") for number in range(7)], sighting("low", "5"))
+    monkeypatch.setattr(listing, "FILTERED", 3)
+    query = FindingQuery(severity="high", limit=1)
+    seen, cursor = [], None
+    while cursor or not seen:
+        page = store.list(replace(query, cursor=cursor))
+        seen, cursor = [*seen, *(one.id for one in page.items)], page.cursor
+
+    assert seen == [f"f-{number}" for number in range(7)]
 
 
 # -- Cursors

@@ -1,7 +1,8 @@
 """What `slackwater doctor` asks: each action of a scan once, and every answer told apart."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from slackwater.app.wiring import audit
 from slackwater.aws import cloudwatch, identity, inventory, pricing, probes, regions
 from slackwater.aws.probes import AwsProbes
 from slackwater.engine.registry import registry
-from slackwater.model.access import Examination, Refusal
+from slackwater.model.access import UNNAMED, Answer, Check, Examination, Need, Refusal
 from slackwater.model.policy import Policy
+from slackwater.model.resources import FsxFileSystem, FsxVolume, Record
 from slackwater.views import doctor_json
 from slackwater_simulator import Fleet, demo_fleet
 
@@ -100,6 +102,43 @@ def test_what_is_not_an_answer_is_not_taken_for_one(demo: Any, fault: str, setti
     assert seen.lacking == ()
 
 
+def stub(resource: type[Record], reads_if_allowed: tuple[type[Record], ...] = ()) -> Any:
+    """A detector that measures nothing."""
+    return SimpleNamespace(resource=resource, reads=(), reads_if_allowed=reads_if_allowed, cases=())
+
+
+def test_the_metric_is_asked_of_the_last_hour(demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+    client = demo.session.client("cloudwatch", REGION)
+    monkeypatch.setattr(client, "get_metric_data", lambda **what: asked.append(what) or {"MetricDataResults": []})
+    AwsProbes(demo.session, demo.meter, NOW).ask("cloudwatch:GetMetricData", REGION)
+
+    assert [(what["StartTime"], what["EndTime"]) for what in asked] == [(NOW - timedelta(hours=1), NOW)]
+
+
+def test_where_nothing_measures_no_metric_is_needed() -> None:
+    assert [need.action for need in needs({"stub": stub(FsxVolume)}) if need.action.startswith("cloudwatch:")] == []
+
+
+def test_what_blinds_one_detector_may_weaken_another() -> None:
+    both = {"one": stub(FsxFileSystem), "other": stub(FsxVolume, reads_if_allowed=(FsxFileSystem,))}
+    (need,) = [need for need in needs(both) if need.action == "fsx:DescribeFileSystems"]
+
+    assert (need.optional, need.blind, need.weaker) == (False, ("one",), ("other",))
+    assert doctor_json.consequence(need) == "one cannot judge; other can say less"
+
+
+@pytest.mark.parametrize(("heard", "silent"), [("allowed", ()), ("denied", ()), ("failed", ()), ("unreachable", (REGION,))])
+def test_a_region_that_refuses_is_not_silent(heard: Any, silent: tuple[str, ...]) -> None:
+    checks = [
+        Check(need=Need(action="x", optional=False), region=region, answer=Answer(access=access))
+        for region, access in ((None, "allowed"), (REGION, "unreachable"), (REGION, heard))
+    ]
+    seen = Examination(account="1", arn="", partition="aws", regions=(REGION,), checks=tuple(checks))
+
+    assert seen.silent_regions == silent
+
+
 def test_that_there_is_no_replication_is_an_answer(demo: Any) -> None:
     demo.sim.faults.error("elasticfilesystem:DescribeReplicationConfigurations", "ReplicationNotFound", 404)
 
@@ -138,6 +177,10 @@ WHAT = "is not authorized to perform: fsx:DescribeVolumes on resource: arn:aws:f
         ("because no permissions boundary allows the fsx:DescribeVolumes action", Refusal("permissions boundary", False), 0),
         ("because no session policy allows the fsx:DescribeVolumes action", Refusal("session policy", False), 0),
         ("with an explicit deny in a VPC endpoint policy", Refusal("VPC endpoint policy", True), 0),
+        ("due to an explicit deny in a Service Control Policy", Refusal("Service Control Policy", True), 0),
+        ("with an explicit deny", Refusal(UNNAMED, True), 0),
+        ("; Explicitly denied by the session policy", Refusal("session policy", True), 0),
+        ("because of a role policy", None, 1),
         ("", None, 1),
     ],
 )
@@ -153,6 +196,7 @@ def test_what_refused_is_read_from_the_end_of_a_long_message(
 
     assert [check.answer.refusal for check in seen.missing] == [refusal]
     assert len(seen.lacking) == lacking
+    assert seen.sure == (refusal is not None)
     hints = doctor_json.hints(seen)
     assert len(hints) == 1 - lacking
     for hint in hints:
@@ -160,4 +204,4 @@ def test_what_refused_is_read_from_the_end_of_a_long_message(
         assert refusal.policy_type in hint
         assert "fsx:DescribeVolumes" in hint
         assert ("wins over every Allow" in hint) == refusal.explicit
-        assert ("organisation" in hint) == ("control" in refusal.policy_type)
+        assert ("organisation" in hint) == ("control" in refusal.policy_type.lower())

@@ -1,5 +1,7 @@
-"""The template and the state machine as data: CloudFormation's tags become the functions that they stand for."""
+"""The template and the state machine as data: as they are written, and as CloudFormation would deploy them."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,20 @@ import yaml
 from samcli.yamlhelper import yaml_parse
 
 ROOT = Path(__file__).parents[2]
+
+type Deploy = Callable[..., Stack]
+
+
+class Stack(dict[str, dict[str, Any]]):
+    """Properties of resources, by their names."""
+
+    def __init__(self, properties: dict[str, dict[str, Any]], types: dict[str, str]) -> None:
+        super().__init__(properties)
+        self.types = types
+
+    def of(self, type_: str) -> dict[str, dict[str, Any]]:
+        """Those of one type."""
+        return {name: properties for name, properties in self.items() if self.types[name] == type_}
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +34,63 @@ def template() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def resources(template: dict[str, Any]) -> dict[str, Any]:
     return template["Resources"]
+
+
+@pytest.fixture(scope="session")
+def deploy(template: dict[str, Any]) -> Deploy:
+    """The resources that these parameters make; `!Ref Table` reads "Table" there, and `!GetAtt Table.Arn` "Table.Arn"."""
+
+    def deployed(**parameters: str) -> Stack:
+        values = {name: one["Default"] for name, one in template["Parameters"].items()} | parameters
+
+        def substituted(argument: Any) -> str:
+            text, own = argument if isinstance(argument, list) else (argument, {})
+            return re.sub(r"\$\{([\w.:]+)}", lambda found: str((values | resolved(own)).get(found[1], found[1])), text)
+
+        functions: dict[str, Callable[[Any], Any]] = {
+            "Ref": lambda name: values.get(name, name),
+            "Condition": lambda name: resolved(template["Conditions"][name]),
+            "Fn::GetAtt": ".".join,
+            "Fn::Sub": substituted,
+            "Fn::If": lambda one: resolved(one[1] if functions["Condition"](one[0]) else one[2]),
+            "Fn::Equals": lambda two: str(resolved(two[0])) == str(resolved(two[1])),
+            "Fn::Not": lambda one: not resolved(one[0]),
+            "Fn::And": lambda some: all(resolved(some)),
+            "Fn::Join": lambda two: two[0].join(resolved(two[1])),
+            "Fn::Split": lambda two: resolved(two[1]).split(two[0]),
+        }
+
+        def resolved(value: Any) -> Any:
+            if isinstance(value, list):
+                return [resolved(one) for one in value]
+            if not isinstance(value, dict):
+                return value
+            if len(value) == 1 and (name := next(iter(value))) in functions:
+                return functions[name](value[name])
+            return {key: found for key, one in value.items() if (found := resolved(one)) != "AWS::NoValue"}
+
+        there = {
+            name: one
+            for name, one in template["Resources"].items()
+            if "Condition" not in one or functions["Condition"](one["Condition"])
+        }
+        found = Stack(
+            {name: resolved(one.get("Properties", {})) for name, one in there.items()},
+            {name: one["Type"] for name, one in there.items()},
+        )
+        everywhere = resolved(template["Globals"]["Function"])
+        for properties in found.of("AWS::Serverless::Function").values():
+            variables = everywhere["Environment"]["Variables"] | properties.get("Environment", {}).get("Variables", {})
+            properties.update(everywhere | properties | {"Environment": {"Variables": variables}})
+        return found
+
+    return deployed
+
+
+@pytest.fixture(scope="session")
+def stack(deploy: Deploy) -> Stack:
+    """What is deployed where no parameter is given."""
+    return deploy()
 
 
 @pytest.fixture(scope="session")

@@ -112,6 +112,12 @@ def remove(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
     runpy.run_path(str(ROOT / "tools" / "remove.py"), run_name="__main__")
 
 
+def test_the_code_is_uploaded_to_where_it_is_removed_from() -> None:
+    settings = tomllib.loads((ROOT / "samconfig.toml").read_text())["default"]["deploy"]["parameters"]
+
+    assert runpy.run_path(str(ROOT / "tools" / "remove.py"))["UPLOADS"] == settings["s3_prefix"] + "/"
+
+
 def test_nothing_of_it_is_left_and_only_of_it(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
     remove(monkeypatch, "--yes", "--region", "us-east-1")
 

@@ -27,69 +27,110 @@ def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def statements(resources: dict[str, Any], function: str) -> list[dict[str, Any]]:
-    role = resources[f"{function.title()}Role"]["Properties"]
-    return [one for policy in role["Policies"] for one in policy["PolicyDocument"]["Statement"]]
+def statements(stack: Any, role: str) -> list[dict[str, Any]]:
+    policies = stack[f"{role.title()}Role"]["Policies"]
+    return [one for policy in policies for one in policy["PolicyDocument"]["Statement"]]
 
 
-def objects(resources: dict[str, Any], function: str, action: str) -> set[str]:
+def objects(stack: Any, function: str, action: str) -> set[str]:
     """The patterns of the keys on which a function may do this."""
     arns = [
         arn
-        for statement in statements(resources, function)
+        for statement in statements(stack, function)
         if action in listed(statement["Action"])
         for arn in listed(statement["Resource"])
     ]
-    return {arn["Fn::Sub"].removeprefix("${Bucket.Arn}/") for arn in arns}
+    assert all(arn.startswith("Bucket.Arn/") for arn in arns)
+    return {arn.removeprefix("Bucket.Arn/") for arn in arns}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_role_allows_what_the_adapters_use_no_more_and_no_less(resources: dict[str, Any], function: str) -> None:
-    allowed = [action for statement in statements(resources, function) for action in listed(statement["Action"])]
+def test_a_role_allows_what_the_adapters_use_no_more_and_no_less(stack: Any, function: str) -> None:
+    allowed = [action for statement in statements(stack, function) for action in listed(statement["Action"])]
 
     assert len(allowed) == len(set(allowed))
     assert set(allowed) == getattr(permissions, function.upper()) | BY_LAMBDA_ITSELF.get(function, set())
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_every_function_has_a_role_of_its_own_with_nothing_else_in_it(
-    resources: dict[str, Any], functions: dict[str, Any], function: str
-) -> None:
-    role = resources[f"{function.title()}Role"]["Properties"]
+def test_every_function_has_a_role_of_its_own_with_nothing_else_in_it(stack: Any, function: str) -> None:
+    role = stack[f"{function.title()}Role"]
 
-    assert functions[function]["Role"] == {"Fn::GetAtt": [f"{function.title()}Role", "Arn"]}
+    assert stack[f"{function.title()}Function"]["Role"] == f"{function.title()}Role.Arn"
     assert set(role) == {"AssumeRolePolicyDocument", "ManagedPolicyArns", "Policies"}
-    assert role["ManagedPolicyArns"] == [{"Ref": "TelemetryPolicy"}]
-    assert all(statement["Effect"] == "Allow" for statement in statements(resources, function))
+    assert role["ManagedPolicyArns"] == ["TelemetryPolicy"]
+    assert all(statement["Effect"] == "Allow" for statement in statements(stack, function))
 
 
-def test_all_may_log_and_trace_and_no_more(resources: dict[str, Any]) -> None:
-    log, trace = resources["TelemetryPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+def test_all_may_log_and_trace_and_no_more(stack: Any) -> None:
+    log, trace = stack["TelemetryPolicy"]["PolicyDocument"]["Statement"]
 
-    assert (log["Action"], log["Resource"]) == (
-        ["logs:CreateLogStream", "logs:PutLogEvents"],
-        {"Fn::GetAtt": ["FunctionLogs", "Arn"]},
-    )
+    assert (log["Action"], log["Resource"]) == (["logs:CreateLogStream", "logs:PutLogEvents"], "FunctionLogs.Arn")
     assert trace["Action"] == ["xray:PutTraceSegments", "xray:PutTelemetryRecords"]
 
 
-def test_only_reading_an_account_is_about_everything(resources: dict[str, Any]) -> None:
+def test_only_reading_an_account_and_logging_is_about_everything(stack: Any) -> None:
     everything = [
-        (function, statement["Sid"])
-        for function in FUNCTIONS
-        for statement in statements(resources, function)
+        (function, statement.get("Sid"))
+        for function in [*FUNCTIONS, "audit", "schedule"]
+        for statement in statements(stack, function)
         if "*" in listed(statement["Resource"])
     ]
 
-    assert everything == [("plan", "NameTargets"), ("scan", "ReadTheAccount")]
+    assert everything == [("plan", "NameTargets"), ("scan", "ReadTheAccount"), ("audit", "Log"), ("audit", "Trace")]
 
 
-def test_a_scan_can_only_read_what_it_audits(resources: dict[str, Any]) -> None:
-    allowed = {action for statement in statements(resources, "scan") for action in listed(statement["Action"])}
+def test_a_scan_can_only_read_what_it_audits(stack: Any) -> None:
+    allowed = {action for statement in statements(stack, "scan") for action in listed(statement["Action"])}
     writing = {action for action in allowed if not re.match(r"\w+:(Describe|Get|List|Lookup)[A-Z]", action)}
 
     assert writing == {"s3:PutObject"}
-    assert objects(resources, "scan", "s3:PutObject") == {"audits/*/targets/*"}
+    assert objects(stack, "scan", "s3:PutObject") == {"audits/*/targets/*"}
+
+
+TABLE = {"Table.Arn"}
+TABLE_AND_INDEXES = TABLE | {"Table.Arn/index/*"}
+WHERE = {
+    "plan": {"dynamodb": TABLE, "s3:ListBucket": {"Bucket.Arn"}},
+    "scan": {"s3:ListBucket": {"Bucket.Arn"}},
+    "publish": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}},
+    "announce": {
+        "dynamodb": {"Table.Arn/stream/*"},
+        "events": {"arn:AWS::Partition:events:AWS::Region:AWS::AccountId:event-bus/default"},
+        "sqs": {"AnnounceDeadLetters.Arn"},
+    },
+    "serve": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}, "states": {"AuditStateMachine"}},
+    "audit": {"lambda": {"PlanFunction.Arn", "ScanFunction.Arn", "PublishFunction.Arn"}},
+    "schedule": {"states": {"AuditStateMachine"}, "sqs": {"ScheduleDeadLetters.Arn"}},
+}
+"""By service, or action where a service's differ. Objects are below, and everything above."""
+
+
+@pytest.mark.parametrize("role", WHERE)
+def test_a_role_may_touch_its_own_table_bucket_bus_and_queue_and_no_other(stack: Any, role: str) -> None:
+    where: dict[str, set[str]] = {}
+    for statement in statements(stack, role):
+        for action in listed(statement["Action"]):
+            if not re.match(r"s3:(Get|Put)Object", action) and statement["Resource"] != "*":
+                what = action if action.startswith("s3:") else action.split(":")[0]
+                where.setdefault(what, set()).update(listed(statement["Resource"]))
+
+    assert where == WHERE[role]
+
+
+def test_a_schedule_may_start_the_audit_and_keep_what_it_could_not(stack: Any) -> None:
+    assert [statement["Action"] for statement in statements(stack, "schedule")] == ["states:StartExecution", "sqs:SendMessage"]
+
+
+@pytest.mark.parametrize(
+    ("role", "service"),
+    [*((function, "lambda") for function in FUNCTIONS), ("audit", "states"), ("schedule", "scheduler")],
+)
+def test_a_role_is_for_one_service(stack: Any, role: str, service: str) -> None:
+    (trust,) = stack[f"{role.title()}Role"]["AssumeRolePolicyDocument"]["Statement"]
+
+    assert (trust["Effect"], trust["Action"]) == ("Allow", "sts:AssumeRole")
+    assert trust["Principal"] == {"Service": f"{service}.amazonaws.com"}
 
 
 READS = {
@@ -110,8 +151,8 @@ WRITES = {
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_the_objects_it_may_touch_are_those_that_it_does(resources: dict[str, Any], function: str) -> None:
+def test_the_objects_it_may_touch_are_those_that_it_does(stack: Any, function: str) -> None:
     for action, keys in (("s3:GetObject", READS.get(function, set())), ("s3:PutObject", WRITES.get(function, set()))):
-        patterns = objects(resources, function, action)
+        patterns = objects(stack, function, action)
         assert [key for key in keys if not any(fnmatchcase(key, pattern) for pattern in patterns)] == []
         assert [pattern for pattern in patterns if not any(fnmatchcase(key, pattern) for key in keys)] == []

@@ -36,7 +36,7 @@ def draw_audits(audits: Sequence[AuditDocument], console: Console, *, more: bool
     for audit in audits:
         outcome = audit["outcome"]
         grid.add_row(
-            audit["id"],
+            Text(one_line(audit["id"])),
             Text(audit["state"], STYLES[audit["state"]]),
             audit["started_at"],
             f"{outcome['findings']:,}" if outcome else "",
@@ -51,11 +51,11 @@ def draw_audits(audits: Sequence[AuditDocument], console: Console, *, more: bool
 
 def draw_audit(audit: AuditDetailDocument, console: Console) -> None:
     """How it is or how it ended, what it covered, and what it could not see."""
-    console.print(Text(f"{audit['id']}: {audit['state']}", STYLES[audit["state"]]))
+    console.print(Text(one_line(f"{audit['id']}: {audit['state']}"), STYLES[audit["state"]]))
     ended = f", ended {audit['finished_at']}" if audit["finished_at"] else ""
     console.print(Text(f"Asked by {one_line(audit['requested_by'])}; started {audit['started_at']}{ended}."))
     policy = f"policy version {audit['policy_version']}" if audit["policy_version"] else "the default policy"
-    console.print(Text(f"By {policy}: {_what(audit)}."))
+    console.print(Text(one_line(f"By {policy}: {_what(audit)}.")))
     if audit["error"]:
         console.print(Text(one_line(audit["error"]), "bold red"))
     if outcome := audit["outcome"]:
@@ -66,11 +66,11 @@ def draw_audit(audit: AuditDetailDocument, console: Console) -> None:
             console.print()
             console.print(Text(f"{title}:", "bold"))
         for gap in gaps:
-            console.print(Text(f"  {gap['region']} of {gap['account']}: {gap['what']}: {one_line(gap['reason'])}"))
+            console.print(Text(one_line(f"  {gap['region']} of {gap['account']}: {gap['what']}: {gap['reason']}")))
     if audit["scan_url"]:
         console.print()
-        console.print(Text(f"The scan document, until {audit['scan_url_expires_at']}:"))
-        console.print(Text(audit["scan_url"]), soft_wrap=True)
+        console.print(Text(f"The scan document, until {audit['scan_url_expires_at']} at the latest:"))
+        console.print(Text(one_line(audit["scan_url"])), soft_wrap=True)
 
 
 def _draw_outcome(outcome: OutcomeDocument, console: Console) -> None:
@@ -92,7 +92,7 @@ def _draw_outcome(outcome: OutcomeDocument, console: Console) -> None:
         console.print()
         console.print(Text("Incomplete:", "bold red"))
     for target in outcome["incomplete"]:
-        console.print(Text(f"  {target['region']} of {target['account']}: {one_line(target['why'])}"))
+        console.print(Text(one_line(f"  {target['region']} of {target['account']}: {target['why']}")))
 
 
 def _what(audit: AuditDocument) -> str:

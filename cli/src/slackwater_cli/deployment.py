@@ -29,10 +29,11 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
         AwsError: the stack cannot be read.
     """
     session = AwsSession(profile, meter=CallMeter(), home=stack_region)
-    region = stack_region or default_region(session)
+    region = default_region(session) if stack_region is None else stack_region
     if region is None:
         raise UsageError("No region: name the stack's with --stack-region, or set AWS_REGION")
-    refuse_unknown("--stack-region" if stack_region else "AWS_REGION or the profile", [region], known_regions(session))
+    origin = "AWS_REGION or the profile" if stack_region is None else "--stack-region"
+    refuse_unknown(origin, [region], known_regions(session))
     try:
         outputs, status = stack_outputs(session, stack, region)
     except StackError as error:

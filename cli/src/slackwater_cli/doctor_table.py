@@ -23,17 +23,19 @@ def draw_examination(seen: Examination, console: Console) -> None:
     """Whether a scan would be whole, who asked where, each action, and what would close the gaps."""
     console.print(Text(_headline(seen), "bold green" if seen.ready else "bold red"))
     role = f", as role {seen.role}" if seen.role else ""
-    console.print(Text(f"Asked by {seen.arn}{role}, in account {seen.account} (partition {seen.partition}),"), soft_wrap=True)
-    console.print(Text(f"in {count(len(seen.regions), 'region')}: {', '.join(seen.regions)}."))
+    who = f"Asked by {seen.arn}{role}, in account {seen.account} (partition {seen.partition}),"
+    console.print(Text(one_line(who)), soft_wrap=True)
+    console.print(Text(one_line(f"in {count(len(seen.regions), 'region')}: {', '.join(seen.regions)}.")))
     console.print()
     _draw_actions(seen, console)
     if seen.lacking:
+        close = "would close" if seen.sure else "may close (AWS does not say what refused)"
         console.print()
-        console.print(Text("This statement in the caller's policy would close what is denied:", "bold"))
+        console.print(Text(f"This statement in the caller's policy {close} what is denied:", "bold"))
         console.print(Text(dump(statement(seen.lacking)).rstrip()), soft_wrap=True)
     for hint in hints(seen):
         console.print()
-        console.print(Text(hint, "bold"))
+        console.print(Text(one_line(hint), "bold"))
 
 
 def _headline(seen: Examination) -> str:
@@ -61,7 +63,7 @@ def _draw_actions(seen: Examination, console: Console) -> None:
 
 def _draw_action(action: str, access: Access, where: str, console: Console) -> None:
     word = access if access == "allowed" else access.upper()
-    console.print(Text.assemble((f"{word:{INDENT}}", STYLES[access]), action, where), soft_wrap=True)
+    console.print(Text.assemble((f"{word:{INDENT}}", STYLES[access]), action, one_line(where)), soft_wrap=True)
 
 
 def _indented(words: Text) -> Padding:

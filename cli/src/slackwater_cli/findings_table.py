@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from rich.console import Console
 from rich.padding import Padding
@@ -30,11 +31,11 @@ def draw_findings(findings: Sequence[TrackedFindingDocument], status: Status, co
         resource, decision = finding["resource"], finding["decision"]
         until = f", until {decision['until'][:10]}" if decision and decision["until"] else ""
         grid.add_row(
-            finding["id"],
+            Text(one_line(finding["id"])),
             Text(finding["severity"], STYLES[finding["severity"]]),
             _money(finding),
-            finding["detector"],
-            Text.assemble(one_line(resource["name"]), (f"\n{resource['region']}{until}", "dim")),
+            Text(one_line(finding["detector"])),
+            Text.assemble(one_line(resource["name"]), (f"\n{one_line(resource['region'])}{until}", "dim")),
         )
     console.print()
     console.print(grid)
@@ -52,10 +53,9 @@ def draw_detail(finding: FindingDetailDocument, console: Console) -> None:
         console.print(_indented(Text("Its evidence is no longer kept.", "italic")))
     console.print()
     ended = f", resolved {finding['resolved_at']}" if finding["resolved_at"] else ""
-    console.print(Text(f"{finding['id']}: {state(finding)}", "bold"), soft_wrap=True)
-    console.print(
-        Text(f"Opened {finding['opened_at']}, last seen as of {finding['last_seen_at']} by audit {finding['audit_id']}{ended}.")
-    )
+    console.print(Text(one_line(f"{finding['id']}: {state(finding)}"), "bold"), soft_wrap=True)
+    seen = f"last seen as of {finding['last_seen_at']} by audit {finding['audit_id']}"
+    console.print(Text(one_line(f"Opened {finding['opened_at']}, {seen}{ended}.")))
     console.print()
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
     for name in ("When", "What"):
@@ -80,7 +80,7 @@ def state(finding: TrackedFindingDocument) -> str:
 def _money(finding: TrackedFindingDocument) -> str:
     if finding["monthly_savings_usd"] is None:
         return "unknown"
-    return f"{float(finding['monthly_savings_usd']):,.2f}" if finding["kind"] == "waste" else ""
+    return f"{Decimal(finding['monthly_savings_usd']):,.2f}" if finding["kind"] == "waste" else ""
 
 
 def _indented(words: Text) -> Padding:

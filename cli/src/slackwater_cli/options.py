@@ -65,6 +65,7 @@ StackRegionOption = Annotated[
     typer.Option("--stack-region", metavar="R", help="Region of that stack, instead of AWS_REGION or the profile's."),
 ]
 STACK: Final = "slackwater"
+STANDARD_OUTPUT: Final = "-"
 
 
 def check_role(role_arn: str | None, external_id: str | None) -> None:
@@ -73,9 +74,9 @@ def check_role(role_arn: str | None, external_id: str | None) -> None:
     Raises:
         UsageError: an external id without a role, or no ARN of a role.
     """
-    if external_id and not role_arn:
+    if external_id is not None and role_arn is None:
         raise UsageError("--external-id goes with --role-arn")
-    if role_arn and not ROLE_ARN.fullmatch(role_arn):
+    if role_arn is not None and not ROLE_ARN.fullmatch(role_arn):
         raise UsageError(f"--role-arn {role_arn!r}: a role's ARN looks like arn:aws:iam::123456789012:role/Name")
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from rich.console import Console
 
+from slackwater.views.words import one_line
 from slackwater_cli.exits import OutputClosedError, UsageError
 
 FILE_WIDTH: Final = 100
@@ -18,9 +19,9 @@ WIDEST: Final = 120
 
 
 def note(words: str) -> None:
-    """Say something beside the results."""
+    """Say something beside the results, which may hold foreign words."""
     if sys.stderr is not None:  # or it was closed before we started
-        sys.stderr.write(f"{words}\n")
+        sys.stderr.write("".join(f"{one_line(line)}\n" for line in words.split("\n")))
         sys.stderr.flush()
 
 

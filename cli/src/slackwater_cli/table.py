@@ -115,7 +115,7 @@ def _draw_head(finding: FindingDocument | SightingDocument, money: str, console:
     head.add_column(justify="right", no_wrap=True)
     head.add_row(
         Text(finding["severity"].upper(), STYLES[finding["severity"]]),
-        Text(finding["detector"], "bold"),
+        Text(one_line(finding["detector"]), "bold"),
         Text(money, "green" if money.startswith("saves") else ""),
     )
     console.print(head)
@@ -125,11 +125,11 @@ def _name(finding: FindingDocument | SightingDocument, *, with_target: bool) -> 
     resource = finding["resource"]
     name = Text(one_line(resource["name"]), "bold")
     if resource["id"] != resource["name"]:
-        name.append(f"  {resource['id']}", "not bold")
+        name.append(f"  {one_line(resource['id'])}", "not bold")
     if finding["owner"]:
         name.append(f"  of {one_line(finding['owner'])}", "not bold")
     if with_target:
-        name.append(f"  {resource['region']} of {resource['account']}", "not bold")
+        name.append(one_line(f"  {resource['region']} of {resource['account']}"), "not bold")
     return name
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from slackwater.app.nearest import did_you_mean
+from slackwater.app.nearest import unknown
 from slackwater.app.policy import LIST_REGIONS, check_regions
 from slackwater.aws.errors import AwsError
 from slackwater.aws.identity import identity
@@ -33,8 +33,15 @@ def check_named_regions(session: AwsSession, named: Sequence[str]) -> None:
         UsageError: with each of them.
         AwsError: the enabled regions may not be listed.
     """
-    if unknown := {*named} - {*known_regions(session)}:
-        refuse_unknown("--region", unknown, {*known_regions(session), *enabled_regions(session)})
+    known = known_regions(session)
+    if {*named} <= {*known}:
+        return
+    try:
+        enabled = enabled_regions(session)
+    except AwsError:
+        refuse_unknown("--region", named, known)  # whoever misspelt a region shall hear of that first
+        raise
+    refuse_unknown("--region", named, {*known, *enabled})
 
 
 def refuse_unknown(origin: str, regions: Iterable[str], valid: Collection[str]) -> None:
@@ -43,10 +50,8 @@ def refuse_unknown(origin: str, regions: Iterable[str], valid: Collection[str]) 
     Raises:
         UsageError: with each of them; `origin` is where they come from.
     """
-    if unknown := [region for region in regions if region not in valid]:
-        raise UsageError(
-            "\n".join(f"{origin}: no region {name!r}; {did_you_mean(name, valid, LIST_REGIONS)}" for name in unknown)
-        )
+    if said := unknown("region", regions, valid, LIST_REGIONS):
+        raise UsageError("\n".join(f"{origin}: {line}" for line in said))
 
 
 def targets_to_scan(

@@ -94,12 +94,8 @@ def test_the_end_of_an_audit_is_an_event_even_of_one_that_never_began(state, det
     "record",
     [
         audit(1, RUNNING, None),
-        audit(1, FAILED, FAILED),
         audit(1, None, FAILED),
         entry(1, name="REMOVE", OldImage={}),
-        entry(
-            1, name="MODIFY", **{name: item(document=LEDGER.dump_json(OPENED).decode()) for name in ("OldImage", "NewImage")}
-        ),
         {"eventName": "INSERT", "dynamodb": {"Keys": key("FINDING", "f1"), "SequenceNumber": "1", "NewImage": {}}},
         {"eventName": "INSERT", "dynamodb": {"Keys": key("OCCASION", "weekly/x"), "SequenceNumber": "1", "NewImage": {}}},
     ],

@@ -55,6 +55,12 @@ class Bucket:
         self.texts.setdefault(key, []).append(text)
         return str(len(self.texts[key]))
 
+    def write_once(self, key: str, text: str) -> bool:
+        if key in self.texts:
+            return False
+        self.write(key, text)
+        return True
+
     def versions(self, key: str) -> Iterator[Version]:
         for number, text in reversed(list(enumerate(self.texts.get(key, []), start=1))):
             yield Version(str(number), NOW, len(text))
@@ -142,6 +148,9 @@ class Service:
     started: list[tuple[str, AuditRequest]] = field(default_factory=list)
     now: datetime = NOW
     optional: tuple[Gap, ...] = ()
+    partition: str = "aws"
+    scans: list[tuple[str, datetime, tuple[str, ...]]] = field(default_factory=list)
+    """Where, as of when, and with which detectors on."""
 
     def clock(self) -> datetime:
         self.now += timedelta(seconds=1)
@@ -161,7 +170,7 @@ class Service:
     def planner(self) -> Planner:
         return Planner(
             policies=self.policies, documents=self.bucket, audits=self.records, clock=self.clock,
-            identity=lambda: Identity(ACCOUNT, f"arn:aws:sts::{ACCOUNT}:assumed-role/plan/plan", "aws"),
+            identity=lambda: Identity(ACCOUNT, f"arn:aws:sts::{ACCOUNT}:assumed-role/plan/plan", self.partition),
         )  # fmt: skip
 
     @property
@@ -177,7 +186,7 @@ class Service:
 
     def scan(self, audit_id: str, target: Target) -> dict[str, object]:
         def of_policy(policy):
-            return type("Audit", (), {"run": lambda _, targets, now: self.seen(targets[0], policy)})()
+            return type("Audit", (), {"run": lambda _, targets, now: self.seen(targets[0], policy, now)})()
 
         scanner = Scanner(documents=self.bucket, policies=self.policies, audit=of_policy)
         where = {"account": target.account, "region": target.region}
@@ -186,12 +195,13 @@ class Service:
         except Killed as error:
             return where | {"error": {"Error": "Sandbox.Timedout", "Cause": json.dumps({"errorMessage": f"killed {error}"})}}
 
-    def seen(self, target: Target, policy) -> Scan:
+    def seen(self, target: Target, policy, now: datetime) -> Scan:
+        self.scans.append((target.region, now, tuple(policy.limits)))
         there = self.fleet.get(target, [])
         if isinstance(there, Exception):
             raise there
         part = TargetScan(
-            target=target, findings=() if isinstance(there, Gap) else tuple(there), unknown=(), kept=0, below_minimum=0,
+            target=target, findings=() if isinstance(there, Gap) else tuple(there), unknown=(),
             gaps=(*self.optional, *((there,) if isinstance(there, Gap) else ())), resources={"ebs-volume": 3},
         )  # fmt: skip
         usage = Usage(
@@ -245,6 +255,55 @@ def test_everything_that_the_scans_have_in_common_is_fixed_in_the_plan(service) 
     assert service.records.kept["a1"].state == "running"
     assert service.planner.plan("a1", WEEKLY) == plan
     assert len(service.bucket.texts[object_keys.plan("a1")]) == 1
+
+
+def test_all_scans_look_as_of_the_same_moment_with_the_detectors_that_were_planned(service) -> None:
+    plan = service.planner.plan("a1", replace(ANYBODY, detectors=("efs-idle",)))
+    service.now += timedelta(minutes=20)
+    for target in plan.targets:
+        service.scan("a1", target)
+
+    assert service.scans == [(target.region, plan.now, ("efs-idle",)) for target in plan.targets]
+
+
+def test_targets_are_in_the_callers_partition(service) -> None:
+    service.partition = "aws-cn"
+
+    assert {target.partition for target in service.planner.plan("a1", ANYBODY).targets} == {"aws-cn"}
+
+
+def test_an_audit_that_has_ended_is_not_planned_again_however_late_its_id_comes(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    service.run("a1")
+    service.now += timedelta(days=100)
+
+    assert service.planner.plan("a1", ANYBODY) is None
+
+
+def test_of_two_plans_at_once_the_first_holds_for_both(service, monkeypatch) -> None:
+    late, first = service.planner, []
+
+    def faster(request, valid) -> None:
+        monkeypatch.undo()
+        first.append(service.planner.plan("a1", ANYBODY))
+        service.now += timedelta(hours=1)
+
+    monkeypatch.setattr("slackwater.app.audit_plan.check_detectors", faster)
+
+    assert late.plan("a1", ANYBODY) == first[0]
+    assert len(service.bucket.texts[object_keys.plan("a1")]) == 1
+
+
+def test_a_record_names_some_of_many_incomplete_targets_each_with_its_first_reason(service, monkeypatch) -> None:
+    monkeypatch.setattr("slackwater.app.audit_publish.TARGETS_NAMED", 2)
+    denied = Gap(ACCOUNT, "ap-northeast-1", "ec2:DescribeVolumes", "denied")
+    service.optional = (replace(denied, what="fsx:DescribeVolumes"), replace(denied, what="a:First", optional=True))
+    service.fleet = {TOKYO: denied, OHIO: Killed(""), DUBLIN: Killed("")}
+    outcome = service.run("a1", replace(ANYBODY, regions=tuple(target.region for target in service.fleet))).outcome
+
+    assert outcome.incomplete_targets == 3
+    assert [one.why for one in outcome.incomplete][:1] == ["ec2:DescribeVolumes: denied"]
+    assert len(outcome.incomplete) == 2
 
 
 @pytest.mark.parametrize(
@@ -371,6 +430,7 @@ def test_one_target_that_failed_does_not_spoil_the_rest_and_nothing_of_it_is_res
     three = replace(ANYBODY, regions=tuple(target.region for target in service.fleet))
     service.run("a1", three)
     service.fleet = {TOKYO: [], OHIO: Killed("in Ohio"), DUBLIN: [found("vol-3", DUBLIN, fingerprint="another")]}
+    service.now += timedelta(days=1)
     record = service.run("a2", three)
 
     assert record.state == "incomplete"
@@ -544,7 +604,7 @@ def test_a_finding_whose_snooze_is_over_counts_as_opened(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
     service.run("a1")
     one = service.findings.kept["f-vol-1"]
-    decision = Decision(who="ann", why="", at=NOW, until=NOW + timedelta(hours=1))
+    decision = Decision(status="snoozed", who="ann", why="", at=NOW, until=NOW + timedelta(hours=1))
     service.findings.kept["f-vol-1"] = replace(one, status="snoozed", decision=decision)
     service.now += timedelta(days=1)
 

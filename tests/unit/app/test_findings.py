@@ -98,7 +98,11 @@ def decide(
 
 
 def being(status: Status, until: datetime | None = None) -> TrackedFinding:
-    decision = Decision(who="joe", why="before", at=NOW - WEEK, until=until) if status not in {"open", "resolved"} else None
+    decision = (
+        Decision(status=status, who="joe", why="before", at=NOW - WEEK, until=until)
+        if status not in {"open", "resolved"}
+        else None
+    )
     return replace(OPEN, status=status, decision=decision)
 
 
@@ -119,7 +123,7 @@ def test_a_decision_is_stored_with_who_why_and_until_when(
 
     assert decided == store.finding
     assert decided == replace(
-        OPEN, status=becomes, decision=Decision(who="jane", why="on leave", at=NOW, until=until), revision=2
+        OPEN, status=becomes, decision=Decision(status=becomes, who="jane", why="on leave", at=NOW, until=until), revision=2
     )  # fmt: skip
     assert store.entries == [
         LedgerEntry(

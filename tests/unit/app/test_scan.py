@@ -120,7 +120,11 @@ def test_kept_and_small_findings_are_counted_not_listed() -> None:
     small = replace(LOOSE, id="vol-3", size_gib=2)
     (target,) = scan(World({HERE: [LOOSE, kept, small]}), [HERE]).targets
 
-    assert ([f.resource.id for f in target.findings], target.kept, target.below_minimum) == (["vol-1"], 1, 1)
+    assert [f.resource.id for f in target.findings] == ["vol-1"]
+    assert [(one.detector, one.resource.id, one.reason) for one in target.unlisted] == [
+        ("ebs-unattached", "vol-2", "kept by a tag"),
+        ("ebs-unattached", "vol-3", "saves less than the policy's minimum"),
+    ]
 
 
 def scan_with(kind: FindingKind, advice: tuple[Advice, ...], world: World) -> TargetScan:
@@ -140,7 +144,7 @@ def test_keep_tags_and_the_least_saving_do_not_silence_performance_findings() ->
     target = scan_with("performance", (), world)
 
     assert [f.summary for f in target.findings] == ["found"]
-    assert (target.kept, target.below_minimum) == (0, 0)
+    assert target.unlisted == ()
     assert world.asked == [({Volume, Instance}, set())]
 
 

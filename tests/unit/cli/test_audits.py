@@ -80,6 +80,8 @@ def test_an_audit_is_started_under_the_callers_name_and_its_id_is_all_that_is_pr
     ("arguments", "said"),
     [
         (["start", "--region", "eu-wset-1"], "--region: no region 'eu-wset-1'; did you mean eu-west-1?"),
+        (["start", "--region", ""], "--region: no region ''"),
+        (["start", "--detector", ""], "no detector ''"),
         (["start", "--detector", "efs-idel"], "no detector 'efs-idel'; did you mean efs-idle?"),
         (["show", "nobody"], "no audit 'nobody'"),
     ],
@@ -102,6 +104,7 @@ def test_who_waits_hears_how_it_ended(state: AuditState, status: int, run, servi
     done = run("audits", "start", "--wait")
 
     assert done.status == status
+    assert done.err == f"Audit {id_()} is on its way.\n"
     assert done.out.startswith(f"{id_()}: {state}\n")
 
 
@@ -112,6 +115,18 @@ def test_an_audit_that_never_begins_is_not_waited_for_for_ever(run, service, whi
 
     assert (done.status, done.out) == (3, "")
     assert f"Audit {service.started[0]['name']} has not begun after 300 seconds" in done.err
+
+
+def test_an_audit_that_never_ends_is_not_waited_for_for_ever(
+    run, service, store: DynamoAudits, while_waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audits, "POLL_S", 3_600)
+    while_waiting(lambda: store.begin(record(str(service.started[0]["name"]), "running")), *[lambda: None] * 11)
+
+    done = run("audits", "start", "--wait")
+
+    assert (done.status, done.out) == (3, "")
+    assert f"Audit {service.started[0]['name']} has not ended after 12 hours: its execution" in done.err
 
 
 def test_audits_are_listed_the_newest_first(run, store: DynamoAudits) -> None:
@@ -131,7 +146,9 @@ def test_audits_are_listed_the_newest_first(run, store: DynamoAudits) -> None:
     assert "There are older ones: --limit 0 shows all." in few.out
     told = json.loads(run("audits", "list", "--limit", "2", "--format", "json").out)
     assert [audit["id"] for audit in told["audits"]] == ["audit-3", "audit-2"]
-    assert told["cursor"]
+    assert told["more"] is True
+    assert json.loads(run("audits", "list", "--format", "json").out)["more"] is False
+    assert set(told) == {"audits", "more"}
 
 
 def test_no_audit_is_said(run, service) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from slackwater.model.access import Examination
+from slackwater.model.access import Answer, Check, Examination, Need, Refusal
 from slackwater_cli.doctor_table import draw_examination
 
 REGION = "ap-northeast-1"
@@ -123,6 +123,24 @@ def test_the_role_is_told_where_there_is_one(arn: str, role: str | None) -> None
     assert (f", as role {role}, in account" in file.getvalue()) == bool(role)
 
 
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (None, "policy may close (AWS does not say what refused) what is denied:"),
+        (Refusal("identity-based policy", explicit=False), "policy would close what is denied:"),
+    ],
+)
+def test_a_statement_is_promised_to_help_where_aws_says_what_refused(refusal: Refusal | None, said: str) -> None:
+    need = Need(action="fsx:DescribeVolumes", optional=False)
+    check = Check(need=need, region=REGION, answer=Answer(access="denied", reason="no", refusal=refusal))
+    seen = Examination(account="1", arn="", partition="aws", regions=(REGION,), checks=(check,))
+    file = io.StringIO()
+
+    draw_examination(seen, Console(file=file, width=200))
+
+    assert said in file.getvalue()
+
+
 def test_all_regions_that_are_enabled_are_asked(run, account) -> None:
     told = json.loads(run("doctor", "--all-regions", "--format", "json").out)
 
@@ -157,7 +175,10 @@ def test_nobody_is_told_how_to_become_somebody(run) -> None:
     assert "No AWS credentials found" in done.err
 
 
-@pytest.mark.parametrize("arguments", [("--region", "eu-wset-1"), ("--external-id", "x"), ("--format", "csv"), ()])
+@pytest.mark.parametrize(
+    "arguments",
+    [("--region", "eu-wset-1"), ("--external-id", "x"), ("--region", ""), ("--role-arn", ""), ("--format", "csv"), ()],
+)
 def test_wrong_usage_asks_for_no_action(arguments: tuple[str, ...], run, account) -> None:
     done = run("doctor", *arguments)
 

@@ -10,13 +10,16 @@ from typing import Any
 import boto3
 import pytest
 
+from slackwater.aws.errors import AccessDeniedError
 from slackwater.aws.finding_store import DynamoFindings
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession
 from slackwater.aws.table import Table
 from slackwater.model import object_keys
+from slackwater.model.listing import MAX_PAGE, Page
 from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
 from slackwater.views.scan_json import dump
+from slackwater_cli.listing import first
 
 OPENED = datetime(2026, 11, 1, 6, 0, tzinfo=UTC)
 LATER = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT%H:%M:%SZ}"
@@ -122,6 +125,45 @@ def test_the_limit_spans_pages_and_what_is_left_is_told(run, listed, store, monk
     assert "There are more: --limit 0 shows all." in few
     assert all_.startswith("7 open findings\n")
     assert "more" not in all_
+    told = json.loads(run("findings", "list", "--limit", "5", "--format", "json").out)
+    assert (set(told), told["more"]) == ({"findings", "more"}, True)
+    assert json.loads(run("findings", "list", "--format", "json").out)["more"] is False
+
+
+def test_no_more_is_asked_for_than_a_page_holds() -> None:
+    asked = []
+
+    def page_of(size: int, cursor: str | None) -> Page[int]:
+        asked.append(size)
+        return Page(items=tuple(range(size)), cursor="on")
+
+    assert len(first(MAX_PAGE * 2 + 1, page_of).items) == MAX_PAGE * 2 + 1
+    assert asked == [MAX_PAGE, MAX_PAGE, 1]
+
+
+def test_where_regions_may_not_be_listed_a_misspelt_one_is_still_named(run, service, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(_: object) -> None:
+        raise AccessDeniedError("ec2:DescribeRegions")
+
+    monkeypatch.setattr("slackwater_cli.targets.enabled_regions", denied)
+
+    done = run("findings", "list", "--region", "eu-wset-1")
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "--region: no region 'eu-wset-1'; did you mean eu-west-1?\n"
+
+
+def test_a_region_that_is_new_to_us_counts_if_it_is_enabled(listed, store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store(tracked("a", region="mars-north-1"))
+    monkeypatch.setattr("slackwater_cli.targets.enabled_regions", lambda _: ["mars-north-1"])
+
+    assert listed("--region", "mars-north-1") == ["a"]
+
+
+def test_money_is_told_to_the_cent(run, store) -> None:
+    store(tracked("a", "90071992547409.93"))
+
+    assert "90,071,992,547,409.93" in run("findings", "list").out
 
 
 def test_the_stacks_region_is_where_the_table_is(run, store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,6 +181,12 @@ def test_nothing_found_is_said(run, service) -> None:
     ("arguments", "said"),
     [
         (["--detector", "efs-idel"], "--detector: no detector 'efs-idel'; did you mean efs-idle?"),
+        (["--detector", ""], "--detector: no detector ''"),
+        (["--account", ""], "--account '': an account has twelve digits"),
+        (["--account", "1234567890123"], "an account has twelve digits"),
+        (["--account", "١٢٣٤٥٦٧٨٩٠١٢"], "an account has twelve digits"),
+        (["--region", ""], "--region: no region ''"),
+        (["--min-saving", ""], "--min-saving '': not an amount"),
         (["--account", "12345"], "--account '12345': an account has twelve digits"),
         (["--min-saving", "-1"], "--min-saving '-1': not an amount"),
         (["--min-saving", "nan"], "--min-saving 'nan': not an amount"),
@@ -243,6 +291,8 @@ def test_a_snooze_for_days_ends_after_them(run, store, monkeypatch: pytest.Monke
         (["snooze", "a", "--days", "367"], "--days"),
         (["snooze", "a", "--until", "2020-01-01T00:00:00Z"], "future"),
         (["snooze", "a", "--until", "tomorrow"], "--until 'tomorrow': not a time"),
+        (["snooze", "a", "--until", ""], "--until '': not a time"),
+        (["dismiss", "a", "--why", "x", "--until", ""], "--until '': not a time"),
         (["dismiss", "a"], "--why"),
         (["dismiss", "a", "--why", " "], "a dismissal needs a reason"),
         (["dismiss", "a", "--why", "x", "--until", "2020-01-01T00:00:00Z"], "future"),

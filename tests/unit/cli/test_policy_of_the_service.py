@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import boto3
 import pytest
@@ -52,6 +53,36 @@ def test_a_wrong_policy_is_told_with_every_mistake_and_not_stored(push, run, ser
     assert run("policy", "pull").out == GOOD
 
 
+def test_a_policy_is_pulled_to_standard_output(push, run, service, nowhere: Path) -> None:
+    push(GOOD)
+
+    assert run("policy", "pull", "--output", "-").out == GOOD
+    assert [path.name for path in nowhere.iterdir()] == ["mine.toml"]
+
+
+def test_a_policy_that_was_deleted_is_told_so_in_the_history(push, run, service) -> None:
+    pushed = push(GOOD).out.strip()
+    boto3.client("s3", "eu-west-1").delete_object(Bucket="slackwater-bucket", Key="policy/slackwater.toml")
+
+    told = json.loads(run("policy", "history", "--format", "json").out)
+    lines = run("policy", "history").out.splitlines()
+    gone = run("policy", "pull", "--version", told[0]["version"])
+
+    assert [(one["deleted"], one["size_bytes"]) for one in told] == [(True, None), (False, len(GOOD))]
+    assert [line.split()[-1] for line in lines] == ["Bytes", "deleted", str(len(GOOD))]
+    assert (gone.status, gone.err) == (2, f"There is no version {told[0]['version']!r}\n")
+    assert run("policy", "pull", "--version", pushed).out == GOOD
+
+
+def test_a_policy_that_is_no_text_is_told_with_what_fetches_it(run, service) -> None:
+    boto3.client("s3", "eu-west-1").put_object(Bucket="slackwater-bucket", Key="policy/slackwater.toml", Body=b"\xff\xfe[scan]")
+
+    done = run("policy", "pull")
+
+    assert (done.status, done.out) == (2, "")
+    assert "is not UTF-8 text; `aws s3 cp s3://slackwater-bucket/policy/slackwater.toml slackwater.toml`" in done.err
+
+
 def test_a_region_that_nobody_knows_is_wrong(push, service) -> None:
     done = push("[scan]\nregions = ['eu-wset-1']\n")
 
@@ -65,6 +96,7 @@ def test_without_a_policy_the_defaults_hold(run, service, nowhere: Path) -> None
     assert (pulled.status, pulled.out) == (2, "")
     assert pulled.err == "No policy is stored: the defaults hold\n"
     assert named.err == "There is no version 'v1'\n"
+    assert run("policy", "pull", "--version", "").err == "There is no version ''\n"
     assert list(nowhere.iterdir()) == []
     assert run("policy", "history").out == "No policy is stored: the defaults hold.\n"
 
@@ -105,6 +137,7 @@ def test_the_stacks_region_comes_from_its_option_or_the_environment(run, service
         "--stack-region: no region 'eu-wset-1'; did you mean eu-west-1?"
         in run("policy", "pull", "--stack-region", "eu-wset-1").err
     )
+    assert "--stack-region: no region ''" in run("policy", "pull", "--stack-region", "").err
     monkeypatch.delenv("AWS_REGION")
     nowhere = run("policy", "pull")
     assert (nowhere.status, nowhere.out) == (2, "")
@@ -120,6 +153,19 @@ def test_a_stack_that_is_not_finished_or_not_ours_is_told(status: str, run, serv
 
     assert (done.status, done.out) == (2, "")
     assert f"no output 'BucketName': it is {status}, or not one of Slackwater's" in done.err
+
+
+@pytest.mark.parametrize("how_many", [0, 2])
+def test_just_one_stack_is_meant(how_many: int, run, service, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = {"StackName": "slackwater", "StackStatus": "CREATE_COMPLETE", "Outputs": []}
+    monkeypatch.setattr(
+        "slackwater.aws.session.AwsSession.client",
+        lambda *_: SimpleNamespace(describe_stacks=lambda **_: {"Stacks": [one] * how_many}),
+    )
+
+    done = run("policy", "pull")
+
+    assert (done.status, done.out, done.err) == (4, "", f"{how_many} stacks of one name\n")
 
 
 @pytest.mark.parametrize(("refusal", "said"), [("AccessDenied", "Not allowed"), ("ExpiredToken", "expired")])

@@ -44,7 +44,9 @@ WHOLE = TargetReport(
 def known(status: Status = "open", until: datetime | None = None, **changes: object) -> TrackedFinding:
     """A finding that Monday's audit saw, with the decision that its status has."""
     decision = (
-        Decision(who="jane", why="later", at=MONDAY, until=until) if status in {"snoozed", "dismissed", "approved"} else None
+        Decision(status=status, who="jane", why="later", at=MONDAY, until=until)
+        if status in {"snoozed", "dismissed", "approved"}
+        else None
     )
     finding = TrackedFinding(
         sighting=SEEN, status=status, decision=decision, opened_at=MONDAY - 7 * DAY, last_seen_at=MONDAY,
@@ -88,9 +90,16 @@ def test_what_nobody_knew_is_opened() -> None:
     assert told(entry) == ("opened", "new")
 
 
-def test_what_came_back_is_opened_again_and_no_old_decision_binds_it() -> None:
-    gone = known("resolved", decision=Decision(who="jane", why="", at=MONDAY, until=None))
-    finding, entry = merge(gone, SEEN)
+@pytest.mark.parametrize(
+    "decision",
+    [
+        None,
+        Decision(status="snoozed", who="jane", why="", at=MONDAY, until=MONDAY + DAY),
+        Decision(status="dismissed", who="jane", why="", at=MONDAY, until=MONDAY + DAY),
+    ],
+)
+def test_what_came_back_is_opened_again(decision: Decision | None) -> None:
+    finding, entry = merge(known("resolved", decision=decision), SEEN)
 
     assert finding == known(opened_at=MONDAY + DAY, last_seen_at=MONDAY + DAY, audit_id="tuesday", revision=4)
     assert told(entry) == ("opened", "came back; resolved 2026-11-16 09:00 UTC")
@@ -139,10 +148,47 @@ def test_a_decision_holds_to_the_second_and_then_the_finding_is_open_again(
 
 @pytest.mark.parametrize("status", [status for status in STATUSES if status not in {"resolved", "cleaning"}])
 def test_what_a_whole_target_no_longer_shows_is_resolved(status: Status) -> None:
-    finding, entry = merge(known(status, MONDAY + 9 * DAY), None)
+    was = known(status, MONDAY + 9 * DAY)
+    finding, entry = merge(was, None)
 
-    assert finding == known("resolved", resolved_at=MONDAY + DAY, revision=4)
+    decision = was.decision if status in {"snoozed", "dismissed"} else None
+    assert finding == known("resolved", resolved_at=MONDAY + DAY, decision=decision, revision=4)
     assert told(entry) == ("resolved", "no longer flagged")
+
+
+@pytest.mark.parametrize(("status", "decision"), [("snoozed", "the snooze"), ("dismissed", "the dismissal")])
+@pytest.mark.parametrize("until", [None, MONDAY + 9 * DAY])
+def test_a_decision_holds_over_a_finding_that_goes_and_comes_back(
+    status: Status, decision: str, until: datetime | None
+) -> None:
+    gone, _ = merge(known(status, until), None)
+    finding, entry = merge(gone, SEEN, audit_id="wednesday", now=MONDAY + 2 * DAY)
+
+    back = MONDAY + 2 * DAY
+    assert finding == known(status, until, opened_at=back, last_seen_at=back, audit_id="wednesday", revision=5)
+    assert told(entry) == ("changed", f"came back; resolved 2026-11-17 09:00 UTC; {decision} stands")
+
+
+def test_what_the_policy_or_a_tag_hides_is_resolved_for_that_reason() -> None:
+    _, entry = merge(
+        known(), None, replace(WHOLE, unlisted={(DETECTOR, "fs-1"): "kept by a tag", (DETECTOR, "fs-2"): "another"})
+    )
+
+    assert told(entry) == ("resolved", "kept by a tag")
+
+
+def test_what_is_worse_than_it_was_is_told_and_what_is_better_is_not() -> None:
+    _, entry = merge(known(), replace(SEEN, severity="high"))
+    assert told(entry) == ("changed", "it has changed")
+
+    assert merge(known(), replace(SEEN, severity="low"))[1] is None
+
+
+def test_of_two_audits_of_the_same_moment_none_takes_back_what_the_other_said() -> None:
+    assert merge(known(), None, now=MONDAY) == (known(), None)
+
+    gone = known("resolved", resolved_at=MONDAY + DAY)
+    assert merge(gone, SEEN, now=MONDAY + DAY) == (gone, None)
 
 
 @pytest.mark.parametrize(
@@ -277,3 +323,5 @@ def test_the_ledger_misses_no_revision_and_time_never_runs_back(
             assert finding.last_seen_at >= was.last_seen_at
             assert (finding.status == "resolved") == (finding.resolved_at is not None)
             assert finding.status == was.status or finding.revision == was.revision + 1
+            held = was.decision if was.status in {"snoozed", "dismissed", "resolved"} else None
+            assert finding.status != "open" or held is None or (held.until and held.until <= MONDAY + day * DAY)

@@ -1,13 +1,15 @@
 """The policy that is stored: checked before it is put, and found again by its version."""
 
 import hashlib
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
 
 from slackwater.app.policies import Policies
 from slackwater.app.policy import PolicyError, load_policy
+from slackwater.aws.errors import AccessDeniedError
 from slackwater.engine.registry import registry
 from slackwater.model.audits import DEFAULTS, PolicyVersion
 from slackwater.ports import Version
@@ -79,12 +81,28 @@ def test_a_region_that_is_new_to_us_counts_if_it_is_enabled(policies) -> None:
     assert policies.push("[scan]\nregions = ['mx-central-1']\n", "mine.toml").version == "1"
     with pytest.raises(PolicyError, match="no region 'mars-1'"):
         policies.push("[scan]\nregions = ['mx-central-1', 'mars-1']\n", "mine.toml")
+    with pytest.raises(PolicyError, match=r"^mine.toml:1: prices.overrides.mars-1: no region 'mars-1'"):
+        policies.push("[prices.overrides.mars-1]\n'ebs-gp3:GiB-month' = 1\n", "mine.toml")
+
+
+def test_where_regions_may_not_be_listed_a_misspelt_one_is_still_named(policies) -> None:
+    def denied():
+        raise AccessDeniedError("ec2:DescribeRegions")
+
+    unasked = replace(policies, enabled_regions=denied)
+    with pytest.raises(PolicyError, match=r"^mine.toml:2: scan.regions: no region 'mx-central-1'"):
+        unasked.push("[scan]\nregions = ['mx-central-1']\n", "mine.toml")
+    assert unasked.push("[scan]\nregions = ['eu-west-1']\n", "mine.toml").version == "1"
 
 
 def test_what_somebody_else_has_put_there_is_refused_with_its_place(policies, bucket) -> None:
     bucket.texts.append(b"\xff\xfe")
-    with pytest.raises(PolicyError, match=r"^s3://bucket/policy/slackwater.toml: is not UTF-8 text$"):
+    with pytest.raises(
+        PolicyError, match=r"^s3://bucket/policy/slackwater.toml: is not UTF-8 text; `aws s3 cp s3://bucket/"
+    ) as caught:
         policies.current()
+    with pytest.raises(PolicyError, match=re.escape(str(caught.value))):
+        policies.pull()
     bucket.texts.append(b"[scan]\nregion = []\n")
     with pytest.raises(PolicyError, match=r"^s3://bucket/policy/slackwater.toml:2: scan.region: no such key"):
         policies.current()

@@ -6,7 +6,19 @@ from decimal import Decimal
 
 import pytest
 
-from slackwater.model.findings import Finding, Gap, PriceBasis, Recommendation, Scan, TargetScan, UnknownVerdict, Usage
+from slackwater.model.findings import (
+    BELOW_MINIMUM,
+    KEPT,
+    Finding,
+    Gap,
+    PriceBasis,
+    Recommendation,
+    Scan,
+    TargetScan,
+    UnknownVerdict,
+    Unlisted,
+    Usage,
+)
 from slackwater.model.metrics import Series
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Price
 from slackwater.model.resources import Target, Volume
@@ -46,9 +58,11 @@ def finding(*usd: str | None, resource: Volume | None = None, **changes: object)
     return Finding(**values | changes)
 
 
-def scan(*findings: Finding, **changes: object) -> Scan:
+def scan(*findings: Finding, kept: int = 0, below_minimum: int = 0, **changes: object) -> Scan:
+    reasons = [KEPT] * kept + [BELOW_MINIMUM] * below_minimum
+    unlisted = tuple(Unlisted("ebs-unattached", volume(f"vol-{number}"), reason) for number, reason in enumerate(reasons))
     of_target = {
-        "target": HERE, "findings": findings, "unknown": (), "gaps": (), "resources": {"ebs-volume": 3}, "kept": 0, "below_minimum": 0,
+        "target": HERE, "findings": findings, "unknown": (), "gaps": (), "resources": {"ebs-volume": 3}, "unlisted": unlisted,
     }  # fmt: skip
     usage = Usage(api_calls={"ec2:DescribeVolumes": 3}, metrics_requested=7, datapoints=70, estimated_usd=Decimal("0.00007"))
     return Scan(id="s1", started_at=NOW, finished_at=NOW, targets=(TargetScan(**of_target | changes),), gaps=(), usage=usage)

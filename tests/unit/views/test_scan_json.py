@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
@@ -103,6 +104,12 @@ def test_totals_count_a_resource_once_and_name_what_has_no_price(make) -> None:
         },
         "by_kind": {"waste": {"findings": 3, "monthly_savings_usd": "30.00", "unpriced": 1}},
     }  # fmt: skip
+
+
+def test_what_costs_nothing_to_change_has_a_price(make) -> None:
+    free = replace(make.finding(), recommendations=(make.recommendation("0", changes=()),))
+
+    assert scan_json.document(make.scan(free))["totals"]["unpriced"] == 0
 
 
 def test_a_required_gap_makes_the_scan_incomplete_and_an_optional_one_does_not(make) -> None:

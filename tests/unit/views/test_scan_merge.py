@@ -23,7 +23,7 @@ def two(make):
     whole = replace(whole, detectors=("ebs-unattached",), policy=PolicyVersion(version="v1", sha256="0" * 64))
     (here,) = whole.targets
     other = replace(
-        here, target=there, findings=(make.finding("12", resource=elsewhere, id="d", kind="performance"),), gaps=(make.gap(),), kept=1,
+        here, target=there, findings=(make.finding("12", resource=elsewhere, id="d", kind="performance"),), gaps=(make.gap(),), unlisted=here.unlisted[:1],
     )  # fmt: skip
     half = Usage(
         api_calls={"ec2:DescribeVolumes": 1, "fsx:DescribeVolumes": 2},

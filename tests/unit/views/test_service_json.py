@@ -23,7 +23,7 @@ def told(make, *findings, **changes):
 def tracked(make) -> TrackedFinding:
     return TrackedFinding(
         sighting=service_json.sighting(told(make, make.finding())["findings"][0]), status="snoozed",
-        decision=Decision(who="jane", why="later", at=MONDAY, until=MONDAY + timedelta(days=30)),
+        decision=Decision(status="snoozed", who="jane", why="later", at=MONDAY, until=MONDAY + timedelta(days=30)),
         opened_at=MONDAY - timedelta(days=7), last_seen_at=MONDAY, resolved_at=None, audit_id="monday", revision=2,
     )  # fmt: skip
 
@@ -74,7 +74,7 @@ def test_a_finding_says_what_the_scan_said_and_what_became_of_it(make, tracked) 
     assert document["resource"] == {name: value for name, value in scanned["resource"].items() if name != "tags"}
     assert {name: document[name] for name in set(document) - shared} == {
         "status": "snoozed",
-        "decision": {"who": "jane", "why": "later", "at": "2026-11-16T09:00:00Z", "until": "2026-12-16T09:00:00Z"},
+        "decision": {"status": "snoozed", "who": "jane", "why": "later", "at": "2026-11-16T09:00:00Z", "until": "2026-12-16T09:00:00Z"},
         "opened_at": "2026-11-09T09:00:00Z", "last_seen_at": "2026-11-16T09:00:00Z", "resolved_at": None, "audit_id": "monday",
     }  # fmt: skip
 
@@ -95,7 +95,7 @@ def test_a_detail_adds_the_evidence_and_the_ledger(make, tracked, entry) -> None
     assert detail["finding"] is scanned
     assert detail["ledger"] == [
         {
-            "happening": "snoozed", "at": "2026-11-16T09:00:00Z", "who": "jane", "was": "open", "now": "snoozed", "why": "later",
+            "revision": 2, "happening": "snoozed", "at": "2026-11-16T09:00:00Z", "who": "jane", "was": "open", "now": "snoozed", "why": "later",
             "audit_id": "monday", "evidence": {name: detail[name] for name in service_json.ledger_entry(entry)["evidence"]},
         }
     ]  # fmt: skip

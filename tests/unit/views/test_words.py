@@ -96,4 +96,4 @@ def test_resources_are_called_what_people_call_them(make) -> None:
 
 
 def test_control_characters_and_marks_of_direction_are_gone() -> None:
-    assert words.one_line("a\x1b[31mb\nc\u202ed") == "a [31mb c d"
+    assert words.one_line("a\x1b[31mb\nc\u202ed\u200ee\u200ff\u061cg") == "a [31mb c d e f g"

@@ -12,6 +12,7 @@ from slackwater.app.audits import Audits
 from slackwater.app.findings import NotFoundError
 from slackwater.app.wiring import serving
 from slackwater.aws.identity import identity
+from slackwater.aws.regions import known_regions
 from slackwater.model.audits import AuditRequest, AuditState
 from slackwater.model.listing import PAGE
 from slackwater.views import service_json
@@ -23,9 +24,11 @@ from slackwater_cli.exits import ExitStatus
 from slackwater_cli.listing import first
 from slackwater_cli.options import STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.streams import note, rendered, write
-from slackwater_cli.targets import check_named_regions
+from slackwater_cli.targets import refuse_unknown
 
 POLL_S: Final = 5
+TO_END_S: Final = 12 * 3_600
+"""Every region, tried again as often as may be, has ended by then: what has not was stopped."""
 TO_BEGIN_S: Final = 300
 """By then the first state has stored the audit, or the state machine has told the alarm why not."""
 STATUS: Final[dict[AuditState, ExitStatus]] = {
@@ -41,7 +44,7 @@ app = typer.Typer(rich_markup_mode=None, help="Audits that the deployed service 
 def start(
     region: Annotated[list[str] | None, typer.Option(metavar="R", help="Audit this region; may be repeated.")] = None,
     detector: Annotated[list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait for its end, and show it.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for its end, twelve hours at most, and show it.")] = False,
     format: FormatOption = Output.TABLE,
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
@@ -52,10 +55,10 @@ def start(
     \b
     Exit status with --wait:
     0 complete
-    3 incomplete, or failed
+    3 incomplete, failed, or not to be seen to begin or to end
     """  # noqa: D301 -- the mark that keeps the lines apart
     there = deployment(stack, stack_region, profile)
-    check_named_regions(there.session, region or [])
+    refuse_unknown("--region", region or [], known_regions(there.session))
     audits = _audits(there)
     request = AuditRequest(
         requested_by=identity(there.session).arn, regions=tuple(region or ()), detectors=tuple(detector or ())
@@ -80,11 +83,12 @@ def list_(
     profile: ProfileOption = None,
 ) -> None:
     """List audits, the newest first."""
-    page = service_json.audit_page(first(limit, _audits(deployment(stack, stack_region, profile)).listed))
+    found = first(limit, _audits(deployment(stack, stack_region, profile)).listed)
+    told, more = [service_json.audit(record) for record in found.items], found.cursor is not None
     if format is Output.JSON:
-        write(dump(page))
+        write(dump({"audits": told, "more": more}))
     else:
-        write(rendered(partial(draw_audits, page["audits"], more=page["cursor"] is not None)))
+        write(rendered(partial(draw_audits, told, more=more)))
 
 
 @app.command()
@@ -118,5 +122,8 @@ def _ended(audits: Audits, id_: str) -> AuditDetailDocument:
             if waited_s >= TO_BEGIN_S:
                 note(f"Audit {id_} has not begun after {waited_s} seconds: its execution in Step Functions tells why")
                 raise typer.Exit(ExitStatus.INCOMPLETE) from error
+        if waited_s >= TO_END_S:
+            note(f"Audit {id_} has not ended after {TO_END_S // 3_600} hours: its execution in Step Functions tells why")
+            raise typer.Exit(ExitStatus.INCOMPLETE)
         time.sleep(POLL_S)
         waited_s += POLL_S

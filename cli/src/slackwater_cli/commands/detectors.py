@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from slackwater.app.nearest import did_you_mean
+from slackwater.app.nearest import unknown
 from slackwater.app.policy import LIST_DETECTORS
 from slackwater.engine.registry import documentation, registry
 from slackwater.views.detector_page import render_page
@@ -34,8 +34,8 @@ def list_() -> None:
 @app.command()
 def show(id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     """Show a detector's page: what it finds, when it is wrong, its limits and its worked cases."""
-    if id not in registry():
-        raise UsageError(f"no detector {id!r}; {did_you_mean(id, registry(), LIST_DETECTORS)}")
+    if said := unknown("detector", [id], registry(), LIST_DETECTORS):
+        raise UsageError(*said)
     page = render_page(id, registry()[id], documentation(id))
 
     def draw(console: Console) -> None:

@@ -11,8 +11,8 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.findings import Action, Findings
-from slackwater.app.nearest import did_you_mean
+from slackwater.app.findings import LONGEST_SNOOZE, Action, Findings
+from slackwater.app.nearest import unknown
 from slackwater.app.policy import LIST_DETECTORS
 from slackwater.app.wiring import clock, serving
 from slackwater.aws.identity import identity
@@ -39,8 +39,7 @@ from slackwater_cli.options import (
 from slackwater_cli.streams import rendered, write
 from slackwater_cli.targets import check_named_regions
 
-ACCOUNT: Final = re.compile(r"\d{12}")
-MAX_DAYS: Final = 366
+ACCOUNT: Final = re.compile("[0-9]{12}")
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The finding's id, as the list shows it.")]
 WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept for good.")]
@@ -81,9 +80,9 @@ def list_(
     profile: ProfileOption = None,
 ) -> None:
     """List findings: the open ones, the dearest first, unless asked otherwise."""
-    if detector and detector not in registry():
-        raise UsageError(f"--detector: no detector {detector!r}; {did_you_mean(detector, registry(), LIST_DETECTORS)}")
-    if account and not ACCOUNT.fullmatch(account):
+    if detector is not None and (said := unknown("detector", [detector], registry(), LIST_DETECTORS)):
+        raise UsageError(f"--detector: {said[0]}")
+    if account is not None and not ACCOUNT.fullmatch(account):
         raise UsageError(f"--account {account!r}: an account has twelve digits")
     query = FindingQuery(
         status=status,
@@ -91,19 +90,19 @@ def list_(
         account=account,
         region=region,
         severity=severity.value if severity else None,
-        minimum_monthly_savings_usd=_usd(min_saving) if min_saving else None,
+        minimum_monthly_savings_usd=None if min_saving is None else _usd(min_saving),
         order=sort,
     )
     there = deployment(stack, stack_region, profile)
-    if region:
+    if region is not None:
         check_named_regions(there.session, [region])
     findings = _findings(there)
-    page = service_json.finding_page(first(limit, lambda size, at: findings.listed(replace(query, limit=size, cursor=at))))
+    found = first(limit, lambda size, at: findings.listed(replace(query, limit=size, cursor=at)))
+    told, more = [service_json.tracked_finding(finding) for finding in found.items], found.cursor is not None
     if format is Output.JSON:
-        write(dump(page))
+        write(dump({"findings": told, "more": more}))
     else:
-        more = page["cursor"] is not None
-        write(rendered(partial(draw_findings, page["findings"], status, more=more)))
+        write(rendered(partial(draw_findings, told, status, more=more)))
 
 
 @app.command()
@@ -123,7 +122,7 @@ def show(
 @app.command()
 def snooze(
     id: IdArgument,
-    days: Annotated[int | None, typer.Option(metavar="N", min=1, max=MAX_DAYS, help="For so many days.")] = None,
+    days: Annotated[int | None, typer.Option(metavar="N", min=1, max=LONGEST_SNOOZE.days, help="For so many days.")] = None,
     until: UntilOption = None,
     why: WhyOption = "",
     stack: StackOption = STACK,
@@ -133,7 +132,7 @@ def snooze(
     """Put a finding aside for a while; then it opens again, if it is still there."""
     if (days is None) == (until is None):
         raise UsageError("Say for how long: either --days or --until")
-    end = moment(until, "--until") if until else (clock() + timedelta(days=days or 0)).replace(microsecond=0)
+    end = (clock() + timedelta(days=days or 0)).replace(microsecond=0) if until is None else moment(until, "--until")
     _decide(deployment(stack, stack_region, profile), id, "snooze", why, end)
 
 
@@ -147,7 +146,7 @@ def dismiss(
     profile: ProfileOption = None,
 ) -> None:
     """Say that a finding is as it should be: for good, or until a time."""
-    end = moment(until, "--until") if until else None
+    end = None if until is None else moment(until, "--until")
     _decide(deployment(stack, stack_region, profile), id, "dismiss", why, end)
 
 

@@ -18,7 +18,7 @@ from slackwater.ports import Version
 from slackwater.views.scan_json import dump, rfc3339
 from slackwater_cli.deployment import deployment
 from slackwater_cli.exits import UsageError
-from slackwater_cli.options import STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
+from slackwater_cli.options import STACK, STANDARD_OUTPUT, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.output import output_file
 from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.targets import regions_without_asking
@@ -48,7 +48,10 @@ def push(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Check a policy file, and have the deployed service go by it from its next audit on."""
+    """Check a policy file, and have the deployed service go by it from its next audit on.
+
+    The last push wins, whoever made it; the history has them all.
+    """
     text = policy_text(file)
     stored = _policies(stack, stack_region, profile).push(text, str(file))
     write(f"{stored.version}\n")
@@ -58,16 +61,20 @@ def push(
 @app.command()
 def pull(
     version: Annotated[str | None, typer.Option(metavar="V", help="This version instead of the newest.")] = None,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write there instead of to standard output.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write there instead of to standard output, which is -.")
+    ] = None,
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
     """Print the policy that the deployed service goes by."""
-    with output_file(output) if output else nullcontext(write) as deliver:
+    with nullcontext(write) if output in (None, Path(STANDARD_OUTPUT)) else output_file(output) as deliver:
         stored = _policies(stack, stack_region, profile).pull(version)
         if stored is None:
-            raise UsageError(f"There is no version {version!r}" if version else "No policy is stored: the defaults hold")
+            raise UsageError(
+                f"There is no version {version!r}" if version is not None else "No policy is stored: the defaults hold"
+            )
         text, found = stored
         deliver(text)
     note(f"Version {found}")
@@ -80,10 +87,17 @@ def history(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List every version of the policy, the newest first."""
+    """List every version of the policy and every deletion, the newest first."""
     versions = [*_policies(stack, stack_region, profile).history()]
     if format is Output.JSON:
-        write(dump([{"version": v.id, "at": rfc3339(v.at), "size_bytes": v.size_bytes} for v in versions]))
+        write(
+            dump(
+                [
+                    {"version": v.id, "at": rfc3339(v.at), "deleted": v.size_bytes is None, "size_bytes": v.size_bytes}
+                    for v in versions
+                ]
+            )
+        )
         return
     write(rendered(lambda console: _draw_history(versions, console)))
 
@@ -102,5 +116,5 @@ def _draw_history(versions: list[Version], console: Console) -> None:
     grid.add_column("Stored", no_wrap=True)
     grid.add_column("Bytes", justify="right")
     for version in versions:
-        grid.add_row(version.id, rfc3339(version.at), f"{version.size_bytes:,}")
+        grid.add_row(version.id, rfc3339(version.at), "deleted" if version.size_bytes is None else f"{version.size_bytes:,}")
     console.print(grid)

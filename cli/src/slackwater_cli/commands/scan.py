@@ -25,6 +25,7 @@ from slackwater.views.words import completeness, facts, gaps_title, headline
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.moment import moment
 from slackwater_cli.options import (
+    STANDARD_OUTPUT,
     ExternalIdOption,
     PolicyOption,
     ProfileOption,
@@ -51,7 +52,6 @@ class Format(StrEnum):
 
 
 LATER: Final = ("html",)
-STANDARD_OUTPUT: Final = "-"
 
 
 def scan(
@@ -101,7 +101,7 @@ def scan(
     if top is not None and format is not Format.TABLE:
         raise UsageError("--top goes with --format table; the others have everything")
     check_role(role_arn, external_id)
-    as_of = moment(now, "--now") if now else clock()
+    as_of = clock() if now is None else moment(now, "--now")
     if as_of > clock() + timedelta(days=1):
         note(f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is unknown")
     policy = policy_file(policy)

@@ -175,11 +175,11 @@ class EventBus(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a stored text."""
+    """One version of a stored text; without a size, it is the text's deletion."""
 
     id: str
     at: datetime
-    size_bytes: int
+    size_bytes: int | None
 
 
 class Documents(Protocol):
@@ -193,8 +193,12 @@ class Documents(Protocol):
         """Store a text; its version."""
         ...
 
+    def write_once(self, key: str, text: str) -> bool:
+        """Store a text where there is none; False, and nothing stored, where there is one."""
+        ...
+
     def versions(self, key: str) -> Iterable[Version]:
-        """Every version, the newest first."""
+        """Every version and deletion, the newest first."""
         ...
 
     def link(self, key: str, for_seconds: int) -> str:

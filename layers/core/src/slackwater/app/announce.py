@@ -79,13 +79,14 @@ def event_of(record: StreamRecord) -> Event | None:
         BrokenAnswerError, KeyError: the record is not one of our table's.
     """
     change = record["dynamodb"]
-    kind, new, old = change["Keys"]["sk"]["S"], change.get("NewImage"), change.get("OldImage")
-    if new is None:
+    kind, new = change["Keys"]["sk"]["S"], change.get("NewImage")
+    if new is None:  # it has expired
         return None
-    if kind.startswith("LEDGER#") and old is None:
+    # Both are written once: a ledger's entry, and the end of an audit.
+    if kind.startswith("LEDGER#"):
         entry = parsed(new, LEDGER)
         return Event(OF_A_FINDING[entry.happening], entry.at, (entry.evidence.resource.arn,), finding_event(entry))
-    if kind == "AUDIT" and (old is None or parsed(old, AUDIT).state == "running"):
+    if kind == "AUDIT":
         audit = parsed(new, AUDIT)
         if audit.state != "running":
             return Event(OF_AN_AUDIT[audit.state], audit.finished_at or audit.started_at, (), audit_event(audit))

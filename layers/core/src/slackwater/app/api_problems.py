@@ -24,6 +24,10 @@ type Handler = Callable[..., Any]
 PROBLEM_JSON: Final = "application/problem+json"
 RETRY_AFTER_S: Final = 5
 
+MOST_ERRORS: Final = 20
+LONGEST_PART: Final = 200
+"""Characters of what was sent that are sent back, at most."""
+
 UNFIT: Final = "The request cannot be granted as it is."
 
 REASONS: Final[Mapping[int, str]] = {
@@ -33,7 +37,7 @@ REASONS: Final[Mapping[int, str]] = {
     409: "Not from the state that it is in, or somebody else has just changed it",
     413: "The body is too long",
     415: "The body is not JSON",
-    422: "The request cannot be granted as it is; `errors` says where",
+    422: "The request cannot be granted as it is; `errors` says where, of the first 20 mistakes",
     429: "Too many requests",
     500: "A mistake of ours, logged under `instance`",
     503: "Something that the service needs is too busy or out of reach",
@@ -88,7 +92,7 @@ def answer_problems(api: APIGatewayHttpResolver) -> None:
             "instance": f"urn:uuid:{api.lambda_context.aws_request_id}",
         }
         if errors:
-            problem["errors"] = errors
+            problem["errors"] = errors[:MOST_ERRORS]
         headers = {"Retry-After": str(RETRY_AFTER_S)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
         return Response(status, PROBLEM_JSON, json.dumps(problem), headers)
 
@@ -111,7 +115,7 @@ def _said(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
         case NotFoundError():
             return 404, str(error), []
         case RequestUnsupportedContentType():
-            return 415, str(error), []
+            return 415, _short(str(error)), []
         case ServiceError():
             return error.status_code, str(error.msg), []
         case _ if may_pass(error):
@@ -121,7 +125,11 @@ def _said(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
 
 
 def _part(where: Iterable[str | int], problem: str) -> InvalidPartDocument:
-    return {"where": ".".join(map(str, where)), "problem": problem.removeprefix("Value error, ")}
+    return {"where": _short(".".join(map(str, where))), "problem": _short(problem.removeprefix("Value error, "))}
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= LONGEST_PART else f"{words[: LONGEST_PART - 1]}…"
 
 
 def _refusal(status: int) -> dict[str, Any]:

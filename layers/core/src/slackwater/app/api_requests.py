@@ -18,7 +18,7 @@ from slackwater.app.findings import LONGEST_SNOOZE, LONGEST_WHY
 from slackwater.app.moment import moment
 from slackwater.app.nearest import did_you_mean
 from slackwater.model.listing import MAX_PAGE, FindingOrder
-from slackwater.model.tracking import Status
+from slackwater.model.tracking import SERVICE, Status
 from slackwater.model.verdicts import Severity
 
 REGION: Final = "^[a-z]{2}(-[a-z]+)+-[0-9]+$"
@@ -122,16 +122,17 @@ StartBody = Annotated[Start, Body()]
 
 
 def caller(event: APIGatewayProxyEventV2) -> str:
-    """Who asks, as API Gateway has made sure of: the ARN that signed, or the e-mail address or subject of the token.
+    """Who asks, as API Gateway has made sure of: the ARN that signed, or the verified e-mail address or subject of the token.
 
     Raises:
-        UnauthorizedError: nobody, should a route ever be left without an authorizer.
+        UnauthorizedError: nobody, should a route ever be left without an authorizer, or somebody called as the service itself.
     """
     authorizer = event.request_context.authorizer
     claims = authorizer.jwt_claim
-    email = claims.get("email") if str(claims.get("email_verified")).lower() != "false" else None
-    if who := authorizer.iam.user_arn or email or claims.get("sub"):
-        return str(who)
+    email = claims.get("email") if str(claims.get("email_verified")).lower() == "true" else None
+    who = str(authorizer.iam.user_arn or email or claims.get("sub") or "").strip()
+    if who and who != SERVICE:
+        return who
     raise UnauthorizedError("Sign the request with AWS Signature Version 4, or send a token if the API takes tokens.")
 
 
@@ -154,8 +155,9 @@ def json_object(app: APIGatewayHttpResolver, next_middleware: Next) -> Response[
     event = app.current_event
     if app.context["_route"].dependant.body_params and event.body:
         media_type = event.headers.get("content-type", JSON)
-        if media_type.partition(";")[0].strip() != JSON:
+        if media_type.partition(";")[0].strip().lower() != JSON:
             raise RequestUnsupportedContentType(f"The body must be {JSON}, and is {media_type}.", [])
+        event.raw_event["headers"] = event.headers | {"content-type": JSON}  # Powertools knows it in lower case only
         try:
             body = event.json_body
         except ValueError as error:  # neither JSON nor, perhaps, text

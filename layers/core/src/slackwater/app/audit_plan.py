@@ -34,7 +34,9 @@ class Planner:
     clock: Clock
 
     def plan(self, audit_id: str, request: AuditRequest) -> AuditPlan | None:
-        """Plan an audit and put it on record. None where its occasion is another audit's. Planned again, it stays as it was.
+        """Plan an audit and put it on record. Planned again, it stays as it was.
+
+        None where there is nothing to do: its occasion is another audit's, or it has ended (an id may come again after months).
 
         Raises:
             PolicyError: the policy is not valid.
@@ -42,10 +44,14 @@ class Planner:
         """
         if request.occasion and self.audits.claim(request.occasion, audit_id) != audit_id:
             return None
+        record = self.audits.get(audit_id)
+        if record and record.state != "running":
+            return None
         plan = _stored(self.documents, audit_id)
         if plan is None:
             plan = self._made(audit_id, request)
-            self.documents.write(object_keys.plan(audit_id), PLAN.dump_json(plan, indent=2).decode())
+            if not self.documents.write_once(object_keys.plan(audit_id), PLAN.dump_json(plan, indent=2).decode()):
+                plan = plan_of(self.documents, audit_id)  # another try was faster, and scans may have begun by its plan
         self.audits.begin(
             AuditRecord(
                 id=audit_id,

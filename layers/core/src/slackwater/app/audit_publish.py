@@ -227,9 +227,7 @@ def said(error: StepError) -> str:
 
 def _unseen(plan: AuditPlan, gap: Gap) -> ScanDocument:
     """The document of a target of which nothing is known but why."""
-    target = TargetScan(
-        target=Target(gap.account, gap.region), findings=(), unknown=(), gaps=(gap,), resources={}, kept=0, below_minimum=0
-    )
+    target = TargetScan(target=Target(gap.account, gap.region), findings=(), unknown=(), gaps=(gap,), resources={})
     return scan_json.document(
         Scan(
             id=plan.audit_id,

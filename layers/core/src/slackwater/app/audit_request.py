@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from slackwater.app.nearest import did_you_mean
+from slackwater.app.nearest import unknown
 from slackwater.app.policy import LIST_DETECTORS, LIST_REGIONS
 from slackwater.model.audits import AuditRequest
 
@@ -58,8 +58,5 @@ def keyed_id(requested_by: str, key: str) -> str:
 
 
 def _refuse_all_but(valid: Iterable[str], named: Iterable[str], noun: str, listed_by: str) -> None:
-    there_are = set(valid)
-    if unknown := [name for name in named if name not in there_are]:
-        raise AuditRequestError(
-            "\n".join(f"no {noun} {name!r}; {did_you_mean(name, there_are, listed_by)}" for name in unknown)
-        )
+    if said := unknown(noun, named, valid, listed_by):
+        raise AuditRequestError("\n".join(said))

@@ -118,6 +118,8 @@ def _decision(action: Action, who: str, why: str, until: datetime | None, now: d
     why = why.strip()
     if action == "dismiss" and not why:
         raise BadDecisionError("why", "a dismissal needs a reason")
+    if not why.isprintable() and any(0xD800 <= ord(character) <= 0xDFFF for character in why):
+        raise BadDecisionError("why", "is not Unicode text")
     if len(why) > LONGEST_WHY:
         raise BadDecisionError("why", f"longer than {LONGEST_WHY} characters")
     if action == "snooze" and until is None:
@@ -128,7 +130,8 @@ def _decision(action: Action, who: str, why: str, until: datetime | None, now: d
         raise BadDecisionError("until", "not in the future")
     if action == "snooze" and until is not None and until - now > LONGEST_SNOOZE:
         raise BadDecisionError("until", f"more than {LONGEST_SNOOZE.days} days away; dismiss it instead")
-    return Decision(who=who, why=why, at=now, until=until and until.astimezone(UTC))
+    until = until and until.astimezone(UTC).replace(microsecond=0)
+    return Decision(status="snoozed" if action == "snooze" else "dismissed", who=who, why=why, at=now, until=until)
 
 
 def _write(finding: TrackedFinding, action: Action, decision: Decision) -> Write | None:

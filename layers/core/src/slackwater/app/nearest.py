@@ -12,6 +12,12 @@ FEW: Final = 12
 """Names that fit on a line."""
 
 
+def unknown(noun: str, named: Iterable[str], valid: Iterable[str], listed_by: str) -> list[str]:
+    """What to say of each name that is not valid; `noun` is what it should be the name of."""
+    there_are = {*valid}
+    return [f"no {noun} {name!r}; {did_you_mean(name, there_are, listed_by)}" for name in named if name not in there_are]
+
+
 def did_you_mean(name: str, valid: Iterable[str], listed_by: str) -> str:
     """The nearest valid name, as a question; where none is near, the names there are, or what lists them if they are many."""
     names = sorted(valid)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from slackwater.app.policy import PolicyError, Problem, check_regions_in, parse_policy
+from slackwater.app.policy import DEFAULT_POLICY, PolicyError, Problem, check_regions_in, parse_policy
+from slackwater.aws.errors import AwsError
 from slackwater.engine.registry import Registry
 from slackwater.model.audits import PolicyVersion
 from slackwater.model.object_keys import POLICY
@@ -57,8 +58,16 @@ class Policies:
         return PolicyVersion(version=self.documents.write(POLICY, text), sha256=sha256)
 
     def pull(self, version: str | None = None) -> tuple[str, str] | None:
-        """The text of a version, or of the newest, and its version; None where there is none."""
-        return self.documents.read(POLICY, version)
+        """The text of a version, or of the newest, and its version; None where there is none.
+
+        Raises:
+            PolicyError: it is not text.
+        """
+        try:
+            return self.documents.read(POLICY, version)
+        except UnicodeDecodeError as error:
+            remedy = f"`aws s3 cp {self.place} {DEFAULT_POLICY}` fetches the newest as it is"
+            raise PolicyError([Problem(self.place, None, "", "is not UTF-8 text", remedy)]) from error
 
     def history(self) -> Iterable[Version]:
         """Every version, the newest first."""
@@ -66,15 +75,17 @@ class Policies:
 
     def _read(self, version: str | None = None) -> tuple[str | None, str, str | None]:
         """The text, what to call it, and its version."""
-        try:
-            found = self.documents.read(POLICY, version)
-        except UnicodeDecodeError as error:
-            raise PolicyError([Problem(self.place, None, "", "is not UTF-8 text")]) from error
+        found = self.pull(version)
         return (found[0].removeprefix("\ufeff"), self.place, found[1]) if found else (None, self.place, None)
 
     def _checked(self, text: str | None, name: str, version: str | None = None, only: Collection[str] = ()) -> Policy:
         known = self.known_regions()
         policy = parse_policy(text, name, self.registry, only, known, version)
         if text is not None and not {*policy.scan.regions, *policy.prices.overrides} <= {*known}:
-            check_regions_in(text, name, {*known, *self.enabled_regions()})
+            try:
+                enabled = self.enabled_regions()
+            except AwsError:
+                check_regions_in(text, name, known)  # whoever misspelt a region shall hear of that first
+                raise
+            check_regions_in(text, name, {*known, *enabled})
         return policy

@@ -20,6 +20,7 @@ from slackwater.app.toml_lines import KeyLines, KeyPath
 from slackwater.engine.registry import Registry
 from slackwater.model.audits import PolicyVersion
 from slackwater.model.policy import Policy
+from slackwater.views.words import one_line
 
 DEFAULT_POLICY: Final = Path("slackwater.toml")
 LIST_DETECTORS: Final = "slackwater detectors"
@@ -39,7 +40,8 @@ class Problem:
     def __str__(self) -> str:
         """As `slackwater.toml:7: detectors.efs-idel: no such detector; did you mean efs-idle?`."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return ": ".join(filter(None, (place, self.key, self.problem))) + (f"; {self.remedy}" if self.remedy else "")
+        said = ": ".join(filter(None, (place, self.key, self.problem)))
+        return one_line(f"{said}; {self.remedy}" if self.remedy else said)
 
 
 class PolicyError(Exception):

@@ -10,13 +10,23 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, Protocol
 
-from slackwater.engine.docket import Docket, Enabled
+from slackwater.engine.docket import Docket, Enabled, FlaggedResource
 from slackwater.engine.exempt import is_kept
 from slackwater.engine.owner import owner_of
 from slackwater.engine.plan import MetricCall
 from slackwater.engine.price import items_of, price
 from slackwater.engine.registry import Registry
-from slackwater.model.findings import Finding, Gap, Scan, TargetScan, UnknownVerdict, Usage
+from slackwater.model.findings import (
+    BELOW_MINIMUM,
+    KEPT,
+    Finding,
+    Gap,
+    Scan,
+    TargetScan,
+    UnknownVerdict,
+    Unlisted,
+    Usage,
+)
 from slackwater.model.fleet import Fleet
 from slackwater.model.policy import Policy
 from slackwater.model.rank import ranked
@@ -87,35 +97,36 @@ class Audit:
             for (what, reason, optional), count in docket.failures.items()
         ]
         self.progress(target, "prices", docket.questions, docket.questions)
-        findings, kept, below_minimum, price_gaps = self._price(target, docket, now)
+        findings, unlisted, price_gaps = self._price(target, docket, now)
         self.progress(target, "done", docket.questions, docket.questions)
         return TargetScan(
             target=target,
             findings=tuple(findings),
-            unknown=tuple(sorted(docket.unknown, key=_unknown_order)),
+            unknown=tuple(sorted(docket.unknown, key=_order)),
             gaps=tuple(sorted([*gaps, *price_gaps])),
             resources=_count(fleet),
-            kept=kept,
-            below_minimum=below_minimum,
+            unlisted=tuple(unlisted),
         )
 
-    def _price(self, target: Target, docket: Docket, now: datetime) -> tuple[list[Finding], int, int, list[Gap]]:
-        wasted_or_slow = [
-            flagged
-            for flagged in docket.flagged
-            if flagged.enabled.detector.kind != "waste" or not is_kept(flagged.resource, self.policy.exempt, now)
-        ]
+    def _price(self, target: Target, docket: Docket, now: datetime) -> tuple[list[Finding], list[Unlisted], list[Gap]]:
+        wasted_or_slow, unlisted = list[FlaggedResource](), list[Unlisted]()
+        for flagged in docket.flagged:
+            if flagged.enabled.detector.kind == "waste" and is_kept(flagged.resource, self.policy.exempt, now):
+                unlisted.append(Unlisted(flagged.enabled.id, flagged.resource, KEPT))
+            else:
+                wasted_or_slow.append(flagged)
         table, gaps = self.prices.of(items_of(wasted_or_slow), target.region)
         findings = [price(one, table, owner_of(one.resource, self.policy.owners)) for one in wasted_or_slow]
         minimum = Decimal(str(self.policy.scan.minimum_monthly_savings_usd))
-        worth_saying = [
-            f for f in findings if f.kind != "waste" or f.monthly_savings_usd is None or f.monthly_savings_usd >= minimum
-        ]
-        kept = len(docket.flagged) - len(wasted_or_slow)
+        worth_saying = []
+        for one in findings:
+            if one.kind == "waste" and one.monthly_savings_usd is not None and one.monthly_savings_usd < minimum:
+                unlisted.append(Unlisted(one.detector, one.resource, BELOW_MINIMUM))
+            else:
+                worth_saying.append(one)
         return (
             ranked(worth_saying),
-            kept,
-            len(findings) - len(worth_saying),
+            sorted(unlisted, key=_order),
             [replace(gap, account=target.account, region=target.region) for gap in gaps],
         )
 
@@ -165,5 +176,5 @@ def _count(fleet: Fleet) -> Mapping[str, int]:
     return {kind: count for kind, count in counts.items() if count}
 
 
-def _unknown_order(unknown: UnknownVerdict) -> tuple[str, str]:
-    return unknown.detector, unknown.resource.id
+def _order(one: UnknownVerdict | Unlisted) -> tuple[str, str]:
+    return one.detector, one.resource.id

@@ -16,6 +16,8 @@ from slackwater.aws.session import SOMEBODY_WAITS, AwsSession
 from slackwater.engine.registry import registry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from slackwater.app.announce import Announcer
     from slackwater.app.audit_plan import Planner
     from slackwater.app.audit_publish import Publisher
@@ -145,6 +147,7 @@ class Serving:
 
     findings: Findings
     audits: Audits
+    known_regions: Callable[[], Collection[str]]
 
 
 def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:
@@ -153,6 +156,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:
     from slackwater.app.findings import Findings
     from slackwater.aws.audit_starter import StateMachineStarter
     from slackwater.aws.documents import S3Documents
+    from slackwater.aws.regions import known_regions
 
     if deployed.state_machine_arn is None:
         raise NotDeployedError("The environment lacks 'STATE_MACHINE_ARN': template.yaml sets it")
@@ -167,6 +171,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:
             registry=registry,
             clock=clock,
         ),
+        known_regions=partial(known_regions, session),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -24,6 +25,10 @@ HISTORY: Final = frozenset({"s3:ListBucketVersions"})
 ACTIONS: Final = READ | READ_VERSION | WRITE | HISTORY
 
 NOT_THERE: Final = frozenset({"NoSuchKey", "NoSuchVersion"})
+NO_SUCH_VERSION: Final = frozenset({"InvalidArgument", "MethodNotAllowed"})
+"""What S3 says of a version that is none by its looks, and of one that is a deletion."""
+
+THERE: Final = "PreconditionFailed"
 
 UNVERSIONED: Final = "null"
 """S3's name for the version of an object that has none."""
@@ -44,12 +49,13 @@ class S3Documents:
             AwsError: it may not be read, or S3 did not say.
             UnicodeDecodeError: it is no text.
         """
-        which: Any = {"VersionId": version} if version else {}
+        which: Any = {} if version is None else {"VersionId": version}
+        not_there = NOT_THERE if version is None else NOT_THERE | NO_SUCH_VERSION
         with remedies():
             try:
                 answer = self._s3.get_object(Bucket=self._bucket, Key=key, **which)
             except ClientError as error:
-                if error.response.get("Error", {}).get("Code") in NOT_THERE:
+                if error.response.get("Error", {}).get("Code") in not_there:
                     return None
                 raise
             body, found = answer["Body"].read(), answer.get("VersionId", UNVERSIONED)
@@ -61,13 +67,31 @@ class S3Documents:
         Raises:
             AwsError: it was not stored, or S3 did not say.
         """
-        kind = "application/json" if key.endswith(".json") else "text/plain; charset=utf-8"
         with remedies():
-            answer = self._s3.put_object(Bucket=self._bucket, Key=key, Body=text.encode(), ContentType=kind)
+            return self._put(key, text)
+
+    def write_once(self, key: str, text: str) -> bool:
+        """Store a text where there is none; False, and nothing stored, where there is one.
+
+        Raises:
+            AwsError: as `write`.
+        """
+        with remedies():
+            try:
+                self._put(key, text, IfNoneMatch="*")
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") == THERE:
+                    return False
+                raise
+        return True
+
+    def _put(self, key: str, text: str, **condition: Any) -> str:
+        kind = "application/json" if key.endswith(".json") else "text/plain; charset=utf-8"
+        answer = self._s3.put_object(Bucket=self._bucket, Key=key, Body=text.encode(), ContentType=kind, **condition)
         return answer.get("VersionId", UNVERSIONED)
 
     def versions(self, key: str) -> Iterator[Version]:
-        """Every version of this very key, the newest first.
+        """Every version and deletion of this very key, the newest first.
 
         Raises:
             AwsError: S3 did not say, or not all.
@@ -79,9 +103,11 @@ class S3Documents:
                 page = self._s3.list_object_versions(Bucket=self._bucket, Prefix=key, **after)
             if "IsTruncated" not in page:
                 raise BrokenAnswerError("the answer holds no IsTruncated")
-            for one in page.get("Versions", ()):
+            texts = [(one["IsLatest"], one["LastModified"], one, one["Size"]) for one in page.get("Versions", ())]
+            deletions = [(one["IsLatest"], one["LastModified"], one, None) for one in page.get("DeleteMarkers", ())]
+            for _, at, one, size_bytes in sorted([*texts, *deletions], key=itemgetter(0, 1), reverse=True):
                 if one["Key"] == key:
-                    yield Version(one["VersionId"], one["LastModified"], one["Size"])
+                    yield Version(one["VersionId"], at, size_bytes)
             # The key sorts before every other one that it begins.
             if not page["IsTruncated"] or page["NextKeyMarker"] != key:
                 return

@@ -24,7 +24,7 @@ from slackwater.aws.errors import (
     translated,
 )
 from slackwater.aws.inventory_cloudwatch import METRICS, NAMESPACE
-from slackwater.model.access import Answer, Refusal
+from slackwater.model.access import UNNAMED, Answer, Refusal
 
 if TYPE_CHECKING:
     from slackwater.aws.meter import CallMeter
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 ANSWERS: Final = frozenset({"ReplicationNotFound"})
 """Errors that are an allowed call's answer."""
 
-REFUSED: Final = re.compile(
-    r"(?P<how>with an explicit deny in an?|because no) (?P<type>[\w -]+? policy|permissions boundary)\b"
-)
-"""AWS IAM User Guide, "Troubleshooting access denied error messages"; not every service says so."""
+DENY: Final = re.compile(r"\bexplicit(ly)? den(y|ied)\b", re.IGNORECASE)
+LACK: Final = re.compile(r"\bbecause no\b", re.IGNORECASE)
+POLICY_TYPE: Final = re.compile(r"\b(?:in|by|because) (?:an?|no|the) ([\w -]+? policy|permissions boundary)\b", re.IGNORECASE)
+"""AWS IAM User Guide, "Troubleshooting access denied error messages"; not every service says so, or says so in these words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,5 +144,7 @@ def _answer(error: Exception) -> Answer:
 def _refusal(error: Exception) -> Refusal | None:
     """From the whole message: a reason is cut, and what refused comes last."""
     message = error.response.get("Error", {}).get("Message", "") if isinstance(error, ClientError) else str(error)
-    found = REFUSED.search(message)
-    return Refusal(found["type"], explicit=found["how"] != "because no") if found else None
+    explicit, named = DENY.search(message) is not None, POLICY_TYPE.search(message)
+    if not explicit and not (named and LACK.search(message)):
+        return None
+    return Refusal(named[1] if named else UNNAMED, explicit=explicit)

@@ -7,10 +7,24 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Sighting, Status, TargetReport, TrackedFinding, Write
+from slackwater.model.rank import SEVERITIES
+from slackwater.model.tracking import (
+    SERVICE,
+    Decision,
+    Happening,
+    LedgerEntry,
+    Sighting,
+    Status,
+    TargetReport,
+    TrackedFinding,
+    Write,
+)
 
 LAPSES: Final[dict[Status, str]] = {"snoozed": "the snooze", "dismissed": "the dismissal", "approved": "the approval"}
 """Statuses that end with their decision, in words."""
+
+LASTING: Final = ("snoozed", "dismissed")
+"""Decisions about the trouble, not about what is to be done: they hold if it goes away and comes back."""
 
 
 def pairs(known: Iterable[TrackedFinding], report: TargetReport) -> Iterator[tuple[TrackedFinding | None, Sighting | None]]:
@@ -31,16 +45,21 @@ def merge_one(
     """
     if known is None:
         return None if sighting is None else _opened(sighting, audit_id, now)
-    if now < (known.resolved_at or known.last_seen_at):
+    if now < known.last_seen_at or (known.resolved_at and now <= known.resolved_at):
         return None
     if sighting is None:
-        return _unseen(known, report, audit_id, now)
+        # An audit of the same moment saw it.
+        return None if now == known.last_seen_at else _unseen(known, report, audit_id, now)
     seen = replace(known, sighting=sighting, last_seen_at=now, audit_id=audit_id)
     if known.resolved_at:
         why = f"came back; resolved {_time(known.resolved_at)}"
-        seen = replace(seen, status="open", decision=None, opened_at=now, resolved_at=None)
-        return _told(known, seen, "opened", why, audit_id, now)
-    changed = sighting.fingerprint != known.sighting.fingerprint
+        back = replace(seen, opened_at=now, resolved_at=None)
+        if known.decision and _holds(known.decision, now):
+            status = known.decision.status
+            return _told(known, replace(back, status=status), "changed", f"{why}; {LAPSES[status]} stands", audit_id, now)
+        return _told(known, _reopened(back), "opened", why, audit_id, now)
+    worse = SEVERITIES.index(sighting.severity) < SEVERITIES.index(known.sighting.severity)
+    changed = worse or sighting.fingerprint != known.sighting.fingerprint
     if lapsed := _lapsed(known, now):
         why = f"{lapsed}, and it has changed" if changed else lapsed
         return _told(known, _reopened(seen), "reopened", why, audit_id, now)
@@ -78,8 +97,10 @@ def _unseen(known: TrackedFinding, report: TargetReport, audit_id: str, now: dat
         return None
     answered = report.complete and (known.sighting.detector, resource.id) not in report.unknown
     if answered and known.status != "cleaning":
-        gone = replace(known, status="resolved", decision=None, resolved_at=now)
-        return _told(known, gone, "resolved", "no longer flagged", audit_id, now)
+        decision = known.decision if known.status in LASTING else None
+        gone = replace(known, status="resolved", decision=decision, resolved_at=now)
+        why = report.unlisted.get((known.sighting.detector, resource.id), "no longer flagged")
+        return _told(known, gone, "resolved", why, audit_id, now)
     if lapsed := _lapsed(known, now):
         return _told(known, _reopened(known), "reopened", lapsed, audit_id, now)
     return None
@@ -87,10 +108,13 @@ def _unseen(known: TrackedFinding, report: TargetReport, audit_id: str, now: dat
 
 def _lapsed(known: TrackedFinding, now: datetime) -> str | None:
     """Which decision ended, and when; None where it holds."""
-    until = known.decision.until if known.decision else None
-    if known.status not in LAPSES or until is None or now < until:
+    if known.status not in LAPSES or known.decision is None or known.decision.until is None or _holds(known.decision, now):
         return None
-    return f"{LAPSES[known.status]} ended {_time(until)}"
+    return f"{LAPSES[known.status]} ended {_time(known.decision.until)}"
+
+
+def _holds(decision: Decision, now: datetime) -> bool:
+    return decision.until is None or now < decision.until
 
 
 def _reopened(finding: TrackedFinding) -> TrackedFinding:

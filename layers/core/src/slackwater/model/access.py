@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 type Access = Literal["allowed", "denied", "unreachable", "failed"]
+
+
+UNNAMED: Final = "policy that AWS does not name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,11 @@ class Examination:
     def lacking(self) -> tuple[str, ...]:
         """Actions that an Allow in the caller's own policy would close, sorted."""
         return _actions(c for c in self._denied if c.answer.refusal in (None, Refusal("identity-based policy", explicit=False)))
+
+    @property
+    def sure(self) -> bool:
+        """True where AWS said what refused each denied action; otherwise what is lacking may be refused by something else."""
+        return all(check.answer.refusal for check in self._denied)
 
     @property
     def refused(self) -> dict[Refusal, tuple[str, ...]]:

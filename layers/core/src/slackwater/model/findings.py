@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Final, Literal
 
 from slackwater.model.audits import DEFAULTS, PolicyVersion
 from slackwater.model.money import Price, PriceItem
@@ -62,6 +63,20 @@ class UnknownVerdict:
     reason: str
 
 
+type UnlistedReason = Literal["kept by a tag", "saves less than the policy's minimum"]
+KEPT: Final[UnlistedReason] = "kept by a tag"
+BELOW_MINIMUM: Final[UnlistedReason] = "saves less than the policy's minimum"
+
+
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """A question answered with yes that is not listed, as the policy or a tag wants it."""
+
+    detector: str
+    resource: Resource
+    reason: UnlistedReason
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Gap:
     """A call that was denied, throttled to the end or broken. A required one makes its target incomplete."""
@@ -92,8 +107,7 @@ class TargetScan:
     unknown: tuple[UnknownVerdict, ...]
     gaps: tuple[Gap, ...]
     resources: Mapping[str, int]
-    kept: int
-    below_minimum: int
+    unlisted: tuple[Unlisted, ...] = ()
 
     @property
     def complete(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal
@@ -13,6 +14,8 @@ type Status = Literal["open", "snoozed", "dismissed", "approved", "cleaning", "r
 STATUSES: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed")
 
 type Happening = Literal["opened", "changed", "resolved", "snoozed", "dismissed", "reopened"]
+
+type Decided = Literal["snoozed", "dismissed", "approved"]
 
 SERVICE: Final = "slackwater"
 """Who did it, where no person did."""
@@ -48,7 +51,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetReport:
-    """What an audit says of one target. Of `unknown` (detector and resource id) it can say nothing."""
+    """What an audit says of one target: nothing of `unknown` (detector and resource id), and why it does not of `unlisted`."""
 
     account: str
     region: str
@@ -56,12 +59,14 @@ class TargetReport:
     detectors: frozenset[str]
     sightings: tuple[Sighting, ...]
     unknown: frozenset[tuple[str, str]]
+    unlisted: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What somebody decided about a finding, and until when; None is for good."""
+    """What somebody decided about a finding, and until when; None is for good. `status` is what that makes of it."""
 
+    status: Decided
     who: str
     why: str
     at: datetime
@@ -73,7 +78,8 @@ class TrackedFinding:
     """A finding with what became of it.
 
     `audit_id` and `last_seen_at` are of the newest audit that saw it (`last_seen_at` is the time that audit judged as of);
-    its scan document holds the evidence. `revision` counts the ledger's entries.
+    its scan document holds the evidence. `revision` counts the ledger's entries. A snooze or dismissal stays with a finding
+    that is resolved, and holds if it comes back in time.
     """
 
     sighting: Sighting

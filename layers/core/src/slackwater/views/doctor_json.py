@@ -82,7 +82,7 @@ def hints(seen: Examination) -> list[str]:
 
 def _hint(refusal: Refusal, actions: Iterable[str]) -> str:
     named = ", ".join(actions)
-    who = " by whoever manages the organisation" if refusal.policy_type in ORGANISATION else ""
+    who = " by whoever manages the organisation" if refusal.policy_type.lower() in ORGANISATION else ""
     if refusal.explicit:
         return f"A Deny in the {refusal.policy_type} forbids {named}. It wins over every Allow: it must be changed there{who}."
     return f"The {refusal.policy_type} does not allow {named}: it must be allowed there{who}, whatever else allows it."

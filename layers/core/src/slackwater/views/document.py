@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, NotRequired, TypedDict
 
+from slackwater.model.findings import UnlistedReason
 from slackwater.model.verdicts import Confidence, FindingKind, Severity
 
 SCHEMA: Final = "slackwater.scan/1"
@@ -139,6 +140,14 @@ class UnknownDocument(TypedDict):
     reason: str
 
 
+class UnlistedDocument(TypedDict):
+    """A question answered with yes that is not listed, as the policy or a tag wants it."""
+
+    detector: str
+    resource: ResourceDocument
+    reason: UnlistedReason
+
+
 class SomeTotals(TypedDict):
     """What the findings of one detector or kind come to, each resource once."""
 
@@ -166,4 +175,5 @@ class ScanDocument(TypedDict):
     scan: ScanHead
     findings: list[FindingDocument]
     unknown: list[UnknownDocument]
+    unlisted: list[UnlistedDocument]
     totals: TotalsDocument

@@ -10,7 +10,7 @@ from decimal import Decimal
 from importlib.resources import files
 from typing import Any
 
-from slackwater.model.findings import Finding, PriceBasis, Recommendation, Scan, UnknownVerdict, Usage
+from slackwater.model.findings import BELOW_MINIMUM, KEPT, Finding, PriceBasis, Recommendation, Scan, UnknownVerdict, Usage
 from slackwater.model.metrics import Series
 from slackwater.model.rank import ranked, totals
 from slackwater.model.resources import Resource
@@ -71,6 +71,11 @@ def document(scan: Scan) -> ScanDocument:
         },
         "findings": [_finding(finding) for finding in findings],
         "unknown": [_unknown(unknown) for target in scan.targets for unknown in target.unknown],
+        "unlisted": [
+            {"detector": unlisted.detector, "resource": _resource(unlisted.resource), "reason": unlisted.reason}
+            for target in scan.targets
+            for unlisted in target.unlisted
+        ],
         "totals": _totals(scan, findings),
     }
 
@@ -164,13 +169,14 @@ def _unknown(unknown: UnknownVerdict) -> UnknownDocument:
 def _totals(scan: Scan, findings: Iterable[Finding]) -> TotalsDocument:
     by_detector: defaultdict[str, list[Finding]] = defaultdict(list)
     by_kind: defaultdict[FindingKind, list[Finding]] = defaultdict(list)
+    reasons = Counter(unlisted.reason for target in scan.targets for unlisted in target.unlisted)
     for finding in findings:
         by_detector[finding.detector].append(finding)
         by_kind[finding.kind].append(finding)
     return {
         **_sum(findings),
-        "kept": sum(target.kept for target in scan.targets),
-        "below_minimum": sum(target.below_minimum for target in scan.targets),
+        "kept": reasons[KEPT],
+        "below_minimum": reasons[BELOW_MINIMUM],
         "by_detector": {id_: _sum(of_detector) for id_, of_detector in sorted(by_detector.items())},
         "by_kind": {kind: _sum(of_kind) for kind, of_kind in sorted(by_kind.items())},
     }

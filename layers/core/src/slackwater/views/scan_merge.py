@@ -36,6 +36,7 @@ def merged(parts: Sequence[ScanDocument]) -> ScanDocument:
         },
         "findings": sorted((finding for part in parts for finding in part["findings"]), key=_rank),
         "unknown": [unknown for part in parts for unknown in part["unknown"]],
+        "unlisted": [unlisted for part in parts for unlisted in part["unlisted"]],
         "totals": _totals([part["totals"] for part in parts]),
     }
 

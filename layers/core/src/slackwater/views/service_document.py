@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, Literal, NotRequired, TypedDict
 
 from slackwater.model.audits import AuditState
-from slackwater.model.tracking import Happening, Status
+from slackwater.model.tracking import Decided, Happening, Status
 from slackwater.model.verdicts import Confidence, FindingKind, Severity
 from slackwater.views.document import FindingDocument, GapDocument, TargetDocument
 
@@ -42,8 +42,9 @@ class SightingDocument(TypedDict):
 
 
 class DecisionDocument(TypedDict):
-    """What somebody decided; a null `until` is for good."""
+    """What somebody decided; a null `until` is for good. It holds if a resolved finding comes back in time."""
 
+    status: Decided
     who: str
     why: str
     at: str
@@ -62,8 +63,9 @@ class TrackedFindingDocument(SightingDocument):
 
 
 class ChangeDocument(TypedDict):
-    """One change; `was` is null where the finding was new."""
+    """One change; `was` is null where the finding was new. Of one finding, each has a `revision` one above the last."""
 
+    revision: int
     happening: Happening
     at: str
     who: str

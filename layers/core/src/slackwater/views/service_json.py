@@ -51,6 +51,7 @@ def report(document: ScanDocument) -> TargetReport:
         detectors=frozenset(document["scan"]["detectors"]),
         sightings=tuple(sighting(finding) for finding in document["findings"]),
         unknown=frozenset((unknown["detector"], unknown["resource"]["id"]) for unknown in document["unknown"]),
+        unlisted={(one["detector"], one["resource"]["id"]): one["reason"] for one in document["unlisted"]},
     )
 
 
@@ -166,6 +167,7 @@ def _sighting(seen: Sighting) -> SightingDocument:
 
 def _change(entry: LedgerEntry) -> ChangeDocument:
     return {
+        "revision": entry.revision,
         "happening": entry.happening,
         "at": rfc3339(entry.at),
         "who": entry.who,
@@ -177,7 +179,13 @@ def _change(entry: LedgerEntry) -> ChangeDocument:
 
 
 def _decision(decision: Decision) -> DecisionDocument:
-    return {"who": decision.who, "why": decision.why, "at": rfc3339(decision.at), "until": _time(decision.until)}
+    return {
+        "status": decision.status,
+        "who": decision.who,
+        "why": decision.why,
+        "at": rfc3339(decision.at),
+        "until": _time(decision.until),
+    }
 
 
 def _outcome(outcome: AuditOutcome) -> OutcomeDocument:

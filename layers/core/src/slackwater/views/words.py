@@ -14,7 +14,7 @@ from slackwater.views.document import EvidenceDocument, ResourceDocument, ScanDo
 from slackwater.views.sparkline import is_logarithmic
 
 EXAMPLES: Final = 3
-UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 """Control characters (line breaks and terminal sequences among them), and marks that turn the direction of reading."""
 NOUNS: Final = {
     "ebs-volume": "EBS volume",

@@ -1,0 +1,118 @@
+"""Alarms and dashboard watch metrics that somebody sends, about what is there; and every alarm is heard."""
+
+import json
+import runpy
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from slackwater.app import telemetry
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest
+
+HOLDS = "ignore"
+"""Of a metric that comes once in days, the last word stands until the next."""
+CLEARS = "notBreaching"
+
+ALARMS = {
+    "AuditFailedAlarm": ("AWS/States", "ExecutionsFailed", "Sum", 1, CLEARS),
+    "AuditsIncompleteAlarm": ("Slackwater", "IncompleteInARow", "Maximum", 2, HOLDS),
+    "PolicyInvalidAlarm": ("Slackwater", "PolicyInvalid", "Maximum", 1, HOLDS),
+    "ScheduleDeadLettersAlarm": ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", 1, CLEARS),
+    "AnnounceDeadLettersAlarm": ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", 1, CLEARS),
+    "ApiErrorsAlarm": ("AWS/ApiGateway", "5xx", "Sum", 1, CLEARS),
+}
+AUDITED = AuditRecord(
+    id="1",
+    state="incomplete",
+    started_at=datetime(2026, 11, 16, 9, tzinfo=UTC),
+    finished_at=datetime(2026, 11, 16, 10, tzinfo=UTC),
+    request=AuditRequest(requested_by="schedule"),
+    policy=None,
+    outcome=AuditOutcome(
+        targets=1, incomplete_targets=1, incomplete=(), gaps=1, findings=1, monthly_savings_usd=Decimal(1), unpriced=0, opened=1,
+        changed=0, resolved=0, api_calls=1, metrics_requested=1, estimated_usd=Decimal(1), incomplete_in_a_row=1,
+    ),
+    error=None,
+)  # fmt: skip
+
+
+@pytest.fixture
+def sent(stack: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """By namespace: the metrics, their dimension, and the values that it has here. AWS's are in AWS's manuals."""
+    sent = {
+        "AWS/States": ({"ExecutionsFailed", "ExecutionTime"}, "StateMachineArn", {"AuditStateMachine"}),
+        "AWS/SQS": (
+            {"ApproximateNumberOfMessagesVisible"},
+            "QueueName",
+            {f"{queue}.QueueName" for queue in stack.of("AWS::SQS::Queue")},
+        ),
+        # As an HTTP API calls them: a REST API's are 4XXError and 5XXError.
+        "AWS/ApiGateway": ({"Count", "4xx", "5xx"}, "ApiId", {"Api"}),
+        "AWS/Lambda": ({"Errors", "Throttles", "Duration"}, "FunctionName", set(stack.of("AWS::Serverless::Function"))),
+    }
+    for name in ("PlanFunction", "PublishFunction"):
+        with monkeypatch.context() as environment:
+            environment.delenv("POWERTOOLS_SERVICE_NAME", raising=False)
+            for variable, value in stack[name]["Environment"]["Variables"].items():
+                environment.setenv(variable, str(value))
+            runpy.run_path(telemetry.__file__)["emit"](telemetry.of_audit(AUDITED) | {"PolicyInvalid": 0})
+        said = json.loads(capsys.readouterr().out)
+        (ours,) = said["_aws"]["CloudWatchMetrics"]
+        ((dimension,),) = ours["Dimensions"]
+        sent[ours["Namespace"]] = ({metric["Name"] for metric in ours["Metrics"]}, dimension, {said[dimension]})
+    return sent
+
+
+def watched(stack: Any) -> list[tuple[str, str, str, str]]:
+    """Namespace, metric, dimension and its value: what the dashboard's lines say, where "." is "as above"."""
+    lines = []
+    for widget in json.loads(stack["AuditDashboard"]["DashboardBody"])["widgets"]:
+        above: list[str] = []
+        for line in widget["properties"]["metrics"]:
+            said = [one for one in line if isinstance(one, str)]
+            if said[:1] == ["..."]:
+                said = [*above[:3], *said[1:]]
+            above = [above[at] if one == "." else one for at, one in enumerate(said)]
+            if above:  # else it is computed from others
+                lines.append(tuple(above))
+    return lines
+
+
+def test_alarms_go_when_the_page_says_and_hold_or_clear(stack: Any) -> None:
+    alarms = stack.of("AWS::CloudWatch::Alarm")
+    fields = ("Namespace", "MetricName", "Statistic", "Threshold", "TreatMissingData")
+
+    assert {name: tuple(alarm[field] for field in fields) for name, alarm in alarms.items()} == ALARMS
+    for alarm in alarms.values():
+        assert (alarm["ComparisonOperator"], alarm["EvaluationPeriods"]) == ("GreaterThanOrEqualToThreshold", 1)
+
+
+def test_alarms_and_dashboard_watch_what_is_sent(stack: Any, sent: dict[str, Any]) -> None:
+    alarms = [
+        (alarm["Namespace"], alarm["MetricName"], one["Name"], one["Value"])
+        for alarm in stack.of("AWS::CloudWatch::Alarm").values()
+        for one in alarm["Dimensions"]
+    ]
+
+    assert len(alarms) == len(ALARMS)
+    for namespace, metric, dimension, value in alarms + watched(stack):
+        metrics, by, values = sent[namespace]
+        assert metric in metrics
+        assert (dimension, value in values) == (by, True)
+
+
+def test_what_we_send_is_shown(stack: Any, sent: dict[str, Any]) -> None:
+    assert {line[1] for line in watched(stack) if line[0] == "Slackwater"} == sent["Slackwater"][0]
+
+
+def test_every_dead_letter_is_noticed_and_every_alarm_is_heard(deploy: Any) -> None:
+    for parameters, topic in (({}, "AlarmTopic"), ({"AlarmTopicArn": "arn:of:yours"}, "arn:of:yours")):
+        stack = deploy(**parameters)
+        alarms = stack.of("AWS::CloudWatch::Alarm").values()
+        noticed = {alarm["Dimensions"][0]["Value"] for alarm in alarms if alarm["Namespace"] == "AWS/SQS"}
+
+        assert noticed == {f"{queue}.QueueName" for queue in stack.of("AWS::SQS::Queue")}
+        assert all(alarm["AlarmActions"] == [topic] and alarm["AlarmDescription"] for alarm in alarms)
+        assert ("AlarmTopic" in stack) == (topic == "AlarmTopic")

@@ -1,0 +1,77 @@
+"""Schedules start audits and the stream tells the bus: what is not delivered is tried again, and then kept."""
+
+import inspect
+import re
+from typing import Any
+
+import pytest
+
+from slackwater.app import announce
+from slackwater.engine.registry import registry
+
+HOURLY = {"HourlyDetectors": "ec2-network-throttled,efs-idle"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "schedules"),
+    [
+        ({}, {"Schedule"}),
+        (HOURLY, {"Schedule", "HourlySchedule"}),
+        ({"ScheduleExpression": "never"}, set()),
+        ({"ScheduleExpression": "never", **HOURLY}, {"HourlySchedule"}),
+    ],
+)
+def test_everything_is_audited_by_the_week_unless_never_and_detectors_that_are_named_by_the_hour(
+    deploy: Any, parameters: dict[str, str], schedules: set[str]
+) -> None:
+    assert set(deploy(**parameters).of("AWS::Scheduler::Schedule")) == schedules
+
+
+@pytest.mark.parametrize("schedule", ["Schedule", "HourlySchedule"])
+def test_a_schedule_tries_for_an_hour_to_start_the_audit_and_then_keeps_why_not(deploy: Any, schedule: str) -> None:
+    target = deploy(**HOURLY)[schedule]["Target"]
+
+    assert (target["Arn"], target["RoleArn"]) == ("AuditStateMachine", "ScheduleRole.Arn")
+    assert target["RetryPolicy"]["MaximumEventAgeInSeconds"] == 3600
+    assert target["RetryPolicy"]["MaximumRetryAttempts"] >= 10
+    assert target["DeadLetterConfig"] == {"Arn": "ScheduleDeadLetters.Arn"}
+
+
+def test_the_schedules_are_the_ones_that_were_asked_for(deploy: Any) -> None:
+    stack = deploy(ScheduleExpression="rate(1 day)", ScheduleTimezone="Europe/Berlin", **HOURLY)
+
+    assert stack["Schedule"]["ScheduleExpression"] == "rate(1 day)"
+    assert stack["Schedule"]["ScheduleExpressionTimezone"] == "Europe/Berlin"
+    assert stack["HourlySchedule"]["ScheduleExpression"] == "rate(1 hour)"
+    assert '"detectors": ["ec2-network-throttled", "efs-idle"]' in stack["HourlySchedule"]["Target"]["Input"]
+
+
+def test_the_detectors_that_the_parameter_names_are_there(template: dict[str, Any]) -> None:
+    named = re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)+", template["Parameters"]["HourlyDetectors"]["Description"])
+
+    assert named
+    assert set(named) <= set(registry())
+
+
+def test_the_stream_asks_again_ten_times_and_six_hours_and_then_the_queue_has_it(stack: Any) -> None:
+    changes = stack["AnnounceFunction"]["Events"]["Changes"]["Properties"]
+
+    assert (changes["MaximumRetryAttempts"], changes["MaximumRecordAgeInSeconds"]) == (10, 6 * 3600)
+    assert changes["DestinationConfig"] == {"OnFailure": {"Type": "SQS", "Destination": "AnnounceDeadLetters.Arn"}}
+
+
+def test_of_a_batch_only_what_failed_comes_again(stack: Any) -> None:
+    changes = stack["AnnounceFunction"]["Events"]["Changes"]["Properties"]
+
+    assert changes["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert changes["BisectBatchOnFunctionError"] is True
+
+
+def test_no_change_goes_untold_and_the_stream_has_the_images_that_the_announcer_reads(stack: Any) -> None:
+    changes = stack["AnnounceFunction"]["Events"]["Changes"]["Properties"]
+    carried = {"NEW_IMAGE": {"New"}, "NEW_AND_OLD_IMAGES": {"New", "Old"}}[
+        stack["Table"]["StreamSpecification"]["StreamViewType"]
+    ]
+
+    assert (changes["Stream"], changes["StartingPosition"]) == ("Table.StreamArn", "TRIM_HORIZON")
+    assert set(re.findall(r"\b(New|Old)Image\b", inspect.getsource(announce))) <= carried

@@ -1,0 +1,106 @@
+"""Words of others (names, tags, reasons, messages of AWS) must not command the terminal, nor pass for lines of ours."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from slackwater.model.access import Answer, Check, Examination, Need, Refusal
+from slackwater.views import service_json
+from slackwater.views.words import UNSEEN
+from slackwater_cli.audits_table import draw_audit, draw_audits
+from slackwater_cli.doctor_table import draw_examination
+from slackwater_cli.findings_table import draw_detail, draw_findings
+from slackwater_cli.streams import rendered
+from tests.unit.cli.test_audits import SCAN, record
+from tests.unit.cli.test_findings import EVIDENCE, OPENED, tracked
+
+FOREIGN = "a\x1b]0;x\x07b\nFORGED\u202ec[bold]"
+OURS = {"severity", "kind", "status", "state", "happening"}
+"""What is one of a few words, or an amount or a time, before it is stored."""
+
+
+def by(foreign: str, document: Any, key: str = "") -> Any:
+    """The document with every free text replaced."""
+    match document:
+        case dict():
+            return {name: by(foreign, value, name) for name, value in document.items()}
+        case list() | tuple():
+            return [by(foreign, one, key) for one in document]
+        case str() if key not in OURS and not key.endswith(("_usd", "_at", "until")) and key != "at":
+            return foreign
+        case _:
+            return document
+
+
+def findings(foreign: str, console: Console) -> None:
+    told = service_json.tracked_finding(tracked("a"))
+    decision = {"status": "snoozed", "who": "", "why": "x", "at": "2026-11-16T09:00:00Z", "until": "2026-12-01T00:00:00Z"}
+    entry = {"at": "2026-11-16T09:00:00Z", "happening": "opened", "who": "", "why": "", "evidence": told}
+    finding: Any = by(foreign, told | {"decision": decision})
+    draw_findings([finding], "open", console, more=False)
+    for evidence in (None, EVIDENCE):
+        draw_detail(by(foreign, told | {"decision": decision, "ledger": [entry], "finding": evidence}), console)
+
+
+def audits(foreign: str, console: Console) -> None:
+    for state in ("incomplete", "failed"):
+        told = service_json.audit(record("a", state)) | {"regions": ["x"], "detectors": ["x"]}  # type: ignore[arg-type, operator]
+        draw_audits([by(foreign, told)], console, more=False)
+        draw_audit(
+            by(foreign, told | {**SCAN["scan"], "scan_url": "x", "scan_url_expires_at": "2026-11-16T09:00:00Z"}), console
+        )
+
+
+def doctor(foreign: str, console: Console) -> None:
+    checks = tuple(
+        Check(
+            need=Need(action="x", optional=optional, blind=("one",)), region=foreign,
+            answer=Answer(access=access, reason=foreign, refusal=refusal),
+        )
+        for access, optional, refusal in (
+            ("denied", False, None), ("denied", True, Refusal(foreign, explicit=True)), ("unreachable", True, None),
+        )
+    )  # fmt: skip
+    arn = f"arn:aws:sts::123456789012:assumed-role/{foreign}/x"
+    draw_examination(Examination(account="1", arn=arn, partition="aws", regions=(foreign,), checks=checks), console)
+
+
+@pytest.mark.parametrize("draw", [findings, audits, doctor])
+def test_foreign_words_stay_words(draw: Callable[[str, Console], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slackwater_cli.streams.FILE_WIDTH", 1_000)
+    monkeypatch.setattr("slackwater_cli.streams.WIDEST", 1_000)
+
+    text = rendered(partial(draw, FOREIGN), to_terminal=False)
+
+    assert "FORGED" in text
+    assert_harmless(text)
+    assert text.count("FORGED") == text.count("[bold]")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("findings", "show", FOREIGN),
+        ("audits", "show", FOREIGN),
+        ("findings", "list", "--status", FOREIGN),
+        ("policy", "check"),
+    ],
+)
+def test_foreign_words_stay_words_in_errors(arguments: tuple[str, ...], run, service, nowhere: Path) -> None:
+    (nowhere / "slackwater.toml").write_text('"a\\u001b]0;x\\u0007b\\nFORGED\\u202ec" = 1\n', "utf-8")
+
+    done = run(*arguments)
+
+    assert (done.status, done.out) == (2, "")
+    assert "FORGED" in done.err
+    assert UNSEEN.findall(done.err.replace("\n", "")) == []
+    assert arguments[0] != "policy" or done.err.count("\n") == 1
+
+
+def assert_harmless(text: str) -> None:
+    lines = text.split("\n")
+    assert [line for line in lines if UNSEEN.search(line) or line.strip().startswith("FORGED")] == []
