@@ -177,7 +177,14 @@ def test_nobody_is_told_how_to_become_somebody(run) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--region", "eu-wset-1"), ("--external-id", "x"), ("--region", ""), ("--role-arn", ""), ("--format", "csv"), ()],
+    [
+        ("--region", "eu-wset-1"),
+        ("--external-id", "x"),
+        ("--region", ""),
+        ("--region", REGION, "--role-arn", ""),
+        ("--format", "csv"),
+        (),
+    ],
 )
 def test_wrong_usage_asks_for_no_action(arguments: tuple[str, ...], run, account) -> None:
     done = run("doctor", *arguments)

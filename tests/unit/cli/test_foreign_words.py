@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from tests.unit.cli.test_audits import SCAN, record
+from tests.unit.cli.test_findings import EVIDENCE, tracked
 
 from slackwater.model.access import Answer, Check, Examination, Need, Refusal
 from slackwater.views import service_json
@@ -15,8 +17,6 @@ from slackwater_cli.audits_table import draw_audit, draw_audits
 from slackwater_cli.doctor_table import draw_examination
 from slackwater_cli.findings_table import draw_detail, draw_findings
 from slackwater_cli.streams import rendered
-from tests.unit.cli.test_audits import SCAN, record
-from tests.unit.cli.test_findings import EVIDENCE, OPENED, tracked
 
 FOREIGN = "a\x1b]0;x\x07b\nFORGED\u202ec[bold]"
 OURS = {"severity", "kind", "status", "state", "happening"}

@@ -82,7 +82,7 @@ def test_a_region_that_is_new_to_us_counts_if_it_is_enabled(policies) -> None:
     with pytest.raises(PolicyError, match="no region 'mars-1'"):
         policies.push("[scan]\nregions = ['mx-central-1', 'mars-1']\n", "mine.toml")
     with pytest.raises(PolicyError, match=r"^mine.toml:1: prices.overrides.mars-1: no region 'mars-1'"):
-        policies.push("[prices.overrides.mars-1]\n'ebs-gp3:GiB-month' = 1\n", "mine.toml")
+        policies.push("[prices.overrides.mars-1]\n'ebs.gp3.storage' = 1\n", "mine.toml")
 
 
 def test_where_regions_may_not_be_listed_a_misspelt_one_is_still_named(policies) -> None:
