@@ -46,6 +46,21 @@ def test_a_text_is_read_as_it_was_written_in_every_version(documents) -> None:
     assert documents.read("a/b.json") == ("{}", second)
 
 
+def test_of_two_who_write_once_the_first_holds(documents) -> None:
+    assert documents.write_once("a/b.json", "{}")
+    assert not documents.write_once("a/b.json", "[]")
+    assert documents.read("a/b.json")[0] == "{}"
+
+
+def test_what_may_not_be_written_was_not_there_before(documents, monkeypatch) -> None:
+    def denied(**_):
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "PutObject")
+
+    monkeypatch.setattr(documents._s3, "put_object", denied)
+    with pytest.raises(AccessDeniedError):
+        documents.write_once("a/b.json", "{}")
+
+
 def test_what_is_not_there_is_none(documents) -> None:
     documents.write("a/b.json", "{}")
 

@@ -169,6 +169,7 @@ def test_from_another_status_it_says_which_and_what_would_be_possible(status: St
         ("snooze", "", NOW + timedelta(days=366, seconds=1), "until"),
         ("snooze", "x" * 1_001, NOW + WEEK, "why"),
         ("dismiss", " \n", None, "why"),
+        ("dismiss", "caf\udce9", None, "why"),
         ("dismiss", "x", NOW, "until"),
         ("reopen", "", NOW + WEEK, "until"),
     ],

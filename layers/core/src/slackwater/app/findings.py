@@ -118,7 +118,7 @@ def _decision(action: Action, who: str, why: str, until: datetime | None, now: d
     why = why.strip()
     if action == "dismiss" and not why:
         raise BadDecisionError("why", "a dismissal needs a reason")
-    if not why.isprintable() and any(0xD800 <= ord(character) <= 0xDFFF for character in why):
+    if why.encode(errors="replace").decode() != why:  # half of a surrogate pair: bytes of a terminal that are no UTF-8
         raise BadDecisionError("why", "is not Unicode text")
     if len(why) > LONGEST_WHY:
         raise BadDecisionError("why", f"longer than {LONGEST_WHY} characters")

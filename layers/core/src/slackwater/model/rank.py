@@ -37,4 +37,4 @@ def totals(findings: Iterable[Finding]) -> Totals:
         by_resource[finding.resource.arn] += [r.monthly_savings_usd for r in finding.recommendations if r.advice.changes != ()]
     best = [max((s for s in savings if s is not None), default=None) for savings in by_resource.values()]
     saved = sum((max(b, Decimal(0)) for b in best if b is not None), Decimal(0))
-    return Totals(count, saved, sum(bool(savings) and set(savings) == {None} for savings in by_resource.values()))
+    return Totals(count, saved, sum(set(savings) == {None} for savings in by_resource.values()))
