@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         with stoppable():
             status = app(args=arguments, prog_name="slackwater", standalone_mode=False)
     except Stopped as stopped:
-        note(f"{stopped.status.name.lower()}; nothing was written")
+        note(f"{stopped.status.name.lower()}; {stopped.left}")
         # Threads that wait for AWS would be waited for; nothing they could still bring is wanted.
         os._exit(stopped.status)
     except Exception as error:  # noqa: BLE001 -- the last resort: whatever it is, the shell gets a status

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Final
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from slackwater.model.audits import AuditState
+from slackwater.model.object_keys import POLICY
 from slackwater.views.service_document import AuditDetailDocument, AuditDocument, OutcomeDocument
 from slackwater.views.words import count, one_line
+from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.moment import minute
 
 STYLES: Final[dict[AuditState, str]] = {
     "running": "bold",
@@ -20,57 +25,97 @@ STYLES: Final[dict[AuditState, str]] = {
     "incomplete": "bold red",
     "failed": "bold red",
 }
+RUNTIME: Final = "Runtime.HandlerError: "
+"""What some runtimes call every error of a handler."""
 
 
 def draw_audits(audits: Sequence[AuditDocument], console: Console, *, more: bool) -> None:
-    """A line each, the newest first; `more` where these are not all."""
+    """A line each, the newest first; `more` where these are not all. Who asked is told as fully as there is room."""
     if not audits:
         console.print("No audit is kept.")
         return
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-    for name in ("Id", "State", "Started"):
-        grid.add_column(name, no_wrap=True)
-    for name in ("Findings", "USD a month"):
-        grid.add_column(name, justify="right", no_wrap=True)
-    grid.add_column("Asked by", overflow="fold")
-    for audit in audits:
-        outcome = audit["outcome"]
-        grid.add_row(
-            Text(one_line(audit["id"])),
-            Text(audit["state"], STYLES[audit["state"]]),
-            audit["started_at"],
-            f"{outcome['findings']:,}" if outcome else "",
-            f"{Decimal(outcome['monthly_savings_usd']):,.2f}" if outcome else "",
-            Text(one_line(audit["requested_by"])),
-        )
-    console.print(grid)
+    draw_grid(console, _grid(audits, one_line), _grid(audits, _name), _grid(audits))
     if more:
         console.print()
         console.print(Text("There are older ones: --limit 0 shows all.", "bold"))
 
 
+def _grid(audits: Sequence[AuditDocument], called: Callable[[str], str] | None = None) -> Table:
+    asked_by = ["Asked by"] if called else []
+    grid = grid_of("Id", "State", "Started (UTC)", "Findings", "USD a month", *asked_by, right=("Findings", "USD a month"))
+    for audit in audits:
+        outcome = audit["outcome"]
+        grid.add_row(
+            Text(one_line(audit["id"])),
+            Text(audit["state"], STYLES[audit["state"]]),
+            minute(audit["started_at"]),
+            f"{outcome['findings']:,}" if outcome else "",
+            f"{Decimal(outcome['monthly_savings_usd']):,.2f}" if outcome else "",
+            *([Text(called(audit["requested_by"]))] if called else []),
+        )
+    return grid
+
+
+def _name(who: str) -> str:
+    """The role or user of an ARN, without account and path's kind."""
+    resource = one_line(who).rpartition(":")[2]
+    return resource.partition("/")[2] or resource
+
+
 def draw_audit(audit: AuditDetailDocument, console: Console) -> None:
-    """How it is or how it ended, what it covered, and what it could not see."""
+    """How it is or how it ended, what it covered, what it could not see, and what to do next."""
     console.print(Text(one_line(f"{audit['id']}: {audit['state']}"), STYLES[audit["state"]]))
-    ended = f", ended {audit['finished_at']}" if audit["finished_at"] else ""
-    console.print(Text(f"Asked by {one_line(audit['requested_by'])}; started {audit['started_at']}{ended}."))
-    policy = f"policy version {audit['policy_version']}" if audit["policy_version"] else "the default policy"
-    console.print(Text(one_line(f"By {policy}: {_what(audit)}.")))
-    if audit["error"]:
-        console.print(Text(one_line(audit["error"]), "bold red"))
+    ended = f", ended {minute(audit['finished_at'])} UTC" if audit["finished_at"] else ""
+    console.print(Text(f"Asked by {one_line(audit['requested_by'])}; started {minute(audit['started_at'])} UTC{ended}."))
+    console.print(Text(one_line(_what(audit))))
     if outcome := audit["outcome"]:
         _draw_outcome(outcome, console)
-    required = [gap for gap in audit["gaps"] if not gap["optional"]]
-    for title, gaps in (("Could not be read", required), ("Optional", [gap for gap in audit["gaps"] if gap["optional"]])):
-        if gaps:
-            console.print()
-            console.print(Text(f"{title}:", "bold"))
-        for gap in gaps:
-            console.print(Text(one_line(f"  {gap['region']} of {gap['account']}: {gap['what']}: {gap['reason']}")))
-    if audit["scan_url"]:
+    _draw_unread(audit, console)
+    if error := audit["error"]:
         console.print()
-        console.print(Text(f"The scan document, until {audit['scan_url_expires_at']} at the latest:"))
-        console.print(Text(one_line(audit["scan_url"])), soft_wrap=True)
+        console.print(Text(one_line(error).removeprefix(RUNTIME), "bold red"))
+    next_ = _next(audit)
+    if next_ or audit["scan_url"]:
+        console.print()
+    if audit["scan_url"]:
+        console.print(Text(one_line(f"`slackwater audits show {audit['id']} --format json` has a link to its scan document.")))
+    if next_:
+        console.print(Text(next_, "bold"))
+
+
+def _next(audit: AuditDocument) -> str:
+    error = audit["error"] or ""
+    if error.startswith("PolicyError") or f"{POLICY}:" in error:
+        return "`slackwater policy pull --output slackwater.toml`, mend it,\n`slackwater policy push slackwater.toml`."
+    return "`slackwater findings list` shows what is open." if audit["outcome"] else ""
+
+
+def _draw_unread(audit: AuditDetailDocument, console: Console) -> None:
+    """What could not be read, each thing once with everywhere that it could not; without the scan document, the first few."""
+    several = len({one["account"] for one in (*audit["targets"], *audit["gaps"])}) > 1
+    kinds: dict[str, defaultdict[tuple[str, str], dict[str, str]]] = {
+        "Could not be read": defaultdict(dict),
+        "Could not be read, and is optional": defaultdict(dict),
+    }
+    required, optional = kinds.values()
+    for gap in audit["gaps"]:
+        where = f"{gap['region']} of {gap['account']}" if several else gap["region"]
+        alike = gap["reason"].replace(gap["region"], "").replace(gap["account"], "")
+        (optional if gap["optional"] else required)[gap["what"], alike][where] = gap["reason"]
+    if audit["outcome"] and not audit["gaps"]:
+        for target in audit["outcome"]["incomplete"]:
+            required["", target["why"]][f"{target['region']} of {target['account']}"] = target["why"]
+    for title, unread in kinds.items():
+        if unread:
+            console.print()
+            console.print(Text(f"{title}:", "bold red" if unread is required else "bold"))
+        for (what, _), reasons in unread.items():
+            names = [*reasons]
+            places = names[0] if len(names) == 1 else count(len(names), "target" if several else "region")
+            console.print(Text(one_line(f"  {what} in {places}" if what else f"  {places}")))
+            if len(names) > 1:
+                console.print(Padding(Text(one_line(", ".join(names))), (0, 0, 0, 4)))
+            console.print(Padding(Text(one_line(reasons[names[0]]), "dim"), (0, 0, 0, 4)))
 
 
 def _draw_outcome(outcome: OutcomeDocument, console: Console) -> None:
@@ -88,14 +133,13 @@ def _draw_outcome(outcome: OutcomeDocument, console: Console) -> None:
             f" about {outcome['estimated_usd']} USD."
         )
     )
-    if outcome["incomplete"]:
-        console.print()
-        console.print(Text("Incomplete:", "bold red"))
-    for target in outcome["incomplete"]:
-        console.print(Text(one_line(f"  {target['region']} of {target['account']}: {target['why']}")))
 
 
 def _what(audit: AuditDocument) -> str:
+    """What it was to do; a failed audit's policy may never have been read."""
     detectors = ", ".join(audit["detectors"]) or "every detector that is on"
     regions = ", ".join(audit["regions"]) or "the policy's regions"
-    return f"{detectors}, in {regions}"
+    asked = f"{detectors}, in {regions}."
+    if audit["policy_version"]:
+        return f"By policy version {audit['policy_version']}: {asked}"
+    return f"By the default policy: {asked}" if audit["outcome"] else f"Asked for: {asked}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Final
 
 from rich.console import Console
 from rich.padding import Padding
@@ -13,57 +14,117 @@ from rich.text import Text
 from slackwater.model.tracking import Status
 from slackwater.views.service_document import FindingDetailDocument, TrackedFindingDocument
 from slackwater.views.words import count, one_line
-from slackwater_cli.table import INDENT, STYLES, draw_finding, draw_sighting
+from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.moment import minute
+from slackwater_cli.table import INDENT, STYLES, draw_finding, draw_sighting, money
+
+HEADS: Final = ("Id", "Severity", "USD a month")
 
 
-def draw_findings(findings: Sequence[TrackedFindingDocument], status: Status, console: Console, *, more: bool) -> None:
-    """What each is about and what it costs, in the order given; `more` where these are not all."""
-    console.print(Text(f"{'The first ' if more else ''}{count(len(findings), f'{status} finding')}", "bold"))
+def draw_findings(
+    findings: Sequence[TrackedFindingDocument], status: Status, console: Console, *, more: bool, filtered: bool = False
+) -> None:
+    """What they come to, and each in the order given; `more` where these are not all, `filtered` where others were left out."""
+    match = f" {'matches' if len(findings) == 1 else 'match'} these filters" if filtered else ""
+    gist = (
+        f"{'The first ' if more else ''}{count(len(findings), f'{status} finding')}{match}{_total(findings)}{_all_in(findings)}"
+    )
+    console.print(Text(gist, "bold"))
     if not findings:
         return
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-    grid.add_column("Id", no_wrap=True)
-    grid.add_column("Severity", no_wrap=True)
-    grid.add_column("USD a month", justify="right", no_wrap=True)
-    grid.add_column("Detector", no_wrap=True)
-    grid.add_column("Resource", overflow="fold")
-    for finding in findings:
-        resource, decision = finding["resource"], finding["decision"]
-        until = f", until {decision['until'][:10]}" if decision and decision["until"] else ""
-        grid.add_row(
-            Text(one_line(finding["id"])),
-            Text(finding["severity"], STYLES[finding["severity"]]),
-            _money(finding),
-            Text(one_line(finding["detector"])),
-            Text.assemble(one_line(resource["name"]), (f"\n{one_line(resource['region'])}{until}", "dim")),
-        )
     console.print()
-    console.print(grid)
+    draw_grid(console, _wide(findings), _narrow(findings))
     if more:
         console.print()
         console.print(Text("There are more: --limit 0 shows all.", "bold"))
 
 
+def _total(findings: Sequence[TrackedFindingDocument]) -> str:
+    """What could be saved, each resource once."""
+    best: dict[str, Decimal] = {}
+    unpriced = 0
+    for finding in findings:
+        if (usd := finding["monthly_savings_usd"]) is not None:
+            arn = finding["resource"]["arn"]
+            best[arn] = max(Decimal(usd), best.get(arn, Decimal(0)))
+        elif finding["kind"] == "waste":
+            unpriced += 1
+    without_price = f" ({unpriced:,} unpriced)" if unpriced else ""
+    return f", {sum(best.values()):,.2f} USD a month{without_price}" if findings else ""
+
+
+def _wide(findings: Sequence[TrackedFindingDocument]) -> Table:
+    """A line each."""
+    where, until = _where(findings), [_until(finding) for finding in findings]
+    extra = {"Region": where, "Until (UTC)": until}
+    extra = {name: told for name, told in extra.items() if any(told)}
+    grid = grid_of(*HEADS, "Detector", "Resource", "Resource id", *extra, right=HEADS[-1:])
+    for n, finding in enumerate(findings):
+        resource = finding["resource"]
+        id_ = resource["id"] if resource["id"] != resource["name"] else ""
+        told = [finding["detector"], resource["name"], id_, *(column[n] for column in extra.values())]
+        grid.add_row(*_first(finding), *(Text(one_line(words)) for words in told))
+    return grid
+
+
+def _narrow(findings: Sequence[TrackedFindingDocument]) -> Table:
+    """A few lines each: the name, the resource's id if it is another, then the rest."""
+    grid = grid_of(*HEADS, "Resource", right=HEADS[-1:])
+    for finding, where in zip(findings, _where(findings), strict=True):
+        resource, until = finding["resource"], _until(finding)
+        names = dict.fromkeys((resource["name"], resource["id"]))
+        rest = ", ".join(filter(None, (finding["detector"], where))), until and f"until {until} UTC"
+        lines = [*(Text(one_line(name)) for name in names), *(Text(one_line(line), "dim") for line in rest if line)]
+        grid.add_row(*_first(finding), Text("\n").join(lines))
+    return grid
+
+
+def _first(finding: TrackedFindingDocument) -> tuple[Text, Text, str]:
+    usd = money(finding).removeprefix("saving ").removesuffix(" USD a month")
+    return Text(one_line(finding["id"])), Text(finding["severity"], STYLES[finding["severity"]]), usd
+
+
+def _where(findings: Sequence[TrackedFindingDocument]) -> list[str]:
+    """Where each is, if they are not all in one place."""
+    several = {(finding["resource"]["account"], finding["resource"]["region"]) for finding in findings}
+    accounts = {account for account, _ in several}
+    if len(several) == 1:
+        return [""] * len(findings)
+    resources = [finding["resource"] for finding in findings]
+    return [f"{one['region']} of {one['account']}" if len(accounts) > 1 else one["region"] for one in resources]
+
+
+def _all_in(findings: Sequence[TrackedFindingDocument]) -> str:
+    """The one place that they are all in."""
+    places = {f"{finding['resource']['region']} of {finding['resource']['account']}" for finding in findings}
+    return f", {'all ' if len(findings) > 1 else ''}in {one_line(*places)}" if len(places) == 1 else ""
+
+
+def _until(finding: TrackedFindingDocument) -> str:
+    decision = finding["decision"]
+    return minute(decision["until"]) if decision and decision["until"] else ""
+
+
 def draw_detail(finding: FindingDetailDocument, console: Console) -> None:
     """The finding as a scan draws it, what became of it, and every change."""
     if evidence := finding["finding"]:
-        draw_finding(evidence, console, with_target=True)
+        draw_finding(evidence, console, with_target=True, every_way=True)
     else:
         draw_sighting(finding, console)
         console.print(_indented(Text("Its evidence is no longer kept.", "italic")))
     console.print()
-    ended = f", resolved {finding['resolved_at']}" if finding["resolved_at"] else ""
+    ended = f", resolved {minute(finding['resolved_at'])}" if finding["resolved_at"] else ""
     console.print(Text(one_line(f"{finding['id']}: {state(finding)}"), "bold"), soft_wrap=True)
-    seen = f"last seen as of {finding['last_seen_at']} by audit {finding['audit_id']}"
-    console.print(Text(one_line(f"Opened {finding['opened_at']}, {seen}{ended}.")))
+    seen = f"last seen {minute(finding['last_seen_at'])} by audit {finding['audit_id']}"
+    console.print(Text(one_line(f"Opened {minute(finding['opened_at'])}, {seen}{ended} (UTC).")))
     console.print()
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-    for name in ("When", "What"):
+    for name in ("When (UTC)", "What"):
         grid.add_column(name, no_wrap=True)
     for name in ("Why", "Who"):
         grid.add_column(name, overflow="fold")
     for entry in finding["ledger"]:
-        grid.add_row(entry["at"], entry["happening"], Text(one_line(entry["why"])), Text(one_line(entry["who"])))
+        grid.add_row(minute(entry["at"]), entry["happening"], Text(one_line(entry["why"])), Text(one_line(entry["who"])))
     console.print(grid)
 
 
@@ -77,10 +138,13 @@ def state(finding: TrackedFindingDocument) -> str:
     return f"{finding['status']}{until} by {one_line(decision['who'])}{why}"
 
 
-def _money(finding: TrackedFindingDocument) -> str:
-    if finding["monthly_savings_usd"] is None:
-        return "unknown"
-    return f"{Decimal(finding['monthly_savings_usd']):,.2f}" if finding["kind"] == "waste" else ""
+def standing(finding: TrackedFindingDocument) -> str:
+    """The decision as it stands: `dismissed for good: it is a spare`; the status where there is none."""
+    decision = finding["decision"]
+    if decision is None:
+        return finding["status"]
+    until = f"until {decision['until']}" if decision["until"] else "for good"
+    return one_line(f"{finding['status']} {until}{': ' if decision['why'] else ''}{decision['why']}")
 
 
 def _indented(words: Text) -> Padding:

@@ -41,3 +41,15 @@ def progress() -> Iterator[ScanProgress]:
 
     with bars:
         yield tell
+
+
+@contextmanager
+def waiting(words: str) -> Iterator[None]:
+    """Say what is waited for, and for how long by now."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        shown.add_task(words, total=None)
+        yield

@@ -14,11 +14,15 @@ STATUSES: Final = {signal.SIGINT: ExitStatus.INTERRUPTED, signal.SIGTERM: ExitSt
 
 
 class Stopped(BaseException):
-    """Someone wants the command to end; `status` is what the shell is told. No Exception, lest it be caught in passing."""
+    """Someone wants the command to end; `status` is what the shell is told. No Exception, lest it be caught in passing.
+
+    `left` is how things are then.
+    """
 
     def __init__(self, status: ExitStatus) -> None:
         """By the signal that came."""
         self.status = status
+        self.left = "nothing was written"
         super().__init__(status)
 
 

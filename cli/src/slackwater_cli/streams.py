@@ -16,6 +16,8 @@ from slackwater_cli.exits import OutputClosedError, UsageError
 FILE_WIDTH: Final = 100
 WIDEST: Final = 120
 """Columns: longer lines are hard to read, however wide the terminal."""
+WIDEST_LIST: Final = 240
+"""Columns: what is in a list is looked up, not read."""
 
 
 def note(words: str) -> None:
@@ -58,10 +60,10 @@ def _unwritable() -> Iterator[None]:
         raise UsageError(f"standard output cannot be written: {error.strerror}") from error
 
 
-def rendered(draw: Callable[[Console], None], *, to_terminal: bool = True) -> str:
+def rendered(draw: Callable[[Console], None], *, to_terminal: bool = True, widest: int = WIDEST) -> str:
     """What `draw` prints: coloured and as wide as the terminal, or plain text where it does not go to one."""
     console = Console(highlight=False) if to_terminal else Console(highlight=False, force_terminal=False, width=FILE_WIDTH)
-    console.width = min(console.width, WIDEST)
+    console.width = min(console.width, widest)
     with _unwritable(), console.capture() as captured:  # rich flushes even what it only captures
         draw(console)
     text = captured.get()

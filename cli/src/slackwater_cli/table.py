@@ -89,23 +89,32 @@ def _draw_detectors(doc: ScanDocument, console: Console) -> None:
     console.print(grid)
 
 
-def draw_finding(finding: FindingDocument, console: Console, *, with_target: bool) -> None:
-    """What it is about, what it saves, the evidence as pictures, and the first thing to do."""
+def draw_finding(finding: FindingDocument, console: Console, *, with_target: bool, every_way: bool = False) -> None:
+    """What it is about, what it saves, the evidence as pictures, and the first thing to do, or all with what each risks."""
     money = saving(finding["monthly_savings_usd"]) if finding["recommendations"] else ""
     _draw_head(finding, money, console)
     parts = [_name(finding, with_target=with_target), Text(one_line(finding["summary"]))]
     parts += _pictures(finding["evidence"], console.width - INDENT)
     parts += [Text(f"! {one_line(caveat)}", "italic") for caveat in finding["caveats"]]
     console.print(_indented(Group(*parts)))
+    if every_way:
+        for to_do in finding["recommendations"]:
+            _draw_way(to_do, console)
+        return
     for first in finding["recommendations"][:1]:
         _draw_recommendation(first, len(finding["recommendations"]) - 1, console)
 
 
 def draw_sighting(finding: SightingDocument, console: Console) -> None:
     """The same of a finding without its evidence."""
-    usd = finding["monthly_savings_usd"]
-    _draw_head(finding, saving(usd) if finding["kind"] == "waste" or Decimal(usd or 0) else "", console)
+    _draw_head(finding, money(finding), console)
     console.print(_indented(Group(_name(finding, with_target=True), Text(one_line(finding["summary"])))))
+
+
+def money(finding: SightingDocument) -> str:
+    """What it saves or costs a month; empty where no money is at stake."""
+    usd = finding["monthly_savings_usd"]
+    return saving(usd) if finding["kind"] == "waste" or Decimal(usd or 0) else ""
 
 
 def _draw_head(finding: FindingDocument | SightingDocument, money: str, console: Console) -> None:
@@ -146,9 +155,23 @@ def _pictures(evidence: Sequence[EvidenceDocument], width: int) -> list[Text]:
 
 
 def _draw_recommendation(to_do: RecommendationDocument, others: int, console: Console) -> None:
-    undo = "" if to_do["reversible"] else " This cannot be undone."
     more = f" (Or {count(others, 'other way')}.)" if others else ""
-    console.print(_indented(Text.assemble(("→ ", "green"), f"{one_line(to_do['summary'])}{undo}{more}")))
+    console.print(_indented(Text.assemble(("→ ", "green"), f"{_summary(to_do)}{more}")))
+    _draw_command(to_do, console)
+
+
+def _draw_way(to_do: RecommendationDocument, console: Console) -> None:
+    saves = (f"  {saving(to_do['monthly_savings_usd'])}", "green")
+    console.print(_indented(Text.assemble(("→ ", "green"), _summary(to_do), saves)))
+    console.print(_indented(Text(f"Risk: {one_line(to_do['risk'])}", "dim"), INDENT + 2))
+    _draw_command(to_do, console)
+
+
+def _summary(to_do: RecommendationDocument) -> str:
+    return f"{one_line(to_do['summary'])}{'' if to_do['reversible'] else ' This cannot be undone.'}"
+
+
+def _draw_command(to_do: RecommendationDocument, console: Console) -> None:
     if command := to_do.get("command"):
         # Longer than the terminal, it must still be one line when it is copied.
         console.print(Text(" " * INDENT + one_line(command), "bold"), soft_wrap=True)

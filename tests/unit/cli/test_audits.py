@@ -1,7 +1,9 @@
 """`slackwater audits`."""
 
 import json
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -17,7 +19,11 @@ from slackwater.model import object_keys
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, AuditState, IncompleteTarget, PolicyVersion
 from slackwater.views.scan_json import dump
 from slackwater_cli.commands import audits
+from slackwater_cli.exits import ExitStatus
+from slackwater_cli.progress import waiting
+from slackwater_cli.stopping import Stopped
 
+ADA = "arn:aws:sts::123456789012:assumed-role/Admin/ada"
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 OUTCOME = AuditOutcome(
     targets=3, incomplete_targets=1, incomplete=(IncompleteTarget(account="123456789012", region="us-east-1", why="denied"),),
@@ -166,20 +172,120 @@ def test_an_audit_is_shown_with_what_it_could_not_see_and_where_its_document_is(
     assert done.status == 0
     for part in (
         "audit-1: incomplete\n",
-        "started 2026-11-16T09:07:00Z, ended 2026-11-16T09:12:00Z",
+        "started 2026-11-16 09:07 UTC, ended 2026-11-16 09:12 UTC.",
         "By policy version v1: every detector that is on, in the policy's regions.",
         "7 findings, 1,234.50 USD a month (1 unpriced): 2 opened, 1 changed, 3 resolved.",
         "3 targets, 1 incomplete; 40 requests, 500 metrics, about 0.005 USD.",
-        "us-east-1 of 123456789012: denied",
-        "us-east-1 of 123456789012: fsx:DescribeVolumes: AccessDenied: no",
-        "https://slackwater-bucket.s3.eu-west-1.amazonaws.com/audits/audit-1/scan.json?",
+        "  fsx:DescribeVolumes in us-east-1\n    AccessDenied: no\n",
+        "`slackwater audits show audit-1 --format json` has a link to its scan document.",
     ):
         assert part in done.out
+    assert done.out.endswith("\n`slackwater findings list` shows what is open.\n")
+    assert "https:" not in done.out
     told = json.loads(run("audits", "show", "audit-1", "--format", "json").out)
     assert told["gaps"] == SCAN["scan"]["gaps"]
+    assert told["scan_url"].startswith("https://slackwater-bucket.s3.eu-west-1.amazonaws.com/audits/audit-1/scan.json?")
 
 
 def test_why_an_audit_failed_is_said(run, store: DynamoAudits) -> None:
     store.begin(record("audit-1", "failed"))
 
     assert "PolicyError: every detector is off\n" in run("audits", "show", "audit-1").out
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("PolicyError: every detector is off", "PolicyError: every detector is off"),
+        ("Runtime.HandlerError: s3://b/policy/slackwater.toml:3: no such key", "s3://b/policy/slackwater.toml:3: no such key"),
+    ],
+)
+def test_a_policy_that_failed_an_audit_is_to_be_mended(error: str, said: str, run, store: DynamoAudits) -> None:
+    store.begin(record("audit-1", "failed", error=error, policy=None))
+
+    lines = run("audits", "show", "audit-1").out.splitlines()
+
+    assert lines[2] == "Asked for: every detector that is on, in the policy's regions."
+    assert said in lines
+    assert lines[-2:] == [
+        "`slackwater policy pull --output slackwater.toml`, mend it,",
+        "`slackwater policy push slackwater.toml`.",
+    ]
+
+
+def test_another_failure_says_nothing_of_the_policy(run, store: DynamoAudits) -> None:
+    store.begin(record("audit-1", "failed", error="States.Timeout: no end"))
+
+    assert run("audits", "show", "audit-1").out.endswith("States.Timeout: no end\n")
+
+
+def test_what_could_not_be_read_is_said_once_with_every_region(run, store: DynamoAudits) -> None:
+    def gap(region: str, optional: bool = False) -> dict[str, Any]:
+        reason = f"AccessDenied: no efs in arn:aws:efs:{region}"
+        return {"account": "123456789012", "region": region, "what": "efs:List", "reason": reason, "optional": optional}
+
+    gaps = [gap("us-east-1"), gap("eu-west-1"), gap("eu-west-2", optional=True)]
+    store.begin(record("audit-1", "incomplete"))
+    document = dump({"scan": {"targets": [], "gaps": gaps}}).encode()
+    boto3.client("s3", "eu-west-1").put_object(Bucket="slackwater-bucket", Key=object_keys.scan("audit-1"), Body=document)
+
+    shown = run("audits", "show", "audit-1").out
+
+    assert (
+        "Could not be read:\n  efs:List in 2 regions\n    us-east-1, eu-west-1\n"
+        "    AccessDenied: no efs in arn:aws:efs:us-east-1\n\n"
+        "Could not be read, and is optional:\n  efs:List in eu-west-2\n"
+    ) in shown
+
+
+def test_without_its_scan_document_an_audit_still_says_what_was_incomplete(run, store: DynamoAudits) -> None:
+    store.begin(record("audit-1", "incomplete"))
+
+    assert "Could not be read:\n  us-east-1 of 123456789012\n    denied\n" in run("audits", "show", "audit-1").out
+
+
+@pytest.mark.parametrize(("columns", "asked_by"), [(80, []), (100, ["Admin/ada"]), (160, [ADA])])
+def test_a_list_drops_who_asked_and_never_cuts_an_id(
+    columns: int, asked_by: list[str], run, store: DynamoAudits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    told = record(f"20261116T090700Z-{'0' * 8}", "incomplete", request=AuditRequest(requested_by=ADA))
+    store.begin(replace(told, started_at=NOW.replace(microsecond=5)))
+
+    head, line = run("audits", "list").out.splitlines()
+
+    assert "Started (UTC)" in head
+    assert line.split() == ["20261116T090700Z-00000000", "incomplete", "2026-11-16", "09:07", "7", "1,234.50", *asked_by]
+
+
+def test_an_id_longer_than_the_terminal_is_whole(run, store: DynamoAudits, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    store.begin(record(f"key-{'0' * 32}", "incomplete"))
+
+    assert run("audits", "list").out.splitlines()[1].startswith(f"key-{'0' * 32}  incomplete  2026-11-16 09:07")
+
+
+def test_who_stops_waiting_hears_that_the_audit_goes_on(run, service, while_waiting, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop() -> None:
+        raise Stopped(ExitStatus.INTERRUPTED)
+
+    left: list[int] = []
+    monkeypatch.setattr("slackwater_cli.__main__.os._exit", lambda status: left.append(status) or sys.exit(status))
+    while_waiting(stop)
+
+    done = run("audits", "start", "--wait")
+
+    id_ = service.started[0]["name"]
+    assert left == [130]
+    assert done.err.endswith(f"interrupted; the audit goes on: `slackwater audits show {id_}` tells how it is\n")
+
+
+def test_who_waits_at_a_terminal_sees_the_time_go_by(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    with waiting("Auditing"):
+        pass
+
+    assert "Auditing 0:00:00" in capsys.readouterr().err

@@ -80,3 +80,18 @@ def test_the_docs_hold_a_page_for_each_detector_and_one_that_leads_there(tmp_pat
 
     assert {path.name for path in (tmp_path / "docs").iterdir()} == {"README.md", *(f"{id_}.md" for id_ in registry())}
     assert (tmp_path / "docs/efs-idle.md").read_text("utf-8").startswith("# efs-idle\n")
+
+
+@pytest.mark.parametrize("group", ["", "detectors", "findings", "audits", "policy"])
+def test_summaries_of_commands_fit_80_columns(group: str, run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    told = run(*group.split(), "--help").out
+
+    assert "Commands:" in told
+    assert "..." not in told.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize("command", ["findings list", "findings snooze", "findings dismiss", "findings reopen", "policy push"])
+def test_help_says_with_which_status_a_command_leaves(command: str, run) -> None:
+    assert "\n  Exit status:\n  0 " in run(*command.split(), "--help").out

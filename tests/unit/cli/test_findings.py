@@ -88,13 +88,44 @@ def test_open_findings_are_listed_the_dearest_first(run, store) -> None:
 
     lines = run("findings", "list").out.splitlines()
 
-    assert lines[0] == "4 open findings"
-    assert [line.split()[:3] for line in lines[3::2]] == [
-        ["b", "medium", "1,234.50"],
-        ["a", "medium", "2.00"],
-        ["d", "medium", "ebs-unattached"],
-        ["c", "medium", "unknown"],
+    assert lines[0] == "4 open findings, 1,236.50 USD a month (1 unpriced), all in eu-west-1 of 123456789012"
+    assert [line.split() for line in lines[3:]] == [
+        ["b", "medium", "saves", "1,234.50", "ebs-unattached", "scratch-b", "vol-b"],
+        ["a", "medium", "saves", "2.00", "ebs-unattached", "scratch-a", "vol-a"],
+        ["d", "medium", "ebs-unattached", "scratch-d", "vol-d"],
+        ["c", "medium", "unknown", "ebs-unattached", "scratch-c", "vol-c"],
     ]
+
+
+def test_what_costs_money_is_listed_with_a_plus_and_a_resource_counts_once(run, store) -> None:
+    twice = tracked("a", "3")
+    again = replace(twice, sighting=replace(twice.sighting, id="b", monthly_savings_usd=Decimal(2)))
+    store(twice, again, tracked("c", "-352.15", kind="performance"))
+
+    lines = run("findings", "list").out.splitlines()
+
+    assert lines[0].startswith("3 open findings, 3.00 USD a month, ")
+    assert lines[-1].split()[:3] == ["c", "medium", "+352.15"]
+
+
+def test_filters_are_told_and_regions_where_they_differ(run, store) -> None:
+    store(tracked("a", "2"), tracked("b", "3", region="us-east-1"))
+
+    both, one = run("findings", "list").out, run("findings", "list", "--region", "us-east-1").out
+
+    assert [line.split()[-1] for line in both.splitlines()[2:]] == ["Region", "us-east-1", "eu-west-1"]
+    assert one.startswith("1 open finding matches these filters, 3.00 USD a month, in us-east-1 of 123456789012\n")
+    assert "Region" not in one
+
+
+def test_on_a_narrow_terminal_no_name_is_broken(run, store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    store(tracked("0123456789abcdef", "2"), tracked("b", "3", region="us-east-1"))
+
+    lines = [line.strip() for line in run("findings", "list").out.splitlines()]
+
+    assert lines[-3].endswith("scratch-0123456789abcdef")
+    assert lines[-2:] == ["vol-0123456789abcdef", "ebs-unattached, eu-west-1"]
 
 
 def test_a_list_is_narrowed_down_and_ordered(listed, store) -> None:
@@ -121,9 +152,9 @@ def test_the_limit_spans_pages_and_what_is_left_is_told(run, listed, store, monk
     assert listed("--limit", "5") == ["7", "6", "5", "4", "3"]
     assert listed("--limit", "0") == ["7", "6", "5", "4", "3", "2", "1"]
     few, all_ = run("findings", "list", "--limit", "5").out, run("findings", "list").out
-    assert few.startswith("The first 5 open findings\n")
+    assert few.startswith("The first 5 open findings, 25.00 USD a month, ")
     assert "There are more: --limit 0 shows all." in few
-    assert all_.startswith("7 open findings\n")
+    assert all_.startswith("7 open findings, 28.00 USD a month, ")
     assert "more" not in all_
     told = json.loads(run("findings", "list", "--limit", "5", "--format", "json").out)
     assert (set(told), told["more"]) == ({"findings", "more"}, True)
@@ -170,7 +201,7 @@ def test_the_stacks_region_is_where_the_table_is(run, store, monkeypatch: pytest
     store(tracked("a"))
     monkeypatch.setenv("AWS_REGION", "us-east-2")
 
-    assert run("findings", "list", "--stack-region", "eu-west-1").out.startswith("1 open finding\n")
+    assert run("findings", "list", "--stack-region", "eu-west-1").out.startswith("1 open finding, ")
 
 
 def test_nothing_found_is_said(run, service) -> None:
@@ -190,7 +221,8 @@ def test_nothing_found_is_said(run, service) -> None:
         (["--account", "12345"], "--account '12345': an account has twelve digits"),
         (["--min-saving", "-1"], "--min-saving '-1': not an amount"),
         (["--min-saving", "nan"], "--min-saving 'nan': not an amount"),
-        (["--status", "closed"], "--status 'closed': there are open, snoozed"),
+        (["--status", "closed"], "--status 'closed': there are open, snoozed, dismissed, resolved\n"),
+        (["--status", "approved"], "--status approved comes with a later release"),
         (["--sort", "age"], "--sort 'age': there are -monthly_savings_usd"),
         (["--region", "eu-wset-1"], "--region: no region 'eu-wset-1'; did you mean eu-west-1?"),
         (["--limit", "-1"], "--limit"),
@@ -213,6 +245,7 @@ EVIDENCE = {
     "evidence": [{"label": "Size", "value": 100, "unit": "GiB"}],
     "recommendations": [
         {"action": "delete", "summary": "Delete it.", "monthly_savings_usd": "12.30", "risk": "Gone.", "reversible": False},
+        {"action": "keep", "summary": "Archive it.", "monthly_savings_usd": "9.00", "risk": "Slow.", "reversible": True},
     ],
     "fingerprint": "abc",
 }  # fmt: skip
@@ -233,9 +266,10 @@ def test_a_finding_is_shown_as_a_scan_draws_it_with_what_became_of_it(run, store
         "MEDIUM  ebs-unattached",
         "saves 12.30 USD a month",
         "! It may be wanted.",
-        "→ Delete it. This cannot be undone.",
+        "→ Delete it. This cannot be undone.  saves 12.30 USD a month\n          Risk: Gone.",
+        "→ Archive it.  saves 9.00 USD a month\n          Risk: Slow.",
         f"a: snoozed until {LATER} by {CALLER}: moving house",
-        "Opened 2026-11-01T06:00:00Z",
+        "Opened 2026-11-01 06:00, last seen 2026-11-01 06:00 by audit audit-1 (UTC).",
         "opened   new",
         "snoozed  moving house",
     ):
@@ -278,7 +312,25 @@ def test_a_snooze_for_days_ends_after_them(run, store, monkeypatch: pytest.Monke
     store(tracked("a"))
 
     assert run("findings", "snooze", "a", "--days", "7").out == f"a: snoozed until 2036-12-08T12:00:00Z by {CALLER}\n"
-    assert run("findings", "list", "--status", "snoozed").out.splitlines()[4].strip() == "eu-west-1, until 2036-12-08"
+    assert run("findings", "list", "--status", "snoozed").out.splitlines()[3].endswith("vol-a        2036-12-08 12:00")
+
+
+def test_an_end_may_be_a_day_which_counts_whole(run, store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slackwater_cli.commands.findings.clock", lambda: datetime(2036, 12, 1, 12, tzinfo=UTC))
+    store(tracked("a"))
+
+    assert run("findings", "snooze", "a", "--until", "2036-12-01").out == f"a: snoozed until 2036-12-01T23:59:59Z by {CALLER}\n"
+    assert run("findings", "dismiss", "a", "--why", "x", "--until", "9999-12-31").status == 0
+
+
+def test_a_decision_says_what_it_replaces(run, store) -> None:
+    store(tracked("a"))
+
+    assert run("findings", "reopen", "a").err == "It was open already.\n"
+    assert run("findings", "dismiss", "a", "--why", "it is a spare").err == ""
+    assert run("findings", "dismiss", "a", "--why", "it is a spare").err == "It was dismissed already.\n"
+    assert run("findings", "snooze", "a", "--until", LATER).err == "It was dismissed for good: it is a spare\n"
+    assert run("findings", "reopen", "a").err == f"It was snoozed until {LATER}\n"
 
 
 @pytest.mark.parametrize(
@@ -288,13 +340,14 @@ def test_a_snooze_for_days_ends_after_them(run, store, monkeypatch: pytest.Monke
         (["snooze", "nobody", "--days", "7"], "nobody"),
         (["snooze", "a"], "either --days or --until"),
         (["snooze", "a", "--days", "7", "--until", LATER], "either --days or --until"),
-        (["snooze", "a", "--days", "367"], "--days"),
-        (["snooze", "a", "--until", "2020-01-01T00:00:00Z"], "future"),
+        (["snooze", "a", "--days", "367"], "--days: at most 366"),
+        (["snooze", "a", "--until", "2020-01-01T00:00:00Z"], "--until: not in the future"),
+        (["snooze", "a", "--until", "2026-13-01"], "--until"),
         (["snooze", "a", "--until", "tomorrow"], "--until 'tomorrow': not a time"),
         (["snooze", "a", "--until", ""], "--until '': not a time"),
         (["dismiss", "a", "--why", "x", "--until", ""], "--until '': not a time"),
         (["dismiss", "a"], "--why"),
-        (["dismiss", "a", "--why", " "], "a dismissal needs a reason"),
+        (["dismiss", "a", "--why", " "], "--why: a dismissal needs a reason"),
         (["dismiss", "a", "--why", "x", "--until", "2020-01-01T00:00:00Z"], "future"),
     ],
 )

@@ -1,6 +1,7 @@
 """`slackwater policy push | pull | history`, and how commands find the service."""
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -41,6 +42,8 @@ def test_every_version_is_in_the_history_the_newest_first(push, run, service) ->
     assert [version["version"] for version in told] == pushed[::-1]
     assert [version["size_bytes"] for version in told] == [len(BETTER.encode()), len(GOOD)]
     assert [line.split()[0] for line in lines] == ["Version", *pushed[::-1]]
+    assert "Stored (UTC)" in lines[0]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", " ".join(lines[1].split()[1:3]))
 
 
 def test_a_wrong_policy_is_told_with_every_mistake_and_not_stored(push, run, service) -> None:

@@ -23,7 +23,9 @@ from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus
 from slackwater_cli.listing import first
 from slackwater_cli.options import STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
-from slackwater_cli.streams import note, rendered, write
+from slackwater_cli.progress import waiting
+from slackwater_cli.stopping import Stopped
+from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
 from slackwater_cli.targets import refuse_unknown
 
 POLL_S: Final = 5
@@ -50,7 +52,7 @@ def start(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Start an audit and print its id; regions and detectors are the policy's unless they are named.
+    """Start an audit and print its id. Regions and detectors are the policy's unless they are named.
 
     \b
     Exit status with --wait:
@@ -69,7 +71,12 @@ def start(
         note(f"It is on its way; `slackwater audits show {id_}` tells how it is.")
         return
     note(f"Audit {id_} is on its way.")
-    ended = _ended(audits, id_)
+    try:
+        with waiting("Auditing"):
+            ended = _ended(audits, id_)
+    except Stopped as stopped:
+        stopped.left = f"the audit goes on: `slackwater audits show {id_}` tells how it is"
+        raise
     _write(ended, format)
     raise typer.Exit(STATUS[ended["state"]])
 
@@ -82,13 +89,20 @@ def list_(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List audits, the newest first."""
+    """List audits, the newest first.
+
+    \b
+    Exit status:
+    0 listed, if there is none too
+    2 wrong usage
+    4 no credentials, not allowed, or nothing reachable
+    """  # noqa: D301 -- the mark that keeps the lines apart
     found = first(limit, _audits(deployment(stack, stack_region, profile)).listed)
     told, more = [service_json.audit(record) for record in found.items], found.cursor is not None
     if format is Output.JSON:
         write(dump({"audits": told, "more": more}))
     else:
-        write(rendered(partial(draw_audits, told, more=more)))
+        write(rendered(partial(draw_audits, told, more=more), widest=WIDEST_LIST))
 
 
 @app.command()
@@ -99,7 +113,7 @@ def show(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Show an audit: how it is or how it ended, what it covered, and what it could not see."""
+    """Show an audit: how it ended, and what it could not see."""
     _write(_audits(deployment(stack, stack_region, profile)).shown(id), format)
 
 

@@ -28,7 +28,7 @@ DUMMY_KEYS: Final = ("AKIASIMULATED0000000", "simulated")
 def demo(
     output: Annotated[Path, typer.Option(metavar="DIR", help="Folder for findings.json.")] = Path("demo-output"),
 ) -> None:
-    """Audit a simulated account, and show what was planted in it beside what was found. No AWS account is touched.
+    """Audit a simulated account. What was planted in it is shown beside what was found; no AWS account is touched.
 
     \b
     Exit status:

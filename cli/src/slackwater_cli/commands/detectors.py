@@ -33,7 +33,7 @@ def list_() -> None:
 
 @app.command()
 def show(id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
-    """Show a detector's page: what it finds, when it is wrong, its limits and its worked cases."""
+    """Show a detector's page. It has what it finds, when it is wrong, its limits and its worked cases."""
     if said := unknown("detector", [id], registry(), LIST_DETECTORS):
         raise UsageError(*said)
     page = render_page(id, registry()[id], documentation(id))

@@ -45,7 +45,7 @@ def doctor(
     external_id: ExternalIdOption = None,
     format: FormatOption = Output.TABLE,
 ) -> None:
-    """Say what a scan may and may not see, before the first one, and the statement that would close the gaps.
+    """Say what a scan may and may not see, before the first one. Prints the statement that would close the gaps.
 
     Each action is asked for once in each region, by its smallest call. That costs 0.00001 USD a region.
 

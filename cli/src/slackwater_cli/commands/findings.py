@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.findings import LONGEST_SNOOZE, Action, Findings
+from slackwater.app.findings import DECIDABLE, LONGEST_SNOOZE, Action, BadDecisionError, Findings
 from slackwater.app.nearest import unknown
 from slackwater.app.policy import LIST_DETECTORS
 from slackwater.app.wiring import clock, serving
@@ -23,9 +23,9 @@ from slackwater.views import service_json
 from slackwater.views.scan_json import dump
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import UsageError
-from slackwater_cli.findings_table import draw_detail, draw_findings, state
+from slackwater_cli.findings_table import draw_detail, draw_findings, standing, state
 from slackwater_cli.listing import first
-from slackwater_cli.moment import moment
+from slackwater_cli.moment import end
 from slackwater_cli.options import (
     STACK,
     FormatOption,
@@ -36,15 +36,21 @@ from slackwater_cli.options import (
     StackRegionOption,
     one_of,
 )
-from slackwater_cli.streams import rendered, write
+from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
 from slackwater_cli.targets import check_named_regions
 
 ACCOUNT: Final = re.compile("[0-9]{12}")
+SET: Final[tuple[Status, ...]] = (*DECIDABLE, "resolved")
+LATER: Final = tuple(status for status in STATUSES if status not in SET)
+"""Nothing sets these yet."""
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The finding's id, as the list shows it.")]
 WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept for good.")]
 UntilOption = Annotated[
-    str | None, typer.Option("--until", metavar="RFC3339", help="Until this time, such as 2026-12-01T00:00:00Z.")
+    str | None,
+    typer.Option(
+        "--until", metavar="TIME", help="Until the end of this day, 2026-12-01, or a time, 2026-12-01T09:00:00Z; UTC."
+    ),
 ]
 
 app = typer.Typer(
@@ -55,7 +61,8 @@ app = typer.Typer(
 @app.command("list")
 def list_(
     status: Annotated[
-        Status, typer.Option(parser=one_of("--status", STATUSES), metavar="|".join(STATUSES), help="Findings of this status.")
+        Status,
+        typer.Option(parser=one_of("--status", SET, later=LATER), metavar="|".join(SET), help="Findings of this status."),
     ] = "open",
     detector: Annotated[str | None, typer.Option(metavar="ID", help="Of this detector.")] = None,
     account: Annotated[str | None, typer.Option(metavar="A", help="In this account.")] = None,
@@ -79,7 +86,14 @@ def list_(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List findings: the open ones, the dearest first, unless asked otherwise."""
+    """List the open findings, the dearest first, or others.
+
+    \b
+    Exit status:
+    0 listed, if there is none too
+    2 wrong usage
+    4 no credentials, not allowed, or nothing reachable
+    """  # noqa: D301 -- the mark that keeps the lines apart
     if detector is not None and (said := unknown("detector", [detector], registry(), LIST_DETECTORS)):
         raise UsageError(f"--detector: {said[0]}")
     if account is not None and not ACCOUNT.fullmatch(account):
@@ -102,7 +116,8 @@ def list_(
     if format is Output.JSON:
         write(dump({"findings": told, "more": more}))
     else:
-        write(rendered(partial(draw_findings, told, status, more=more)))
+        filtered = query != FindingQuery(status=status, order=sort)
+        write(rendered(partial(draw_findings, told, status, more=more, filtered=filtered), widest=WIDEST_LIST))
 
 
 @app.command()
@@ -122,18 +137,29 @@ def show(
 @app.command()
 def snooze(
     id: IdArgument,
-    days: Annotated[int | None, typer.Option(metavar="N", min=1, max=LONGEST_SNOOZE.days, help="For so many days.")] = None,
+    days: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help=f"For so many days, {LONGEST_SNOOZE.days} at most.")
+    ] = None,
     until: UntilOption = None,
     why: WhyOption = "",
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Put a finding aside for a while; then it opens again, if it is still there."""
+    """Put a finding aside for a while. Then it opens again, if it is still there.
+
+    \b
+    Exit status:
+    0 decided, or so already
+    2 wrong usage, no such finding, or its status does not allow it
+    4 no credentials, not allowed, or nothing reachable
+    """  # noqa: D301 -- the mark that keeps the lines apart
     if (days is None) == (until is None):
         raise UsageError("Say for how long: either --days or --until")
-    end = (clock() + timedelta(days=days or 0)).replace(microsecond=0) if until is None else moment(until, "--until")
-    _decide(deployment(stack, stack_region, profile), id, "snooze", why, end)
+    if days is not None and days > LONGEST_SNOOZE.days:
+        raise UsageError(f"--days: at most {LONGEST_SNOOZE.days}")
+    to = (clock() + timedelta(days=days or 0)).replace(microsecond=0) if until is None else end(until, "--until")
+    _decide(deployment(stack, stack_region, profile), id, "snooze", why, to)
 
 
 @app.command()
@@ -145,9 +171,16 @@ def dismiss(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Say that a finding is as it should be: for good, or until a time."""
-    end = None if until is None else moment(until, "--until")
-    _decide(deployment(stack, stack_region, profile), id, "dismiss", why, end)
+    """Say that a finding is as it should be: for good, or until a time.
+
+    \b
+    Exit status:
+    0 decided, or so already
+    2 wrong usage, no such finding, or its status does not allow it
+    4 no credentials, not allowed, or nothing reachable
+    """  # noqa: D301 -- the mark that keeps the lines apart
+    to = None if until is None else end(until, "--until")
+    _decide(deployment(stack, stack_region, profile), id, "dismiss", why, to)
 
 
 @app.command()
@@ -158,14 +191,29 @@ def reopen(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Take back what was decided."""
+    """Take back what was decided.
+
+    \b
+    Exit status:
+    0 decided, or so already
+    2 wrong usage, no such finding, or its status does not allow it
+    4 no credentials, not allowed, or nothing reachable
+    """  # noqa: D301 -- the mark that keeps the lines apart
     _decide(deployment(stack, stack_region, profile), id, "reopen", why, None)
 
 
 def _decide(there: Deployment, id_: str, action: Action, why: str, until: datetime | None) -> None:
-    who = identity(there.session).arn
-    decided = _findings(there).decided(id_, action, who=who, why=why, until=until, now=clock())
+    who, findings = identity(there.session).arn, _findings(there)
+    before = findings.store.get(id_)
+    try:
+        decided = findings.decided(id_, action, who=who, why=why, until=until, now=clock())
+    except BadDecisionError as error:
+        raise UsageError(f"--{error.part}: {error.problem}") from error
     write(f"{id_}: {state(service_json.tracked_finding(decided))}\n")
+    if before and before.revision == decided.revision:
+        note(f"It was {decided.status} already.")
+    elif before and before.decision:
+        note(f"It was {standing(service_json.tracked_finding(before))}")
 
 
 def _findings(there: Deployment) -> Findings:

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from slackwater.app.policies import Policies
 from slackwater.app.policy import DEFAULT_POLICY, check_regions, load_policy, policy_schema, policy_text
@@ -18,6 +17,8 @@ from slackwater.ports import Version
 from slackwater.views.scan_json import dump, rfc3339
 from slackwater_cli.deployment import deployment
 from slackwater_cli.exits import UsageError
+from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.moment import minute
 from slackwater_cli.options import STACK, STANDARD_OUTPUT, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.output import output_file
 from slackwater_cli.streams import note, rendered, write
@@ -28,7 +29,7 @@ app = typer.Typer(rich_markup_mode=None, help="What operators may change.", no_a
 
 @app.command()
 def check(file: Annotated[Path, typer.Argument(metavar="FILE")] = DEFAULT_POLICY) -> None:
-    """Check a policy file, without asking AWS; leave with status 2 if it is wrong."""
+    """Check a policy file, without asking AWS. Leaves with status 2 if it is wrong."""
     regions = regions_without_asking()
     policy = load_policy(file, registry(), regions=regions)
     check_regions(file, regions)
@@ -48,10 +49,16 @@ def push(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Check a policy file, and have the deployed service go by it from its next audit on.
+    """Check a policy file, and have the deployed service go by it.
 
-    The last push wins, whoever made it; the history has them all.
-    """
+    It does from its next audit on. The last push wins, whoever made it; the history has them all.
+
+    \b
+    Exit status:
+    0 stored
+    2 wrong usage or policy; nothing was stored
+    4 no credentials, not allowed, or nothing reachable
+    """  # noqa: D301 -- the mark that keeps the lines apart
     text = policy_text(file)
     stored = _policies(stack, stack_region, profile).push(text, str(file))
     write(f"{stored.version}\n")
@@ -87,7 +94,7 @@ def history(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List every version of the policy and every deletion, the newest first."""
+    """List every version and deletion of the policy, the newest first."""
     versions = [*_policies(stack, stack_region, profile).history()]
     if format is Output.JSON:
         write(
@@ -111,10 +118,8 @@ def _draw_history(versions: list[Version], console: Console) -> None:
     if not versions:
         console.print("No policy is stored: the defaults hold.")
         return
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-    grid.add_column("Version", no_wrap=True)
-    grid.add_column("Stored", no_wrap=True)
-    grid.add_column("Bytes", justify="right")
+    grid = grid_of("Version", "Stored (UTC)", "Bytes", right=("Bytes",))
     for version in versions:
-        grid.add_row(version.id, rfc3339(version.at), "deleted" if version.size_bytes is None else f"{version.size_bytes:,}")
-    console.print(grid)
+        size = "deleted" if version.size_bytes is None else f"{version.size_bytes:,}"
+        grid.add_row(version.id, minute(rfc3339(version.at)), size)
+    draw_grid(console, grid)

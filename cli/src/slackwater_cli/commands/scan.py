@@ -84,7 +84,7 @@ def scan(
     role_arn: RoleOption = None,
     external_id: ExternalIdOption = None,
 ) -> None:
-    """Find storage that stands still and machines whose burst has run dry. Reads only.
+    """Find idle storage, and machines whose burst has run dry. Reads only.
 
     \b
     Exit status:
