@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 from moto import mock_aws
-from samcli.yamlhelper import yaml_parse
 
 from slackwater.aws import session as aws_session
 from slackwater.aws.inventory import AwsInventory
@@ -78,14 +76,6 @@ def moto_session() -> AwsSession:
         session = AwsSession(meter=CallMeter(), home="ap-northeast-1")
         session.client("dynamodb", session.home)
     return session
-
-
-@pytest.fixture(scope="session")
-def table_properties() -> dict[str, Any]:
-    """What the template says of the table, as far as CreateTable takes it."""
-    template = yaml_parse((Path(__file__).parents[2] / "template.yaml").read_text())
-    (declared,) = [one["Properties"] for one in template["Resources"].values() if one["Type"] == "AWS::DynamoDB::Table"]
-    return {name: declared[name] for name in ("BillingMode", "KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes")}
 
 
 @pytest.fixture

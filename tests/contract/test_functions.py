@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from botocore.exceptions import ClientError
 from jsonschema import Draft202012Validator
 from moto import mock_aws
 from pydantic import ValidationError
@@ -16,10 +17,11 @@ from pydantic import ValidationError
 from slackwater.app import audit_publish, wiring
 from slackwater.app.policy import PolicyError
 from slackwater.app.telemetry import LOGGER, METRICS
+from slackwater.aws.errors import AwsError, remedies
 from slackwater.aws.event_bus import EventBridgeBus
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession
-from slackwater.aws.table import INDEXES, PROJECTED
+from slackwater.aws.table import Table
 from slackwater.model import object_keys
 from slackwater.ports import NotSentError
 from slackwater.views import scan_json
@@ -75,7 +77,7 @@ def simulator():
 
 
 @pytest.fixture
-def deployed(monkeypatch, tmp_path, simulator):
+def deployed(monkeypatch, tmp_path, simulator, table_properties):
     environment = {
         "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "ap-northeast-1",
         "TABLE_NAME": "slackwater-table", "BUCKET_NAME": "slackwater-bucket", "RETENTION_DAYS": "400", "EVENT_BUS_NAME": "default",
@@ -94,7 +96,7 @@ def deployed(monkeypatch, tmp_path, simulator):
     with mock_aws():
         session = AwsSession(meter=CallMeter())
         make_bucket(session)
-        make_table(session)
+        session.client("dynamodb", "ap-northeast-1").create_table(TableName="slackwater-table", **table_properties)
         yield Deployment(simulator, session)
 
 
@@ -102,28 +104,6 @@ def make_bucket(session: AwsSession) -> None:
     s3 = session.client("s3", "ap-northeast-1")
     s3.create_bucket(Bucket="slackwater-bucket", CreateBucketConfiguration={"LocationConstraint": "ap-northeast-1"})
     s3.put_bucket_versioning(Bucket="slackwater-bucket", VersioningConfiguration={"Status": "Enabled"})
-
-
-def make_table(session: AwsSession) -> None:
-    keys = sorted({"pk", "sk", *(attribute for keys in INDEXES.values() for attribute in keys)})
-    session.client("dynamodb", "ap-northeast-1").create_table(
-        TableName="slackwater-table",
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
-        KeySchema=schema("pk", "sk"),
-        GlobalSecondaryIndexes=[
-            {
-                "IndexName": name,
-                "KeySchema": schema(*keys),
-                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(PROJECTED)},
-            }
-            for name, keys in INDEXES.items()
-        ],
-    )
-
-
-def schema(hash_: str, range_: str):
-    return [{"AttributeName": hash_, "KeyType": "HASH"}, {"AttributeName": range_, "KeyType": "RANGE"}]
 
 
 def metrics(capsys) -> dict[str, float]:
@@ -182,6 +162,34 @@ def test_the_scan_counts_its_own_calls_however_warm_it_is(deployed) -> None:
 
     assert usages[0]["api_calls"]["ec2:DescribeVolumes"] == usages[1]["api_calls"]["ec2:DescribeVolumes"]
     assert usages[0]["metrics_requested"] == usages[1]["metrics_requested"] > 0
+
+
+def test_a_table_that_throttles_half_way_fails_the_step_and_its_retry_loses_nothing(deployed, monkeypatch) -> None:
+    deployed.put_policy("[scan]\nregions = ['ap-northeast-1']\n")
+    deployed.call("plan")
+    results = [deployed.call("scan")]
+    put, answers = Table.put, iter([True] * 5)
+
+    def throttled(table: Table, *puts):
+        if next(answers, False):
+            return put(table, *puts)
+        refused = {"Error": {"Code": "ThrottlingException", "Message": "Rate exceeded"}}
+        with remedies():
+            raise ClientError(refused, "TransactWriteItems")
+
+    with monkeypatch.context() as busy:
+        busy.setattr(Table, "put", throttled)
+        with pytest.raises(AwsError, match="Rate exceeded"):
+            deployed.call("publish", {"audit_id": AUDIT, "results": results})
+
+    def stored(kind: str) -> list[str]:
+        return sorted(item["pk"]["S"] for item in deployed.items if item["sk"]["S"].startswith(kind))
+
+    assert len(stored("FINDING")) == len(stored("LEDGER#")) == 5
+
+    assert deployed.call("publish", {"audit_id": AUDIT, "results": results})["state"] == "complete"
+    whole = deployed.document(object_keys.scan(AUDIT))
+    assert stored("FINDING") == stored("LEDGER#") == sorted(f"FINDING#{finding['id']}" for finding in whole["findings"])
 
 
 def test_a_target_that_failed_is_named(deployed, capsys) -> None:

@@ -65,6 +65,21 @@ StackRegionOption = Annotated[
     typer.Option("--stack-region", metavar="R", help="Region of that stack, instead of AWS_REGION or the profile's."),
 ]
 STACK: Final = "slackwater"
+
+LISTED: Final = """\b
+Exit status:
+0 listed, if there is none too
+2 wrong usage
+4 no credentials, not allowed, or nothing reachable
+"""
+DECIDED: Final = """\b
+Exit status:
+0 decided, or so already
+2 wrong usage, no such finding, or its status does not allow it
+4 no credentials, not allowed, or nothing reachable
+"""
+"""What the help of several commands ends with. The \\b keeps the lines apart."""
+
 STANDARD_OUTPUT: Final = "-"
 
 

@@ -13,7 +13,6 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from slackwater.aws import table
 from slackwater_cli.__main__ import main
 from slackwater_simulator import Simulator, demo_fleet
 
@@ -148,7 +147,7 @@ def stacks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stacks]:
 
 
 @pytest.fixture
-def service(stacks: Stacks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stacks]:
+def service(stacks: Stacks, table_properties: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[Stacks]:
     """The deployed service, without its functions: stack, table and bucket."""
     for name, value in {"ACCESS_KEY_ID": "AKIADUMMY", "SECRET_ACCESS_KEY": "dummy", "REGION": HOME}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
@@ -163,21 +162,5 @@ def service(stacks: Stacks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stacks]
         s3 = boto3.client("s3", HOME)
         s3.create_bucket(Bucket="slackwater-bucket", CreateBucketConfiguration={"LocationConstraint": HOME})
         s3.put_bucket_versioning(Bucket="slackwater-bucket", VersioningConfiguration={"Status": "Enabled"})
-        boto3.client("dynamodb", HOME).create_table(
-            TableName="findings-table",
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=_keys("pk", "sk"),
-            AttributeDefinitions=[
-                {"AttributeName": name, "AttributeType": "S"}
-                for name in {"pk", "sk"}.union(*(keys for keys in table.INDEXES.values()))
-            ],
-            GlobalSecondaryIndexes=[
-                {"IndexName": name, "KeySchema": _keys(*keys), "Projection": {"ProjectionType": "ALL"}}
-                for name, keys in table.INDEXES.items()
-            ],
-        )
+        boto3.client("dynamodb", HOME).create_table(TableName="findings-table", **table_properties)
         yield stacks
-
-
-def _keys(partition: str, sort: str) -> Any:
-    return [{"AttributeName": partition, "KeyType": "HASH"}, {"AttributeName": sort, "KeyType": "RANGE"}]

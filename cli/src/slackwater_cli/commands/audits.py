@@ -22,7 +22,7 @@ from slackwater_cli.audits_table import draw_audit, draw_audits
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus
 from slackwater_cli.listing import first
-from slackwater_cli.options import STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
+from slackwater_cli.options import LISTED, STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.progress import waiting
 from slackwater_cli.stopping import Stopped
 from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
@@ -81,7 +81,7 @@ def start(
     raise typer.Exit(STATUS[ended["state"]])
 
 
-@app.command("list")
+@app.command("list", epilog=LISTED)
 def list_(
     limit: Annotated[int, typer.Option(metavar="N", min=0, help="Show so many; 0 shows all.")] = PAGE,
     format: FormatOption = Output.TABLE,
@@ -89,14 +89,7 @@ def list_(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List audits, the newest first.
-
-    \b
-    Exit status:
-    0 listed, if there is none too
-    2 wrong usage
-    4 no credentials, not allowed, or nothing reachable
-    """  # noqa: D301 -- the mark that keeps the lines apart
+    """List audits, the newest first."""
     found = first(limit, _audits(deployment(stack, stack_region, profile)).listed)
     told, more = [service_json.audit(record) for record in found.items], found.cursor is not None
     if format is Output.JSON:

@@ -27,6 +27,8 @@ from slackwater_cli.findings_table import draw_detail, draw_findings, standing, 
 from slackwater_cli.listing import first
 from slackwater_cli.moment import end
 from slackwater_cli.options import (
+    DECIDED,
+    LISTED,
     STACK,
     FormatOption,
     Output,
@@ -58,7 +60,7 @@ app = typer.Typer(
 )
 
 
-@app.command("list")
+@app.command("list", epilog=LISTED)
 def list_(
     status: Annotated[
         Status,
@@ -86,14 +88,7 @@ def list_(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List the open findings, the dearest first, or others.
-
-    \b
-    Exit status:
-    0 listed, if there is none too
-    2 wrong usage
-    4 no credentials, not allowed, or nothing reachable
-    """  # noqa: D301 -- the mark that keeps the lines apart
+    """List the open findings, the dearest first, or others."""
     if detector is not None and (said := unknown("detector", [detector], registry(), LIST_DETECTORS)):
         raise UsageError(f"--detector: {said[0]}")
     if account is not None and not ACCOUNT.fullmatch(account):
@@ -134,7 +129,7 @@ def show(
     write(dump(detail) if format is Output.JSON else rendered(partial(draw_detail, detail)))
 
 
-@app.command()
+@app.command(epilog=DECIDED)
 def snooze(
     id: IdArgument,
     days: Annotated[
@@ -146,14 +141,7 @@ def snooze(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Put a finding aside for a while. Then it opens again, if it is still there.
-
-    \b
-    Exit status:
-    0 decided, or so already
-    2 wrong usage, no such finding, or its status does not allow it
-    4 no credentials, not allowed, or nothing reachable
-    """  # noqa: D301 -- the mark that keeps the lines apart
+    """Put a finding aside for a while. Then it opens again, if it is still there."""
     if (days is None) == (until is None):
         raise UsageError("Say for how long: either --days or --until")
     if days is not None and days > LONGEST_SNOOZE.days:
@@ -162,7 +150,7 @@ def snooze(
     _decide(deployment(stack, stack_region, profile), id, "snooze", why, to)
 
 
-@app.command()
+@app.command(epilog=DECIDED)
 def dismiss(
     id: IdArgument,
     why: WhyOption,
@@ -171,19 +159,12 @@ def dismiss(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Say that a finding is as it should be: for good, or until a time.
-
-    \b
-    Exit status:
-    0 decided, or so already
-    2 wrong usage, no such finding, or its status does not allow it
-    4 no credentials, not allowed, or nothing reachable
-    """  # noqa: D301 -- the mark that keeps the lines apart
+    """Say that a finding is as it should be: for good, or until a time."""
     to = None if until is None else end(until, "--until")
     _decide(deployment(stack, stack_region, profile), id, "dismiss", why, to)
 
 
-@app.command()
+@app.command(epilog=DECIDED)
 def reopen(
     id: IdArgument,
     why: WhyOption = "",
@@ -191,14 +172,7 @@ def reopen(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Take back what was decided.
-
-    \b
-    Exit status:
-    0 decided, or so already
-    2 wrong usage, no such finding, or its status does not allow it
-    4 no credentials, not allowed, or nothing reachable
-    """  # noqa: D301 -- the mark that keeps the lines apart
+    """Take back what was decided."""
     _decide(deployment(stack, stack_region, profile), id, "reopen", why, None)
 
 
