@@ -16,7 +16,6 @@ from slackwater.app.api_document import document
 from slackwater.app.api_problems import answer_problems, route
 from slackwater.app.audit_request import check_regions
 from slackwater.app.findings import Action
-from slackwater.app.nearest import unknown
 from slackwater.app.policy import LIST_DETECTORS
 from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER
@@ -24,6 +23,7 @@ from slackwater.app.wiring import clock, serving
 from slackwater.engine.registry import registry
 from slackwater.model.audits import AuditRequest
 from slackwater.model.listing import PAGE, FindingQuery
+from slackwater.model.nearest import unknown
 from slackwater.views import service_json
 from slackwater.views.service_document import (
     AuditDetailDocument,

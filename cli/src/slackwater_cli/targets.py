@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from slackwater.app.nearest import unknown
 from slackwater.app.policy import LIST_REGIONS, check_regions
 from slackwater.aws.errors import AwsError
 from slackwater.aws.identity import identity
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.regions import default_region, enabled_regions, known_regions
 from slackwater.aws.session import AwsSession, Endpoint
+from slackwater.model.nearest import unknown
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
 from slackwater_cli.exits import UsageError

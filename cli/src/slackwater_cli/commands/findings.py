@@ -12,12 +12,12 @@ from typing import Annotated, Final
 import typer
 
 from slackwater.app.findings import DECIDABLE, LONGEST_SNOOZE, Action, BadDecisionError, Findings
-from slackwater.app.nearest import unknown
 from slackwater.app.policy import LIST_DETECTORS
 from slackwater.app.wiring import clock, serving
 from slackwater.aws.identity import identity
 from slackwater.engine.registry import registry
 from slackwater.model.listing import FINDING_ORDERS, PAGE, FindingOrder, FindingQuery
+from slackwater.model.nearest import unknown
 from slackwater.model.tracking import STATUSES, Status
 from slackwater.views import service_json
 from slackwater.views.scan_json import dump

@@ -14,7 +14,7 @@ from slackwater.model.fleet import Fleet
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.metrics import Series
 from slackwater.model.money import PriceItem, PriceTable
-from slackwater.model.resources import Record, Target
+from slackwater.model.resources import InstanceType, Record, Target
 from slackwater.model.tracking import LedgerEntry, TrackedFinding, Write
 
 
@@ -51,6 +51,14 @@ class Prices(Protocol):
 
     def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
         """Every price that is known; a live price that could not be read is an optional gap."""
+        ...
+
+
+class InstanceTypes(Protocol):
+    """Reads what EC2 allows instance types."""
+
+    def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:
+        """Every type of these families, and at least the packaged ones of all others; what could not be read is a gap."""
         ...
 
 

@@ -16,8 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from slackwater.app.findings import LONGEST_SNOOZE, LONGEST_WHY
 from slackwater.app.moment import moment
-from slackwater.app.nearest import did_you_mean
 from slackwater.model.listing import MAX_PAGE, FindingOrder
+from slackwater.model.nearest import did_you_mean
 from slackwater.model.tracking import SERVICE, Status
 from slackwater.model.verdicts import Severity
 

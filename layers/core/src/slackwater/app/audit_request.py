@@ -10,9 +10,9 @@ from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from slackwater.app.nearest import unknown
 from slackwater.app.policy import LIST_DETECTORS, LIST_REGIONS
 from slackwater.model.audits import AuditRequest
+from slackwater.model.nearest import unknown
 
 REQUEST: Final = TypeAdapter(AuditRequest)
 

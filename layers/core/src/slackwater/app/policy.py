@@ -14,11 +14,11 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from slackwater.app.nearest import did_you_mean
 from slackwater.app.policy_model import SECTIONS, policy_model, section_at
 from slackwater.app.toml_lines import KeyLines, KeyPath
 from slackwater.engine.registry import Registry
 from slackwater.model.audits import PolicyVersion
+from slackwater.model.nearest import did_you_mean
 from slackwater.model.policy import Policy
 from slackwater.views.words import one_line
 

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
-from slackwater.app.nearest import did_you_mean
 from slackwater.aws.price_queries import EFS_USAGE, FSX_DEPLOYMENT, IOPS_USAGE, VOLUME_USAGE, query_for
 from slackwater.engine.registry import Registry
 from slackwater.model.money import (
@@ -16,6 +15,7 @@ from slackwater.model.money import (
     VPC_ENDPOINT_GIB,
     VPC_ENDPOINT_HOUR,
 )
+from slackwater.model.nearest import did_you_mean
 from slackwater.model.policy import ExemptSection, OwnersSection, PricesSection, ScanSection, Section
 
 PRICE_ITEMS: Final = (

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from slackwater.app.audit_publish import Publisher
     from slackwater.app.audit_scan import Scanner
     from slackwater.app.audits import Audits
+    from slackwater.app.estimates import Estimates
     from slackwater.app.findings import Findings
     from slackwater.app.policies import Policies
     from slackwater.app.scan import Audit, Progress, Sources
@@ -62,6 +63,20 @@ def audit(
         meter=meter,
         clock=clock,
         progress=progress,
+    )
+
+
+def estimating(session: AwsSession | None, cache_dir: Path | None, default_region: str, regions: Collection[str]) -> Estimates:
+    """Estimates as a session's account sees prices and instance types; without a session, from what is packaged."""
+    from slackwater.app.estimates import Estimates
+    from slackwater.aws.instance_types import DescribedTypes, PackagedTypes
+    from slackwater.aws.pricing import PackagedPrices, PriceList
+
+    return Estimates(
+        prices=PriceList(session, cache_dir, Decimal(1), {}, clock().date()) if session else PackagedPrices(),
+        types=DescribedTypes(session) if session else PackagedTypes(),
+        default_region=default_region,
+        regions=regions,
     )
 
 

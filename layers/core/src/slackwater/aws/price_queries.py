@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from slackwater.model.money import EBS_GP3_THROUGHPUT, EFS_PROVISIONED_THROUGHPUT, VPC_ENDPOINT_GIB, VPC_ENDPOINT_HOUR
+from slackwater.model.money import (
+    EBS_GP3_THROUGHPUT,
+    EFS_ELASTIC_READ,
+    EFS_ELASTIC_WRITE,
+    EFS_PROVISIONED_THROUGHPUT,
+    VPC_ENDPOINT_GIB,
+    VPC_ENDPOINT_HOUR,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +65,7 @@ EFS_USAGE: Final = {
     "one-zone.standard.storage": ("One Zone-General Purpose", "TimedStorage-Z-ByteHrs"),
     "one-zone.ia.storage": ("One Zone-Infrequent Access", "IATimedStorage-Z-ByteHrs"),
 }
+EFS_ACCESS: Final = {EFS_ELASTIC_READ.id: "Read", EFS_ELASTIC_WRITE.id: "Write"}
 FSX_DEPLOYMENT: Final = {
     "openzfs.single_az_1": ("OpenZFS", "Single-AZ"),
     "openzfs.single_az_2": ("OpenZFS", "Single-AZ_2"),
@@ -109,6 +117,8 @@ def _efs(rest: str) -> PriceQuery | None:
     if f"efs.{rest}" == EFS_PROVISIONED_THROUGHPUT.id:
         filters = {"productFamily": "Provisioned Throughput", "throughputClass": "Provisioned"}
         return PriceQuery(service="AmazonEFS", filters=filters, usage_type="ProvisionedTP-MiBpsHrs", units=MIBPS_MONTHS)
+    if access := EFS_ACCESS.get(f"efs.{rest}"):
+        return PriceQuery(service="AmazonEFS", filters={"accessType": access}, usage_type="ETDataAccess-Bytes", units=GIBS)
     if rest not in EFS_USAGE:
         return None
     storage_class, usage = EFS_USAGE[rest]

@@ -148,6 +148,15 @@ class PriceList:
         return Price(found.usd, f"AWS Price List, SKU {found.sku}{effective}", self._today)
 
 
+class PackagedPrices:
+    """The packaged snapshot alone."""
+
+    def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
+        """Every price that is packaged."""
+        packaged = snapshot(region)
+        return {item: packaged[item.id] for item in items if item.id in packaged}, []
+
+
 @cache
 def snapshot(region: str) -> Mapping[str, Price]:
     """The packaged list prices of a region by item id; each names its source and date. Empty for most regions."""

@@ -34,8 +34,9 @@ def play_with_queries(detector: AnyDetector, case: Case) -> tuple[Verdict, list[
     while call := docket.next_call(idle=True):
         queries += call.queries
         docket.receive({query: _answer(query, case) for query in call.queries}, {})
-    verdict = Unknown(docket.unknown[0].reason) if docket.unknown else verdicts[-1]
-    return verdict, queries
+    if docket.unknown:
+        return Unknown(docket.unknown[0].reason), queries
+    return docket.flagged[0].verdict if docket.flagged else verdicts[-1], queries
 
 
 def words(verdict: Verdict) -> str:

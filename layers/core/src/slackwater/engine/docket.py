@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of
+from slackwater.engine.remedies import resolved
 from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, Seen
 from slackwater.model.findings import UnknownVerdict
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Need, Series
-from slackwater.model.resources import Resource
+from slackwater.model.resources import InstanceType, Resource
 from slackwater.model.verdicts import Ask, Fine, Flagged, Unknown
 
 
@@ -125,6 +126,8 @@ class Docket:
                 return Unknown(f"{need.metric.name} could not be read: {household.failed[need]}")
         try:
             verdict = detector.judge(question.resource, Seen(self._now, self._fleet, household.answered), limits)
+            if isinstance(verdict, Flagged):
+                return resolved(verdict, question.resource.target.region, self._fleet.all(InstanceType))
             if not isinstance(verdict, Ask):
                 return verdict
             question.rounds += 1

@@ -1,34 +1,53 @@
-"""Finds the detectors: every module under `slackwater.detectors` is one."""
+"""Finds the detectors and the estimates: every module under `slackwater.detectors` and `slackwater.estimates` is one."""
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 
 from slackwater import detectors
+from slackwater import estimates as all_estimates
 from slackwater.model.detector import AnyDetector, Detector
+from slackwater.model.estimates import AnyEstimate, Estimate
 
 type Registry = Mapping[str, AnyDetector]
 """Detectors by id, in alphabetical order."""
 
 
-class NotADetectorError(Exception):
-    """A module under `slackwater.detectors` that defines no DETECTOR."""
+class MissingError(Exception):
+    """A module among the detectors or the estimates that defines none."""
 
 
 @cache
 def registry() -> Registry:
     """Every detector by its id. A module without a `DETECTOR` is an error, not a skip."""
     found: dict[str, AnyDetector] = {}
-    for module_info in sorted(pkgutil.iter_modules(detectors.__path__), key=lambda m: m.name):
-        module = import_module(f"{detectors.__name__}.{module_info.name}")
+    for id_, module in _modules(detectors):
         detector = getattr(module, "DETECTOR", None)
         if not isinstance(detector, Detector):
-            raise NotADetectorError(f"{module.__name__} defines no DETECTOR = Detector(...)")
-        found[module_info.name.replace("_", "-")] = detector
+            raise MissingError(f"{module.__name__} defines no DETECTOR = Detector(...)")
+        found[id_] = detector
     return found
+
+
+@cache
+def estimates() -> Mapping[str, AnyEstimate]:
+    """Every estimate by its kind. A module without an `ESTIMATE` is an error, not a skip."""
+    found: dict[str, AnyEstimate] = {}
+    for kind, module in _modules(all_estimates):
+        estimate = getattr(module, "ESTIMATE", None)
+        if not isinstance(estimate, Estimate):
+            raise MissingError(f"{module.__name__} defines no ESTIMATE = Estimate(...)")
+        found[kind] = estimate
+    return found
+
+
+def _modules(package: ModuleType) -> Iterator[tuple[str, ModuleType]]:
+    for name in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
+        yield name.replace("_", "-"), import_module(f"{package.__name__}.{name}")
 
 
 def documentation(detector_id: str) -> str:

@@ -72,6 +72,27 @@ def efs_storage(storage_class: EfsStorageClass, *, one_zone: bool, elastic: bool
 
 
 EFS_PROVISIONED_THROUGHPUT: Final = PriceItem("efs.provisioned.throughput", "MiB/s-month")
+EFS_ELASTIC_READ: Final = PriceItem("efs.elastic.read", "GiB")
+EFS_ELASTIC_WRITE: Final = PriceItem("efs.elastic.write", "GiB")
+
+
+def fsx_storage(file_system_type: str, deployment_type: str) -> PriceItem:
+    """Provisioned SSD of an FSx file system, types as FSx writes them: `OPENZFS`, `MULTI_AZ_1`."""
+    return PriceItem(f"{_fsx(file_system_type, deployment_type)}.storage", GIB_MONTH)
+
+
+def fsx_throughput(file_system_type: str, deployment_type: str) -> PriceItem:
+    """Throughput capacity of an FSx file system, from the first MB/s on."""
+    return PriceItem(f"{_fsx(file_system_type, deployment_type)}.throughput", "MB/s-month")
+
+
+def fsx_iops(file_system_type: str, deployment_type: str) -> PriceItem:
+    """SSD IOPS of an FSx file system above the 3 for each GiB that are included."""
+    return PriceItem(f"{_fsx(file_system_type, deployment_type)}.iops", "IOPS-month")
+
+
+def _fsx(file_system_type: str, deployment_type: str) -> str:
+    return f"fsx.{file_system_type.lower()}.{deployment_type.lower()}"
 
 
 def ec2_hour(instance_type: str) -> PriceItem:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Need, Series
 from slackwater.model.money import Change
 
@@ -40,11 +42,23 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """Ways out that an estimate knows: its kind, and its inputs as they would be typed.
+
+    `advise` makes advice of an alternative, or leaves it out with None.
+    """
+
+    kind: str
+    inputs: Mapping[str, object]
+    advise: Callable[[Alternative], Advice | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Flagged:
     """The detector's question is answered with yes.
 
-    `severity` is None where the money decides it. `gist` holds what makes a person look again when it changes; ages and
-    cents do not belong in it.
+    The engine resolves `remedies`; what comes of them follows the advice. `severity` is None where the money decides it.
+    `gist` holds what makes a person look again when it changes; ages and cents do not belong in it.
     """
 
     summary: str
@@ -54,6 +68,7 @@ class Flagged:
     gist: tuple[str | int | bool, ...]
     severity: Severity | None = None
     caveats: tuple[str, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

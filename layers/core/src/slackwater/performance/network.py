@@ -20,6 +20,9 @@ from slackwater.model.units import bytes_per_s_of_gbps
 SINGLE_FLOW_GBPS: Final = 5.0
 """What one flow outside a cluster placement group, or all flows through an internet gateway of a small instance, may carry."""
 
+BURST_MINUTES: Final = (5, 60)
+"""How long a burst usually lasts, by the instance's size. The sizes of the buckets are not published."""
+
 BURST_RATIO: Final = 1.30
 """A rate this far above the baseline can only be burst; measurement noise is not 30 %."""
 PLATEAU_RATIOS: Final = (0.90, 1.05)
@@ -50,6 +53,14 @@ def can_burst(instance_type: InstanceType) -> bool:
     """True when the peak is above the baseline; the text "Up to" disagrees with the numbers for dozens of types."""
     baseline, peak = instance_type.network_baseline_gbps, instance_type.network_peak_gbps
     return baseline is not None and peak is not None and peak > baseline
+
+
+def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s: float, burst_s: float) -> float:
+    """Seconds for a transfer that bursts first, for `burst_s` at most, and then has the baseline."""
+    in_burst = burst_bytes_per_s * burst_s
+    if size_bytes <= in_burst:
+        return size_bytes / burst_bytes_per_s
+    return burst_s + (size_bytes - in_burst) / baseline_bytes_per_s
 
 
 def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread: float, max_gap_s: int) -> list[Plateau]:

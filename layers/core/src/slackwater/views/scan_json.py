@@ -106,7 +106,7 @@ def _finding(finding: Finding) -> FindingDocument:
         "summary": finding.summary,
         "evidence": [_evidence(evidence) for evidence in finding.evidence],
         "monthly_savings_usd": _usd(finding.monthly_savings_usd),
-        "price_basis": [_price_basis(basis) for basis in finding.price_basis],
+        "price_basis": [price_basis(basis) for basis in finding.price_basis],
         "recommendations": [_recommendation(recommendation) for recommendation in finding.recommendations],
         "caveats": list(finding.caveats),
         "fingerprint": finding.fingerprint,
@@ -138,7 +138,8 @@ def _series(series: Series) -> SeriesDocument:
     return {"start": rfc3339(series.start), "period_s": series.period_s, "values": series.optional()}
 
 
-def _price_basis(basis: PriceBasis) -> PriceBasisDocument:
+def price_basis(basis: PriceBasis) -> PriceBasisDocument:
+    """A unit price, with its source and date."""
     return {
         "item": basis.item.id,
         "usd": _exact(basis.price.usd),

@@ -1,0 +1,49 @@
+"""What EC2 allows instance types: described live where there is an account, from the packaged snapshot otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from slackwater.aws.errors import reason
+from slackwater.aws.inventory_types import instance_type, snapshot
+from slackwater.aws.pages import pages
+from slackwater.model.findings import Gap
+
+if TYPE_CHECKING:
+    from slackwater.aws.session import AwsSession
+    from slackwater.model.resources import InstanceType
+
+ACTIONS: Final = frozenset({"ec2:DescribeInstanceTypes"})
+
+
+class PackagedTypes:
+    """The packaged snapshot alone."""
+
+    def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:  # noqa: ARG002
+        """Every packaged type."""
+        return snapshot(), []
+
+
+class DescribedTypes:
+    """Families as EC2 describes them in a region, over the packaged snapshot."""
+
+    def __init__(self, session: AwsSession) -> None:
+        """Makes no call."""
+        self._session = session
+
+    def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:
+        """Every packaged type, and these families' as the region has them. What could not be read is an optional gap."""
+        found = {one.id: one for one in snapshot()}
+        wanted = [f"{family}.*" for family in sorted(families)]
+        if not wanted:
+            return found.values(), []
+        try:
+            call = self._session.client("ec2", region).describe_instance_types
+            described = [
+                instance_type(one)
+                for one in pages(call, "InstanceTypes", Filters=[{"Name": "instance-type", "Values": wanted}])
+            ]
+        except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
+            return found.values(), [Gap("", region, "ec2:DescribeInstanceTypes", reason(error), optional=True)]
+        return (found | {one.id: one for one in described}).values(), []
