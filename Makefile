@@ -37,6 +37,8 @@ test: setup check-template ## everything that CI checks
 	$(RUN)/lint-imports --no-cache
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(RUN)/python -m slackwater_cli.docs "$$fresh"; \
 	  diff -r "$$fresh" $(DOCS) || { echo "docs/detectors is stale: run 'make docs'"; exit 1; }
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(RUN)/python tools/estimate_pages.py "$$fresh"; \
+	  diff -r "$$fresh" docs/estimates || { echo "docs/estimates is stale: run 'make docs'"; exit 1; }
 	$(RUN)/pytest -q
 
 check-template: setup .tools/checkov/ready tools/asl/node_modules/ready ## the template and the state machine, by everybody's validators
@@ -47,6 +49,7 @@ check-template: setup .tools/checkov/ready tools/asl/node_modules/ready ## the t
 
 docs: setup ## write the generated pages again
 	$(RUN)/python -m slackwater_cli.docs $(DOCS)
+	$(RUN)/python tools/estimate_pages.py docs/estimates
 	$(RUN)/python tools/running_cost.py
 	$(RUN)/python tools/openapi.py docs/openapi.json
 

@@ -1,6 +1,7 @@
 """The HTTP API: one function a route."""
 
 import os
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from http import HTTPStatus
@@ -13,6 +14,7 @@ from pydantic_core import from_json
 
 from slackwater.app import api_requests as take
 from slackwater.app.api_document import document
+from slackwater.app.api_estimates import estimate_routes
 from slackwater.app.api_problems import answer_problems, route
 from slackwater.app.audit_request import check_regions
 from slackwater.app.findings import Action
@@ -24,7 +26,8 @@ from slackwater.engine.registry import registry
 from slackwater.model.audits import AuditRequest
 from slackwater.model.listing import PAGE, FindingQuery
 from slackwater.model.nearest import unknown
-from slackwater.views import service_json
+from slackwater.views import estimate_json, service_json
+from slackwater.views.estimate_document import EstimateDocument
 from slackwater.views.service_document import (
     AuditDetailDocument,
     AuditPageDocument,
@@ -123,6 +126,13 @@ def list_audits(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> AuditPa
 def show_audit(id: take.Id) -> AuditDetailDocument:
     """Show an audit."""
     return SERVING.audits.shown(id)
+
+
+@estimate_routes(API)
+def estimate(kind: str, said: Mapping[str, Any]) -> EstimateDocument[dict[str, Any]]:
+    """The answer to a question about what need not exist, for inputs as they were sent."""
+    worked = SERVING.estimates().answer(kind, said)
+    return estimate_json.document(worked.kind, worked.inputs, worked.answer, worked.price_basis, worked.gaps)
 
 
 @route(API.get, "/openapi.json", "OpenAPI 3.1")

@@ -5,6 +5,7 @@ import importlib.util
 import io
 import json
 import re
+import tempfile
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -36,10 +37,12 @@ from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession
 from slackwater.aws.table import Table
 from slackwater.engine.merge import merge_one
+from slackwater.engine.registry import estimates
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget, PolicyVersion
 from slackwater.model.tracking import SERVICE, TargetReport
 from slackwater.views import service_json
+from slackwater_simulator import Fleet, Simulator, instant
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
@@ -180,9 +183,18 @@ def fill(session: AwsSession) -> None:
 
 
 @pytest.fixture(scope="module")
-def served():
+def prices():
+    """The account that estimates are for: its price list and instance types."""
+    with Simulator(Fleet(now=instant("2026-11-16T09:07:00Z"))) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def served(prices, tmp_path_factory):
     """The function, loaded once."""
+    warm = str(tmp_path_factory.mktemp("warm"))
     environment = {
+        **{f"AWS_ENDPOINT_URL_{service}": prices.url for service in ("EC2", "PRICING")},
         "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": REGION, "TABLE_NAME": TABLE, "BUCKET_NAME": BUCKET,
         "RETENTION_DAYS": "400", "STATE_MACHINE_ARN": MACHINE, "POWERTOOLS_SERVICE_NAME": "slackwater",
     }  # fmt: skip
@@ -192,6 +204,7 @@ def served():
         for name, value in environment.items():
             patch.setenv(name, value)
         patch.setattr(wiring, "clock", lambda: NOW)
+        patch.setattr(tempfile, "gettempdir", lambda: warm)
         spec = importlib.util.spec_from_file_location("serve_function", ROOT / "functions/serve/app.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -210,6 +223,12 @@ def api(served, table_properties):
             roleArn="arn:aws:iam::123456789012:role/audit",
         )
         yield served
+
+
+@pytest.fixture(autouse=True)
+def well(prices):
+    """Nothing is wrong with the account until a test says so."""
+    prices.reset()
 
 
 @pytest.fixture
@@ -389,6 +408,131 @@ def test_an_audit_is_shown_with_what_it_covered_and_a_link(api) -> None:
     assert (api("GET", "/audits/key-1_2")[2]["state"], api("GET", "/audits/key-1_2")[2]["scan_url"]) == ("running", None)
 
 
+# -- Estimates
+
+TERABYTE = {"instance_type": "t3.micro", "bytes": "1TB", "needed_rate": "350MB/s", "families": ["t3", "m6i"]}
+
+
+def test_an_estimate_is_worked_with_the_accounts_own_prices_and_types(api, prices) -> None:
+    status, _, told = api("POST", "/estimates/network-transfer", TERABYTE)
+    assert (status, told["schema"], told["kind"]) == (200, "slackwater.estimate/1", "network-transfer")
+    assert (told["result"]["baseline_mb_per_s"], told["result"]["seconds_at_baseline"]) == (8, 125_000)
+    assert told["inputs"] == {"region": REGION, "hours_per_month": 730, **TERABYTE}
+    assert {price["source"].partition(",")[0] for price in told["price_basis"]} == {"AWS Price List"}
+    assert "t3.micro: ec2:DescribeInstanceTypes" in told["sources"]
+    assert prices.calls["ec2:DescribeInstanceTypes"] == 1
+    assert api("POST", "/estimates/network-transfer", told["inputs"])[2] == told
+
+
+EXAMPLES = {
+    "ebs-transfer": {"instance_type": "m5.large", "size": "500GiB", "bytes": "400GiB"},
+    "efs-credits": {"input_rate": "147Mbps", "duration": "30min"},
+    "efs-throughput-mode": {"stored": "500GiB", "read_per_month": "6TiB", "peak": "120MiB/s"},
+    "efs-vs-ebs": {"usage_csv": "minute,GiB\n0,0\n59,40\n", "allocated": "60GiB", "efs": "one-zone"},
+    "network-transfer": TERABYTE,
+    "shared-storage": {"capacity": "64GiB", "throughput": "160MB/s", "multi_az": True},
+    "small-files": {"files": 40_000, "bytes": "1.1GB", "workers": 4},
+}
+
+
+@pytest.mark.parametrize("kind", estimates())
+def test_every_estimate_answers_as_its_document_says_and_its_inputs_can_be_sent_again(api, kind: str) -> None:
+    document = json.loads((ROOT / "docs/openapi.json").read_text())
+    operation = document["paths"][f"/estimates/{kind}"]["post"]
+    assert operation["summary"] == estimates()[kind].title
+    schemas = [
+        operation["requestBody"]["content"]["application/json"]["schema"],
+        operation["responses"]["200"]["content"]["application/json"]["schema"],
+    ]
+    takes, answers = (Draft202012Validator(schema | {"components": document["components"]}) for schema in schemas)
+    status, _, told = api("POST", f"/estimates/{kind}", EXAMPLES[kind])
+    assert (status, told["kind"]) == (200, kind), told
+    answers.validate(told)
+    takes.validate(told["inputs"])
+    assert api("POST", f"/estimates/{kind}", told["inputs"])[2] == told
+
+
+def test_an_estimate_is_for_the_region_that_is_named(api) -> None:
+    _, _, told = api("POST", "/estimates/network-transfer", TERABYTE | {"region": "us-east-1", "hours_per_month": 720})
+    assert (told["inputs"]["region"], told["inputs"]["hours_per_month"]) == ("us-east-1", 720)
+    assert told["result"]["endpoints"]["interface"]["monthly_usd"] == "7.20"
+
+
+def test_prices_and_types_that_may_not_be_read_are_packaged_and_said(api, prices) -> None:
+    asked = TERABYTE | {"needed_rate": "90MB/s", "families": ["c6i"]}
+    for action in ("pricing:GetProducts", "ec2:DescribeInstanceTypes"):
+        prices.faults.deny(action)
+    status, _, told = api("POST", "/estimates/network-transfer", asked)
+    assert (status, {gap["what"] for gap in told["gaps"]}) == (200, {"pricing:GetProducts", "ec2:DescribeInstanceTypes"})
+    assert all("not authorized" in gap["reason"] for gap in told["gaps"])
+    sources = {price["item"]: price["source"] for price in told["price_basis"]}
+    assert sources["ec2.c6i.large.hour"].startswith("snapshot: ")
+
+    prices.reset()  # a warm function does not hold it against anybody
+    _, _, told = api("POST", "/estimates/network-transfer", asked)
+    assert {gap["what"] for gap in told["gaps"]} <= {"pricing:GetProducts"}
+    assert "not authorized" not in json.dumps(told)
+
+
+def test_an_estimate_tells_everything_that_is_wrong_at_once_with_the_nearest_that_would_do(api) -> None:
+    wrong = {"instance_typ": "t3.micro", "bytes": "1TBit", "needed_rate": -1, "families": "t3", "region": "ap-norhteast-1"}
+    status, _, problem = api("POST", "/estimates/network-transfer", wrong)
+    assert status == 422
+    assert {one["where"]: one["problem"] for one in problem["errors"]} == {
+        "body.instance_type": "is needed: The instance it goes through",
+        "body.instance_typ": "no such input; did you mean instance_type?",
+        "body.bytes": "'1TBit': no unit 'TBit' of a size; did you mean TB?",
+        "body.needed_rate": "-1: a rate is a text with a unit, such as '100MiB/s'",
+        "body.families": "'t3': Input should be a valid list",
+        "body.region": "no region 'ap-norhteast-1'; did you mean ap-northeast-1?",
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "where", "problem"),
+    [
+        ({"instance_type": "t3.mirco"}, "body.instance_type", "no instance type 't3.mirco'; did you mean t3.micro?"),
+        (TERABYTE | {"families": ["t33"]}, "body.families", "no instance family 't33'; did you mean t3?"),
+        (TERABYTE | {"bytes": "30"}, "body.bytes", "'30': a size needs a unit: 30B, 30KB, 30MB, 30GB, 30TB, 30KiB, 30MiB, 30GiB, 30TiB"),
+        (TERABYTE | {"bytes": "-30GiB"}, "body.bytes", "'-30GiB': a size cannot be negative"),
+        (TERABYTE | {"bytes": 10**400}, "body.bytes", "a size is a text with a unit, such as '30GiB'"),
+        (TERABYTE | {"hours_per_month": 745}, "body.hours_per_month", "745: Input should be less than or equal to 744"),
+        (TERABYTE | {"hours_per_month": "730"}, "body.hours_per_month", "'730': Input should be a valid number"),
+        (TERABYTE | {"hours_per_month": float("nan")}, "body.hours_per_month", "nan: Input should be a finite number"),
+        (TERABYTE | {"bytes": "x" * 100_000}, "body.bytes", f"'{'x' * 60}'…: not a size, such as 30GiB"),
+        (TERABYTE | {"x" * 300: 1}, f"body.{'x' * 194}…", None),
+        (TERABYTE | {"region": ""}, "body.region", None),
+        ([TERABYTE], "body", "is not a JSON object"),
+        (None, "body", "is needed: a JSON object of inputs"),
+        (b'{"bytes": ' + b"9" * 5_000 + b"}", "body", None),
+        (b"{", "body", None),
+    ],
+)  # fmt: skip
+def test_an_input_that_makes_no_sense_is_refused_and_named(api, body, where, problem) -> None:
+    status, _, told = api("POST", "/estimates/network-transfer", body)
+    assert (status, [one["where"] for one in told["errors"]]) == (422, [where])
+    assert problem in {None, told["errors"][0]["problem"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("network-transfr", "no estimate 'network-transfr'; did you mean network-transfer?"),
+        ("NETWORK-TRANSFER", "no estimate 'NETWORK-TRANSFER'; did you mean network-transfer?"),
+        ("x" * 300, f"no estimate '{'x' * 186}…"),
+    ],
+)
+def test_an_estimate_that_there_is_not_is_not_found_and_the_nearest_named(api, kind: str, said: str) -> None:
+    for body in (TERABYTE, None, b"{"):
+        assert assert_problem(api("POST", f"/estimates/{kind}", body), 404)["detail"] == said
+
+
+def test_an_estimate_takes_json_only(api) -> None:
+    assert_problem(api("POST", "/estimates/network-transfer", TERABYTE, headers={"content-type": "text/plain"}), 415)
+    assert_problem(api("POST", "/estimates/network-transfer", TERABYTE, query="dry=1"), 422, "query.dry")
+    assert_problem(api("GET", "/estimates/network-transfer"), 404)
+
+
 # -- Problems
 
 
@@ -544,7 +688,7 @@ def routes(api):
     ],
 )  # fmt: skip
 def test_a_route_that_was_left_open_answers_nobody(api, authorizer) -> None:
-    assert len(routes(api)) == 9
+    assert len(routes(api)) == 10 + len(estimates())
     for method, path in routes(api):
         # Nobody is told what else is wrong.
         assert_problem(api(method, path, b"{", "nonsense=1", {"content-type": "text/plain"}, authorizer), 401)
@@ -578,9 +722,12 @@ def caused_by(error: Exception) -> Exception:
 
 
 def answers(api, monkeypatch, error: Exception):
-    broken = Serving(findings=Broken(error), audits=Broken(error), known_regions=lambda: ())
-    monkeypatch.setattr(api.module, "SERVING", broken)
-    return [api(method, path, {"why": "x"} if "dismiss" in path else {"days": 1} if "snooze" in path else None) for method, path in routes(api) if path != "/openapi.json"]  # fmt: skip
+    world = Broken(error)
+    monkeypatch.setattr(
+        api.module, "SERVING", Serving(findings=world, audits=world, known_regions=lambda: (), estimates=lambda: world)
+    )
+    bodies = {"dismiss": {"why": "x"}, "snooze": {"days": 1}} | {kind: {} for kind in estimates()}
+    return [api(method, path, bodies.get(path.rpartition("/")[2])) for method, path in routes(api) if path != "/openapi.json"]
 
 
 @pytest.mark.parametrize(
@@ -653,7 +800,7 @@ def test_the_document_says_where_it_was_asked_and_how(api) -> None:
 def test_the_document_is_whole(api) -> None:
     _, _, document = api("GET", "/openapi.json")
     told = {(method.upper(), path.replace("{id}", ID)) for path, methods in document["paths"].items() for method in methods}
-    assert told == set(routes(api))
+    assert told == {(method, path) for method, path in routes(api) if path != "/estimates/<kind>"}
     references = {part.split('"')[0] for part in json.dumps(document).split("#/components/schemas/")[1:]}
     assert references == set(document["components"]["schemas"])
     for schema in document["components"]["schemas"].values():

@@ -123,6 +123,21 @@ def test_access_small_files_and_early_deletion_are_not_storage():
     assert price("efs.ia.storage", *rows) == Decimal("0.0272")
 
 
+def test_what_elastic_throughput_reads_and_writes_is_no_other_class_of_access():
+    rows = [
+        record(f"USE1-{usage}", "GB", ("0", usd), sku=f"{usage} {access}", service="AmazonEFS", accessType=access, **more)
+        for usage, read, write, more in (
+            ("ETDataAccess-Bytes", "0.03", "0.06", {"throughputClass": "Elastic"}),
+            ("IADataAccess-Bytes", "0.01", "0.01", {"storageClass": "Infrequent Access"}),
+            ("ArchiveDataAccess-Bytes", "0.03", "0.03", {"storageClass": "Archive"}),
+        )
+        for access, usd in (("Read", read), ("Write", write))
+    ]
+    assert (price("efs.elastic.read", *rows), price("efs.elastic.write", *rows)) == (Decimal("0.03"), Decimal("0.06"))
+    with pytest.raises(UnknownPriceError, match="0 prices fit"):
+        price("efs.elastic.write", *rows[2:])
+
+
 @pytest.mark.parametrize("prefix", ["", "USE1-", "APN1-", "EU-", "EUC1-"])
 def test_usage_types_are_matched_behind_whatever_prefix(prefix):
     assert price("ebs.gp3.storage", gp3(usage=f"{prefix}EBS:VolumeUsage.gp3")) == Decimal("0.08")

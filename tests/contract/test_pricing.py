@@ -7,11 +7,15 @@ from decimal import Decimal
 import pytest
 
 from slackwater.aws import price_cache
-from slackwater.aws.pricing import PriceList, snapshot
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.pricing import PackagedPrices, PriceList, snapshot
+from slackwater.aws.session import AwsSession, Endpoint
 from slackwater.model.findings import Gap
 from slackwater.model.money import (
     EBS_GP3_THROUGHPUT,
     EBS_SNAPSHOT_STORAGE,
+    EFS_ELASTIC_READ,
+    EFS_ELASTIC_WRITE,
     EFS_PROVISIONED_THROUGHPUT,
     VPC_ENDPOINT_GIB,
     VPC_ENDPOINT_HOUR,
@@ -57,6 +61,7 @@ def test_every_item_that_detectors_may_name_has_one_live_price(account, region):
         *(efs_storage(c, one_zone=False, elastic=e) for c in ("Standard", "IA", "Archive") for e in (True, False)),
         *(efs_storage(c, one_zone=True, elastic=False) for c in ("Standard", "IA")),
         *(EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, EFS_PROVISIONED_THROUGHPUT, VPC_ENDPOINT_HOUR, VPC_ENDPOINT_GIB),
+        *(EFS_ELASTIC_READ, EFS_ELASTIC_WRITE),
         *(ec2_hour(t) for t in ("t3.micro", "m6i.large")),
     ]
     table, gaps = prices(account).of(items, region)
@@ -66,6 +71,13 @@ def test_every_item_that_detectors_may_name_has_one_live_price(account, region):
     assert {i.id: p.usd for i, p in table.items() if i.id in packaged} == {
         i.id: packaged[i.id].usd for i in table if i.id in packaged
     }
+
+
+def test_reading_and_writing_on_elastic_throughput_cost_what_their_own_records_say(account):
+    table, gaps = prices(account).of([EFS_ELASTIC_READ, EFS_ELASTIC_WRITE], TOKYO)
+    assert gaps == []
+    assert (table[EFS_ELASTIC_READ].usd, table[EFS_ELASTIC_WRITE].usd) == (Decimal("0.04"), Decimal("0.07"))
+    assert table[EFS_ELASTIC_READ].source != table[EFS_ELASTIC_WRITE].source
 
 
 def test_the_policy_comes_first_and_no_discount_touches_it(account):
@@ -213,6 +225,17 @@ def test_what_failed_once_is_not_asked_again_and_said_every_time(account):
     assert account.sim.calls == {CALL: 1}
 
 
+@pytest.mark.usefixtures("impatient")
+def test_a_price_list_that_is_out_of_reach_is_asked_once():
+    meter = CallMeter()
+    nowhere = AwsSession(meter=meter, endpoint=Endpoint("http://127.0.0.1:9", "k", "s"))
+    items = [GP3, EFS, *(ec2_hour(f"t3.{size}") for size in ("micro", "small", "large"))]
+    table, (gap,) = PriceList(nowhere, None, Decimal(1), {}, TODAY).of(items, TOKYO)
+    assert "EndpointConnectionError" in gap.reason
+    assert {price.source.partition(":")[0] for price in table.values()} == {"snapshot"}
+    assert meter.api_calls() == {CALL: 1}
+
+
 def test_a_region_without_a_snapshot_has_no_price_rather_than_another_regions(account):
     account.sim.faults.deny(CALL)
     table, gaps = prices(account).of([GP3], "eu-west-1")
@@ -239,6 +262,14 @@ def test_an_item_the_price_list_has_no_place_for_is_unknown_and_said(account):
     assert table == {}
     assert gap.reason == "s3.storage: not known to be in the price list"
     assert account.sim.calls == {}
+
+
+def test_without_an_account_there_are_the_packaged_prices_and_no_gap():
+    huge = ec2_hour("x9.huge")
+    table, gaps = PackagedPrices().of([GP3, EFS_ELASTIC_WRITE, huge], TOKYO)
+    assert gaps == []
+    assert table == {item: snapshot(TOKYO)[item.id] for item in (GP3, EFS_ELASTIC_WRITE)}
+    assert PackagedPrices().of([GP3], "eu-west-1") == ({}, [])
 
 
 @pytest.mark.parametrize("region", ["us-east-1", TOKYO])

@@ -177,6 +177,64 @@ def test_the_environment_means_what_it_means_to_every_sdk(bare, simulate):
     assert identity(session).account == "123456789012"
 
 
+@contextmanager
+def metadata_service():
+    """An EC2 instance without a role; what was asked."""
+    asked = []
+
+    class Metadata(BaseHTTPRequestHandler):
+        def do_PUT(self):
+            asked.append(f"{self.command} {self.path}")
+            self.send_response(404)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_GET = do_PUT
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Metadata) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_without_credentials_there_are_none_and_nobody_is_asked(bare):
+    meter = CallMeter()
+    assert not AwsSession(meter=meter).has_credentials()
+    assert meter.api_calls() == {}
+
+
+def test_keys_are_credentials_good_or_not(bare, tmp_path):
+    (tmp_path / "credentials").write_text("[tide]\naws_access_key_id = AKIADUMMY\naws_secret_access_key = dummy\n")
+    meter = CallMeter()
+    assert AwsSession("tide", meter=meter).has_credentials()
+    assert AwsSession(meter=meter, endpoint=Endpoint("http://127.0.0.1:9", "k", "s")).has_credentials()
+    bare.setenv("AWS_ACCESS_KEY_ID", "AKIADUMMY")
+    bare.setenv("AWS_SECRET_ACCESS_KEY", "dummy")
+    assert AwsSession(meter=meter).has_credentials()
+    assert meter.api_calls() == {}
+
+
+def test_half_a_key_is_told(bare):
+    bare.setenv("AWS_ACCESS_KEY_ID", "AKIADUMMY")
+    with pytest.raises(AwsError, match="AWS_SECRET_ACCESS_KEY"):
+        AwsSession(meter=CallMeter()).has_credentials()
+
+
+def test_the_metadata_service_is_asked_once_for_credentials(bare):
+    bare.delenv("AWS_EC2_METADATA_DISABLED")
+    with metadata_service() as (url, asked):
+        bare.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", url)
+        assert not AwsSession(meter=CallMeter()).has_credentials()
+    assert asked == ["PUT /latest/api/token", "GET /latest/meta-data/iam/security-credentials/"]
+
+
 def test_aws_region_comes_before_aws_default_region(bare):
     assert default_region(AwsSession(meter=CallMeter())) is None
     bare.setenv("AWS_DEFAULT_REGION", "eu-west-1")
@@ -227,6 +285,15 @@ def test_throttling_slows_a_client_down_and_what_is_asked_first_gives_up_soon(si
     monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
     retries = simulate(EMPTY).session.client(service, "us-east-1").meta.config.retries
     assert (retries["mode"], retries["total_max_attempts"]) == ("adaptive", attempts)
+
+
+def test_where_somebody_waits_an_estimate_without_aws_ends_before_api_gateway_hangs_up(monkeypatch):
+    """Neither service is asked again once it is out of reach; before its second attempt, a client waits a second at most."""
+    monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
+    session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), patience=SOMEBODY_WAITS)
+    configs = [session.client(service, "us-east-1").meta.config for service in ("ec2", "pricing")]
+    assert [config.retries["total_max_attempts"] for config in configs] == [2, 2]
+    assert sum(2 * (config.connect_timeout + config.read_timeout) + 1 for config in configs) < 29
 
 
 @pytest.mark.parametrize("service", ["dynamodb", "s3", "stepfunctions"])

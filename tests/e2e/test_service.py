@@ -105,6 +105,25 @@ def test_a_decision_outlives_the_next_audit(service):
     service.say(f"{chosen} is snoozed over the API, and stays so through a second audit, which opened and resolved nothing")
 
 
+def test_an_estimate_is_answered_with_the_accounts_prices(service):
+    path, asked = "/estimates/network-transfer", {"instance_type": "t3.micro", "bytes": "1TB", "needed_rate": "350MB/s"}
+    assert service.call("POST", path, asked).status == 403
+    answer = service.call("POST", path, asked, who=service.ada)
+    assert answer.status == 200, answer
+    kinds = service.get("/openapi.json")
+    schema = kinds["paths"][path]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+    jsonschema.Draft202012Validator(schema | {"components": kinds["components"]}).validate(answer.body)
+    assert answer.body["inputs"] == {"region": REGION, "hours_per_month": 730, "families": [], **asked}
+    assert answer.body["gaps"] == []
+    assert {price["source"].partition(",")[0] for price in answer.body["price_basis"]} == {"AWS Price List"}
+    assert "t3.micro: ec2:DescribeInstanceTypes" in answer.body["sources"]
+    wrong = service.call("POST", path, asked | {"bytes": "1TBit"}, who=service.ada)
+    assert wrong.status == 422, wrong
+    assert [error["where"] for error in wrong.body["errors"]] == ["body.bytes"]
+    assert service.call("POST", "/estimates/network-transfr", asked, who=service.ada).status == 404
+    service.say(f"an estimate over the API: {answer.body['summary']}")
+
+
 def test_starting_twice_does_no_harm(service):
     before = len(service.executions())
     ids = {service.call("POST", "/audits", {}, who=service.ada, **{"Idempotency-Key": "once"}).body["id"] for _ in range(2)}

@@ -77,7 +77,13 @@ def test_only_reading_an_account_and_logging_is_about_everything(stack: Any) -> 
         if "*" in listed(statement["Resource"])
     ]
 
-    assert everything == [("plan", "NameTargets"), ("scan", "ReadTheAccount"), ("audit", "Log"), ("audit", "Trace")]
+    assert everything == [
+        ("plan", "NameTargets"),
+        ("scan", "ReadTheAccount"),
+        ("serve", "ReadPricesAndTypes"),
+        ("audit", "Log"),
+        ("audit", "Trace"),
+    ]
 
 
 def test_a_scan_can_only_read_what_it_audits(stack: Any) -> None:

@@ -41,6 +41,12 @@ def test_the_page_says_of_each_action_what_its_want_means() -> None:
     assert optional | {"ec2:DescribeRegions"} == {need.action for need in needs(registry()) if need.optional}
 
 
+def test_the_page_says_what_an_estimate_asks() -> None:
+    (section,) = re.findall(r"^# What an estimate asks\n(.*?)^# ", PAGE, re.MULTILINE | re.DOTALL)
+
+    assert set(re.findall(r"`(\w+:\w+)`", section)) == permissions.ESTIMATE
+
+
 def test_every_action_of_an_adapter_is_used_by_somebody() -> None:
     functions = (permissions.PLAN, permissions.SCAN, permissions.PUBLISH, permissions.ANNOUNCE, permissions.SERVE)
 

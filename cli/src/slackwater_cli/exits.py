@@ -7,6 +7,7 @@ from enum import IntEnum
 from typer import TyperException
 
 from slackwater.app.audit_request import AuditRequestError
+from slackwater.app.estimates import EstimateError
 from slackwater.app.findings import BadDecisionError, ConflictError, NotFoundError
 from slackwater.app.policy import PolicyError
 from slackwater.aws.errors import AwsError
@@ -37,7 +38,7 @@ class OutputClosedError(Exception):
 def status_of(error: Exception) -> ExitStatus:
     """The exit status for an error that ended a command."""
     match error:
-        case UsageError() | PolicyError() | AuditRequestError() | TyperException():
+        case UsageError() | PolicyError() | AuditRequestError() | EstimateError() | TyperException():
             return ExitStatus.WRONG_USAGE
         case NotFoundError() | BadDecisionError() | ConflictError():
             return ExitStatus.WRONG_USAGE

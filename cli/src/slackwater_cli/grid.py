@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 
 ANY: Final = 10_000
@@ -20,11 +21,11 @@ def grid_of(*names: str, right: Sequence[str] = ()) -> Table:
     return grid
 
 
-def draw_grid(console: Console, *grids: Table) -> None:
+def draw_grid(console: Console, *grids: Table, indent: int = 0) -> None:
     """The first of them that fits. If none does, the last one: its lines are longer than the terminal's."""
     options = console.options.update(width=ANY)
-    widths = [console.measure(grid, options=options).maximum for grid in grids]
+    widths = [indent + console.measure(grid, options=options).maximum for grid in grids]
     grid, width = next((fit for fit in zip(grids, widths, strict=True) if fit[1] <= console.width), (grids[-1], widths[-1]))
     terminal, console.width = console.width, max(console.width, width)
-    console.print(grid)
+    console.print(Padding(grid, (0, 0, 0, indent)))
     console.width = terminal

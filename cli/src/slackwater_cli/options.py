@@ -83,6 +83,11 @@ Exit status:
 STANDARD_OUTPUT: Final = "-"
 
 
+def option_of(name: str) -> str:
+    """The option of an input: `--io-size` of `io_size`."""
+    return f"--{name.replace('_', '-')}"
+
+
 def check_role(role_arn: str | None, external_id: str | None) -> None:
     """Refuse a role that cannot be one.
 

@@ -3,12 +3,14 @@
 import shlex
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
 from slackwater.engine.cases import play
 from slackwater.engine.registry import registry
 from slackwater.model.detector import CASE_NOW, Case
+from slackwater.model.money import VPC_ENDPOINT_GIB, VPC_ENDPOINT_HOUR, Change, ec2_hour
 from slackwater.model.resources import AttachmentEvent
 from slackwater.model.verdicts import Flagged
 
@@ -103,6 +105,32 @@ def test_the_export_list_is_sent_whole_and_keeps_crossmnt() -> None:
     assert "async" not in (verdict.advice[0].command or "")
 
 
+def test_a_sync_export_has_two_ways_out_that_cost_nothing_and_the_safe_one_comes_first() -> None:
+    verdict = flagged("fsx-sync-export", "a document root on a sync export, 4 KiB writes, disks at rest")
+    clients, fast = verdict.advice
+
+    assert (clients.action, fast.action) == ("client-side-first", "async-export")
+    assert (clients.changes, fast.changes) == ((), ())
+    assert "4 workers side by side are 2.2 to 4 times as fast" in clients.summary
+    assert "OpenZFS (async) is 11 times as fast" in fast.summary
+    assert clients.risk == "None for the data."
+    assert fast.risk.startswith("Acknowledged writes are lost")
+    assert any("Not for mission-critical data" in caveat for caveat in verdict.caveats)
+    assert verdict.gist == ("10.0.0.0/16",)
+
+
+def test_larger_writes_gain_less_from_async_as_throughput_binds_them() -> None:
+    larger = case("fsx-sync-export", "a document root on a sync export, 4 KiB writes, disks at rest")
+    written = {
+        key: [None if value is None else value * 16 for value in values] if key[0].name == "DataWriteBytes" else values
+        for key, values in larger.metrics.items()
+    }
+    verdict = flagged("fsx-sync-export", larger.title, metrics=written)
+
+    assert "of 64 KiB" in verdict.summary
+    assert "OpenZFS (async) is 7.1 times as fast" in verdict.advice[1].summary
+
+
 def test_without_counters_throttling_is_at_most_medium() -> None:
     unconfirmed = flagged("ec2-network-throttled", "a t3.micro proxy at 350 MB/s, and then at 8 for nine hours")
     confirmed = flagged("ec2-network-throttled", "the ENA driver counted what it held back")
@@ -121,7 +149,58 @@ def test_the_ways_out_say_which_types_carry_the_load() -> None:
         "interface-endpoint",
         "gateway-endpoint",
     ]
+    assert ways[0].summary == (
+        "If the slow hours hurt: m6i.2xlarge, the smallest m6i that carries 350 MB/s: 391 MB/s without credits."
+    )
+    assert "no burst that could run dry" in ways[1].summary
     assert "does not carry 350 MB/s" in ways[2].summary
+    assert all(way.reversible for way in ways)
+
+
+def test_another_type_costs_what_it_costs_more_and_an_endpoint_its_hours_and_the_traffic_of_a_month() -> None:
+    verdict = flagged("ec2-network-throttled", "a t3.micro proxy at 350 MB/s, and then at 8 for nine hours")
+    larger, *_, interface, gateway = verdict.advice
+    out = case("ec2-network-throttled", "a t3.micro proxy at 350 MB/s, and then at 8 for nine hours").metrics
+    (in_14_days,) = [
+        sum(v or 0 for v in values)
+        for (metric, period_s), values in out.items()
+        if (metric.name, period_s) == ("NetworkOut", 300)
+    ]
+    monthly_gib = in_14_days / 2**30 / 14 * 365 / 12
+
+    assert larger.changes == (
+        Change(ec2_hour("t3.micro"), Decimal(730)),
+        Change(ec2_hour("m6i.2xlarge"), Decimal(-730)),
+    )
+    hour, data = interface.changes or ()
+    assert hour == Change(VPC_ENDPOINT_HOUR, Decimal(-730))
+    assert data.item == VPC_ENDPOINT_GIB
+    assert float(data.quantity) == pytest.approx(-monthly_gib, abs=0.001)
+    assert f"priced with {monthly_gib:,.0f} GiB a month, as now" in interface.summary
+    assert gateway.changes == ()
+    assert "on-premises" in gateway.risk
+
+
+def test_another_type_is_set_while_the_instance_is_stopped() -> None:
+    way = flagged("ec2-network-throttled", "a t3.micro proxy at 350 MB/s, and then at 8 for nine hours").advice[0]
+
+    assert [part.split()[2] for part in (way.command or "").split(" && ")] == [
+        "stop-instances",
+        "wait",
+        "modify-instance-attribute",
+        "start-instances",
+    ]
+    assert all("--region ap-northeast-1" in part and "i-0ccc" in part for part in (way.command or "").split(" && "))
+    assert "--instance-type Value=m6i.2xlarge" in (way.command or "")
+    assert "downtime" in way.risk
+
+
+def test_what_makes_a_person_look_again_at_a_throttled_instance_is_its_type_and_whether_it_is_confirmed() -> None:
+    assert flagged("ec2-network-throttled", "the ENA driver counted what it held back").gist == ("t3.micro", True)
+    assert flagged("ec2-network-throttled", "a t3.micro proxy at 350 MB/s, and then at 8 for nine hours").gist == (
+        "t3.micro",
+        False,
+    )
 
 
 def test_confidence_in_idleness_needs_real_zeros_over_the_whole_window() -> None:

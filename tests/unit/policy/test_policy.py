@@ -110,6 +110,10 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
             "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storag: no such price item; did you mean ebs.gp3.storage?",
         ),
         (
+            "[prices.overrides.us-east-1]\n'efs.elastic.writes' = 0.1\n",
+            "slackwater.toml:2: prices.overrides.us-east-1.efs.elastic.writes: no such price item; did you mean efs.elastic.write?",
+        ),
+        (
             "[prices.overrides.us-east-1]\n'ebs.gp3.storage' = -0.1\n",
             "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storage: must be greater than or equal to 0, not -0.1",
         ),

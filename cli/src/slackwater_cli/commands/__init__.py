@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from slackwater_cli.commands import audits, demo, detectors, doctor, findings, policy, scan
+from slackwater_cli.commands import audits, demo, detectors, doctor, estimate, findings, policy, scan
 from slackwater_cli.streams import write
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.command()(scan.scan)
 app.command()(demo.demo)
 app.command()(doctor.doctor)
+app.add_typer(estimate.app, name="estimate")
 app.add_typer(detectors.app, name="detectors")
 app.add_typer(findings.app, name="findings")
 app.add_typer(audits.app, name="audits")

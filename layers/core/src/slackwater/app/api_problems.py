@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupp
 
 from slackwater.app.api_requests import CHECKS
 from slackwater.app.audit_request import AuditRequestError
+from slackwater.app.estimates import EstimateError, UnknownKindError
 from slackwater.app.findings import BadDecisionError, ConflictError, NotFoundError
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import may_pass, reason
@@ -55,6 +56,8 @@ def route(
     *problems: int,
     status: int = HTTPStatus.OK,
     headers: Mapping[str, str] | None = None,
+    checks: Sequence[Handler] = CHECKS,
+    documented: bool = True,
 ) -> Callable[[Handler], Handler]:
     """Register a function for a path, with its checks; its docstring and what it returns describe it.
 
@@ -68,7 +71,12 @@ def route(
     def decorate(function: Handler) -> Handler:
         summary = (function.__doc__ or "").rstrip(".")
         registered = register(
-            path, summary=summary, operation_id=function.__name__, responses=responses, middlewares=list(CHECKS)
+            path,
+            summary=summary,
+            operation_id=function.__name__,
+            responses=responses,
+            include_in_schema=documented,
+            middlewares=list(checks),
         )
         return registered(function)
 
@@ -110,6 +118,10 @@ def _said(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
             return 422, UNFIT, [_part(["body", error.part], error.problem)]
         case AuditRequestError():
             return 422, UNFIT, [_part(["body"], line) for line in str(error).splitlines()]
+        case UnknownKindError():
+            return 404, _short(str(error)), []
+        case EstimateError():
+            return 422, UNFIT, [_part(["body", *filter(None, [field])], problem) for field, problem in error.problems]
         case ConflictError():
             return 409, str(error), []
         case NotFoundError():

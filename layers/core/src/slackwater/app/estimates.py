@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -12,7 +12,7 @@ from slackwater.app.policy import LIST_REGIONS
 from slackwater.engine.registry import estimates
 from slackwater.model.estimates import Answer, AnyEstimate, InputError, Inputs, Known
 from slackwater.model.findings import Gap, PriceBasis
-from slackwater.model.money import Price, PriceItem
+from slackwater.model.money import Price, PriceItem, PriceTable
 from slackwater.model.nearest import did_you_mean, unknown
 from slackwater.ports import InstanceTypes, Prices
 
@@ -24,6 +24,16 @@ class EstimateError(Exception):
         """`problems` are pairs of an input's name, which may be empty, and what is wrong."""
         self.problems = tuple(problems)
         super().__init__("\n".join(f"{field}: {problem}" if field else problem for field, problem in self.problems))
+
+
+class UnknownKindError(EstimateError):
+    """There is no estimate of this kind."""
+
+
+MOST_ROUNDS: Final = 8
+"""An estimate knows what to look up after two or three."""
+LONGEST_SHOWN: Final = 60
+"""Characters of a wrong input that are said again, and looked at for what they are like."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,29 +60,50 @@ class Estimates:
         """Work out the estimate of this kind for inputs as they were typed, by name.
 
         Raises:
+            UnknownKindError: there is none.
             EstimateError: with every input that is wrong.
         """
-        if problem := unknown("estimate", [kind], estimates(), "slackwater estimate --help"):
-            raise EstimateError([("", problem[0])])
+        for problem in unknown("estimate", [kind], estimates(), "slackwater estimate --help"):
+            raise UnknownKindError([("", problem)])
         estimate = estimates()[kind]
-        inputs = checked(estimate, said)
-        region = inputs.region or self.default_region
-        if problem := unknown("region", [region], self.regions, LIST_REGIONS):
-            raise EstimateError([("region", problem[0])])
-        return self._answer(kind, estimate, inputs, region, said)
+        inputs = self._read(estimate, said)
+        region = self.default_region if inputs.region is None else inputs.region
+        answered, table, gaps = self._answer(kind, estimate, inputs, region)
+        return Estimated(
+            kind=kind,
+            inputs={name: said.get(name, default) for name, default in _defaults(estimate)} | {"region": region},
+            answer=answered,
+            price_basis=tuple(PriceBasis(item, table[item]) for item in sorted(table)),
+            gaps=gaps,
+        )
 
-    def _answer(self, kind: str, estimate: AnyEstimate, inputs: Inputs, region: str, said: Mapping[str, Any]) -> Estimated:
+    def _read(self, estimate: AnyEstimate, said: Mapping[str, Any]) -> Inputs:
+        problems = list[tuple[str, str]]()
+        try:
+            inputs: Inputs = estimate.inputs.model_validate(dict(said))
+        except ValidationError as error:
+            problems += (_problem(estimate, one) for one in error.errors())
+        if isinstance(region := said.get("region"), str) and "region" not in dict(problems):
+            problems += (("region", problem) for problem in unknown("region", [region], self.regions, LIST_REGIONS))
+        if problems:
+            raise EstimateError(problems)
+        return inputs
+
+    def _answer(
+        self, kind: str, estimate: AnyEstimate, inputs: Inputs, region: str
+    ) -> tuple[Answer[Any], PriceTable, tuple[Gap, ...]]:
         """Work it out again with whatever it asked for the last time, until it asks for nothing new."""
-        prices, gaps = dict[PriceItem, Price](), dict[Gap, None]()
-        items, families = set[PriceItem](), set[str]()
+        prices, items, families = dict[PriceItem, Price](), set[PriceItem](), set[str]()
         types, found = self.types.of((), region)
-        gaps |= dict.fromkeys(found)
-        while True:
+        gaps = dict.fromkeys(found)
+        for _ in range(MOST_ROUNDS):
             known = Known(region, types, prices, inputs.hours_per_month)
             answered = _worked(estimate, inputs, known)
             new_items, new_families = known.items_asked.keys() - items, known.families_asked.keys() - families
             if not new_items and not new_families:
-                break
+                if isinstance(answered, InputError):
+                    raise EstimateError([(answered.field, answered.problem)])
+                return answered, prices, tuple(gaps)
             if new_items:
                 items |= new_items
                 table, found = self.prices.of(new_items, region)
@@ -82,16 +113,7 @@ class Estimates:
                 families |= new_families
                 types, found = self.types.of(families, region)
                 gaps |= dict.fromkeys(found)
-        if isinstance(answered, InputError):
-            raise EstimateError([(answered.field, answered.problem)])
-        defaults = {name: field.default for name, field in estimate.inputs.model_fields.items() if not field.is_required()}
-        return Estimated(
-            kind=kind,
-            inputs={**defaults, **said, "region": region},
-            answer=answered,
-            price_basis=tuple(PriceBasis(item, prices[item]) for item in sorted(items) if item in prices),
-            gaps=tuple(gaps),
-        )
+        raise RuntimeError(f"the estimate {kind} asks without end: {sorted(new_items)}, {sorted(new_families)}")
 
 
 def _worked(estimate: AnyEstimate, inputs: Inputs, known: Known) -> Answer[Any] | InputError:
@@ -102,32 +124,38 @@ def _worked(estimate: AnyEstimate, inputs: Inputs, known: Known) -> Answer[Any] 
     return answer
 
 
-def checked(estimate: AnyEstimate, said: Mapping[str, Any]) -> Inputs:
-    """The inputs, read.
-
-    Raises:
-        EstimateError: with every one that is wrong.
-    """
-    try:
-        inputs: Inputs = estimate.inputs.model_validate(dict(said))
-    except ValidationError as error:
-        raise EstimateError(_problem(estimate, one) for one in error.errors()) from error
-    return inputs
+def _defaults(estimate: AnyEstimate) -> Iterator[tuple[str, Any]]:
+    """Every input by name, in the model's order; one that has to be given has no default that counts."""
+    for name, field in estimate.inputs.model_fields.items():
+        yield name, field.get_default(call_default_factory=True, validated_data={})
 
 
 def _problem(estimate: AnyEstimate, one: Any) -> tuple[str, str]:
     field = str(one["loc"][0]) if one["loc"] else ""
     match one["type"]:
         case "extra_forbidden":
-            return field, f"no such input; {did_you_mean(field, estimate.inputs.model_fields, 'the documentation')}"
+            near = did_you_mean(field[:LONGEST_SHOWN], estimate.inputs.model_fields, "the documentation")
+            return field, f"no such input; {near}"
         case "missing":
-            description = estimate.inputs.model_fields[field].description
-            return field, f"is needed: {description}"
+            return field, f"is needed: {estimate.inputs.model_fields[field].description}"
         case "literal_error":
             choices = one["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-            return field, f"{one['input']!r}: {did_you_mean(str(one['input']), choices, '')}"
+            typed = one["input"][:LONGEST_SHOWN] if isinstance(one["input"], str) else ""
+            return field, f"{_shown(one)}{did_you_mean(typed, choices, 'the documentation')}"
         case "value_error":
-            given = f"{one['input']!r}: " if one["loc"] and isinstance(one["input"], str | int | float) else ""
-            return field, f"{given}{one['ctx']['error']}"
+            return field, f"{_shown(one)}{one['ctx']['error']}"
         case _:
-            return field, f"{one['input']!r}: {one['msg']}"
+            return field, f"{_shown(one)}{one['msg']}"
+
+
+def _shown(one: Any) -> str:
+    """What was typed, where that fits on a line."""
+    match one["input"]:
+        case str(text):
+            return f"{text!r}: " if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]!r}…: "
+        case int(number) if number.bit_length() > LONGEST_SHOWN:
+            return ""
+        case int() | float() as said:
+            return f"{said}: "
+        case _:
+            return ""

@@ -12,6 +12,7 @@ from slackwater.aws import (
     event_bus,
     finding_store,
     identity,
+    instance_types,
     inventory,
     pricing,
     regions,
@@ -31,8 +32,11 @@ PUBLISH: Final = (
     | finding_store.FINDING_WRITE
 )
 ANNOUNCE: Final = event_bus.ACTIONS
-SERVE: Final = (
+DECIDE: Final = (
     documents.READ | audit_starter.ACTIONS | audit_store.AUDIT_READ | finding_store.FINDING_READ | finding_store.FINDING_WRITE
 )
-OPERATE: Final = SERVE | documents.READ_VERSION | documents.WRITE | documents.HISTORY | stack.ACTIONS | identity.ACTIONS
+ESTIMATE: Final = pricing.ACTIONS | instance_types.ACTIONS
+"""What an estimate asks, if it may: what is packaged stands in."""
+SERVE: Final = DECIDE | ESTIMATE
+OPERATE: Final = DECIDE | documents.READ_VERSION | documents.WRITE | documents.HISTORY | stack.ACTIONS | identity.ACTIONS
 """Everything that the command line does with the deployed service."""

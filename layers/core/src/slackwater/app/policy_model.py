@@ -11,6 +11,8 @@ from slackwater.engine.registry import Registry
 from slackwater.model.money import (
     EBS_GP3_THROUGHPUT,
     EBS_SNAPSHOT_STORAGE,
+    EFS_ELASTIC_READ,
+    EFS_ELASTIC_WRITE,
     EFS_PROVISIONED_THROUGHPUT,
     VPC_ENDPOINT_GIB,
     VPC_ENDPOINT_HOUR,
@@ -24,6 +26,7 @@ PRICE_ITEMS: Final = (
     *(f"efs.{rest}" for rest in EFS_USAGE),
     *(f"fsx.{deployment}.{what}" for deployment in FSX_DEPLOYMENT for what in ("storage", "throughput", "iops")),
     *(item.id for item in (EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, EFS_PROVISIONED_THROUGHPUT)),
+    *(item.id for item in (EFS_ELASTIC_READ, EFS_ELASTIC_WRITE)),
     *(item.id for item in (VPC_ENDPOINT_HOUR, VPC_ENDPOINT_GIB)),
     "ec2.<instance type>.hour",
 )

@@ -125,7 +125,7 @@ def scanning(deployed: Deployed) -> Scanner:
             meter,
             registry=of_bucket.registry,
             policy=policy,
-            cache_dir=Path(tempfile.gettempdir()) / "slackwater",
+            cache_dir=_kept_while_warm(),
             progress=lambda *_: None,
         )
 
@@ -163,6 +163,8 @@ class Serving:
     findings: Findings
     audits: Audits
     known_regions: Callable[[], Collection[str]]
+    estimates: Callable[[], Estimates]
+    """Made anew for each question: what was out of reach, and what day it is, may have changed since the last."""
 
 
 def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:
@@ -187,7 +189,12 @@ def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:
             clock=clock,
         ),
         known_regions=partial(known_regions, session),
+        estimates=lambda: estimating(session, _kept_while_warm(), session.home, known_regions(session)),
     )
+
+
+def _kept_while_warm() -> Path:
+    return Path(tempfile.gettempdir()) / "slackwater"
 
 
 def _findings(deployed: Deployed, session: AwsSession) -> FindingStore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +12,8 @@ from slackwater.aws.pages import pages
 from slackwater.model.findings import Gap
 
 if TYPE_CHECKING:
+    from mypy_boto3_ec2.type_defs import FilterTypeDef
+
     from slackwater.aws.session import AwsSession
     from slackwater.model.resources import InstanceType
 
@@ -25,25 +28,30 @@ class PackagedTypes:
         return snapshot(), []
 
 
+FAMILY: Final = re.compile("[a-z0-9-]{1,32}")
+"""What EC2 is asked for: nothing with a wildcard in it, which would stand for other families."""
+
+
 class DescribedTypes:
     """Families as EC2 describes them in a region, over the packaged snapshot."""
 
     def __init__(self, session: AwsSession) -> None:
         """Makes no call."""
         self._session = session
+        self._refused: dict[str, Gap] = {}
 
     def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:
-        """Every packaged type, and these families' as the region has them. What could not be read is an optional gap."""
+        """Every packaged type, and these families' as the region has them.
+
+        What could not be read is an optional gap, and the region is not asked again.
+        """
         found = {one.id: one for one in snapshot()}
-        wanted = [f"{family}.*" for family in sorted(families)]
-        if not wanted:
-            return found.values(), []
-        try:
-            call = self._session.client("ec2", region).describe_instance_types
-            described = [
-                instance_type(one)
-                for one in pages(call, "InstanceTypes", Filters=[{"Name": "instance-type", "Values": wanted}])
-            ]
-        except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
-            return found.values(), [Gap("", region, "ec2:DescribeInstanceTypes", reason(error), optional=True)]
-        return (found | {one.id: one for one in described}).values(), []
+        wanted = [f"{family}.*" for family in sorted(families) if FAMILY.fullmatch(family)]
+        if wanted and region not in self._refused:
+            try:
+                call = self._session.client("ec2", region).describe_instance_types
+                filters: list[FilterTypeDef] = [{"Name": "instance-type", "Values": wanted}]
+                found |= {one["InstanceType"]: instance_type(one) for one in pages(call, "InstanceTypes", Filters=filters)}
+            except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
+                self._refused[region] = Gap("", region, "ec2:DescribeInstanceTypes", reason(error), optional=True)
+        return found.values(), [self._refused[region]] if wanted and region in self._refused else []

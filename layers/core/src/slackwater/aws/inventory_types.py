@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from itertools import batched
@@ -41,12 +42,22 @@ def instance_types(session: AwsSession, target: Target, before: Fleet) -> Iterat
 @cache
 def snapshot() -> tuple[InstanceType, ...]:
     """The packaged instance types; each says the date of the snapshot as its source."""
-    data = json.loads(files("slackwater.aws").joinpath("data/instance_types.json").read_text("utf-8"))
-    source = f"snapshot {data['as_of']}"
+    data = _packaged()
+    source = f"snapshot {snapshot_date()}"
     return tuple(
         InstanceType(id=name, source=source, **dict(zip(data["columns"], row, strict=True)))
         for name, row in data["types"].items()
     )
+
+
+def snapshot_date() -> date:
+    """When the packaged instance types were put down."""
+    return date.fromisoformat(_packaged()["as_of"])
+
+
+@cache
+def _packaged() -> Any:
+    return json.loads(files("slackwater.aws").joinpath("data/instance_types.json").read_text("utf-8"))
 
 
 def instance_type(found: Any) -> InstanceType:

@@ -44,24 +44,41 @@ FALLBACK_REGION: Final = "us-east-1"
 """Where questions go that are not about a region, when none is configured."""
 
 
+CONNECT_TIMEOUT_S: Final = 5
+
+
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often to ask AWS before giving up, and how long to wait for each answer."""
+    """How often to ask AWS before giving up, and how long to wait for a connection and for each answer.
+
+    `replaceable` is for services whose answers something packaged can replace.
+    """
 
     max_attempts: int
     read_timeout_s: int
+    connect_timeout_s: int = CONNECT_TIMEOUT_S
+    replaceable: Patience | None = None
+
+    def with_(self, service: str) -> Patience:
+        """What it is with one service."""
+        return self.replaceable if self.replaceable and service in REPLACEABLE else self
 
 
 PATIENT: Final = Patience(8, 60)
 """A throttled scan slows down (adaptive mode) rather than fails; eight attempts back off for half a minute and then say so."""
 
-SOMEBODY_WAITS: Final = Patience(3, 8)
-"""Whoever asks the API shall hear that the store is busy before API Gateway hangs up, after 30 seconds."""
+REPLACEABLE: Final = frozenset({"ec2", "pricing"})
+"""Where somebody waits, these are asked for instance types and prices, and snapshots stand in."""
+
+SOMEBODY_WAITS: Final = Patience(3, 8, replaceable=Patience(2, 3, 3))
+"""Whoever asks the API shall hear that the store is busy before API Gateway hangs up, after 30 seconds.
+
+An estimate asks both replaceable services, and neither again once it is out of reach: 2 x (2 x (3 + 3) + 1 between) = 26.
+"""
 
 QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3}
 """Services that are asked first, where a wrong endpoint must show soon, or that have a fallback."""
 
-CONNECT_TIMEOUT_S: Final = 5
 POOL: Final = 16
 """Connections a client keeps: no fewer than threads that use it."""
 
@@ -149,6 +166,18 @@ class AwsSession:
                     self._clients[service, region] = self._session.create_client(service, **self._options(service, region))
             return self._clients[service, region]
 
+    def has_credentials(self) -> bool:
+        """True where there are any, good or not. Asks AWS nothing.
+
+        Where neither environment nor profile has any, the metadata service of EC2 is asked, as by every SDK: once, for a
+        second at most each for a token and the role, unless the environment says otherwise.
+
+        Raises:
+            AwsError: what is configured is broken.
+        """
+        with self._lock, remedies():
+            return self._session.get_credentials() is not None
+
     def regions_of(self, service: str) -> list[str]:
         """Every region in which botocore knows a service, in all partitions, sorted. Makes no call."""
         with self._lock:
@@ -167,16 +196,17 @@ class AwsSession:
         return session
 
     def _options(self, service: str, region: str) -> dict[str, Any]:
+        patience = self._patience.with_(service)
         settings: dict[str, Any] = {
             "retries": {"mode": "adaptive"},
-            "connect_timeout": CONNECT_TIMEOUT_S,
-            "read_timeout": self._patience.read_timeout_s,
+            "connect_timeout": patience.connect_timeout_s,
+            "read_timeout": patience.read_timeout_s,
             "max_pool_connections": POOL,
             "user_agent_extra": USER_AGENT,
             "parameter_validation": False,  # all parameters are our own; a fifth of the work of a GetMetricData call
         }
         if self._endpoint or "AWS_MAX_ATTEMPTS" not in os.environ:
-            most = self._patience.max_attempts
+            most = patience.max_attempts
             settings["retries"]["total_max_attempts"] = min(most, QUICK_ATTEMPTS.get(service, most))
         if service == "s3":  # a link must name the bucket's own region, or it is redirected and its signature no longer fits
             settings["signature_version"] = "s3v4"

@@ -26,16 +26,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
 from math import isnan
 from typing import Final
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
+from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Need, Series
-from slackwater.model.money import VPC_ENDPOINT_GIB, VPC_ENDPOINT_HOUR, Change, amount, ec2_hour, hours
 from slackwater.model.resources import AgentMetric, Instance, InstanceType, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, MINUTE_S, bytes_per_s_of_gbps
-from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
 from slackwater.performance import network
 from slackwater.performance.network import Plateau
 
@@ -153,7 +154,7 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
         return Fine("its ENA driver held nothing back while it was slow: the limit is elsewhere")
     confirmed = _only(stuck, lambda one, plateau: _held_back(one.traffic, plateau, counted[one.direction]) is True)
     worst = max(confirmed or stuck, key=lambda one: one.seconds)
-    return _flag(instance, instance_type, worst, stuck, confirmed=bool(confirmed), seen=seen)
+    return _flag(instance, instance_type, worst, stuck, confirmed=bool(confirmed))
 
 
 def _only(stuck: list[Stuck], keep: Callable[[Stuck, Plateau], bool]) -> list[Stuck]:
@@ -220,7 +221,6 @@ def _flag(
     stuck: list[Stuck],
     *,
     confirmed: bool,
-    seen: Seen,
 ) -> Flagged:
     plateau, baseline = worst.longest, instance_type.network_baseline_gbps or 0
     burst_mb_s, stuck_mb_s = plateau.burst_bytes_per_s / 1e6, plateau.mean_bytes_per_s / 1e6
@@ -257,9 +257,10 @@ def _flag(
                 unit="words",
             ),
         ),
-        advice=_ways_out(instance, instance_type, plateau.burst_bytes_per_s, worst, seen),
+        advice=(),
         gist=(instance_type.id, confirmed),
         caveats=_caveats(instance_type, ambiguous=ambiguous, confirmed=confirmed),
+        remedies=(_ways_out(instance, worst),),
     )
 
 
@@ -286,71 +287,55 @@ def _picture(stuck: Stuck) -> Series:
     return Series.of(part.start_s, part.period_s, [None if isnan(v) else v / FIVE_MINUTES_S / 1e6 for v in part.values])
 
 
-def _ways_out(
-    instance: Instance, instance_type: InstanceType, demand_bytes_per_s: float, stuck: Stuck, seen: Seen
-) -> tuple[Advice, ...]:
-    demand_gbps = demand_bytes_per_s * 8 / 1e9
-    types = seen.fleet.all(InstanceType)
-    family = [t for t in types if t.family == instance_type.family]
-    general = network.general_family(instance_type.id)
-    others = [t for t in types if t.family == general and t.vcpus >= instance_type.vcpus]
-    steady = [t for t in others if not network.can_burst(t)]
-    candidates = (
-        (network.smallest_that_carries(family, demand_gbps), "the smallest of its family whose baseline carries it"),
-        (network.smallest_that_carries(others, demand_gbps), "the smallest general type whose baseline carries it"),
-        (network.smallest_that_carries(steady, demand_gbps), "the smallest general type without burst: it never drops"),
-        (network.largest(family), "the largest of its family"),
-    )
-    advice: dict[str, Advice] = {}
-    for candidate, why in candidates:
-        if candidate and candidate.id != instance_type.id and candidate.id not in advice:
-            advice[candidate.id] = _resize(instance, candidate, demand_gbps, why)
+def _ways_out(instance: Instance, stuck: Stuck) -> Remedy:
     monthly_gib = sum(stuck.traffic.present) / GIB / (len(stuck.traffic) * FIVE_MINUTES_S / DAY_S) * DAYS_A_MONTH
-    return (*advice.values(), *_endpoints(monthly_gib))
-
-
-def _resize(instance: Instance, candidate: InstanceType, demand_gbps: float, why: str) -> Advice:
-    baseline = candidate.network_baseline_gbps or 0
-    carries = baseline >= demand_gbps
-    this = f"--region {instance.target.region} --instance-id"
-    these = f"{this}s {instance.id}"
-    return Advice(
-        action=f"change-instance-type-to-{candidate.id}",
-        summary=(
-            f"If the slow hours hurt: {candidate.id}, {why}: {bytes_per_s_of_gbps(baseline) / 1e6:,.0f} MB/s without credits"
-            f" ({'carries' if carries else 'does not carry'} {demand_gbps * 1e3 / 8:,.0f} MB/s)."
-        ),
-        changes=(Change(ec2_hour(instance.instance_type), hours()), Change(ec2_hour(candidate.id), -hours())),
-        risk="A stop and a start: minutes of downtime, and a new public address unless it is an Elastic IP.",
-        reversible=True,
-        command=(
-            f"aws ec2 stop-instances {these} && aws ec2 wait instance-stopped {these}"
-            f" && aws ec2 modify-instance-attribute {this} {instance.id} --instance-type Value={candidate.id}"
-            f" && aws ec2 start-instances {these}"
-        ),
+    return Remedy(
+        kind="network-transfer",
+        inputs={
+            "instance_type": instance.instance_type,
+            "needed_rate": f"{stuck.longest.burst_bytes_per_s:.0f}B/s",
+            "bytes": f"{monthly_gib:.3f}GiB",
+        },
+        advise=partial(_advice, instance, monthly_gib),
     )
 
 
-def _endpoints(monthly_gib: float) -> tuple[Advice, ...]:
-    return (
-        Advice(
-            action="interface-endpoint",
-            summary=(
-                "If the traffic goes to an AWS service: an interface endpoint in one zone takes it past the instance"
-                f" (priced with {monthly_gib:,.0f} GiB a month, as now)."
-            ),
-            changes=(Change(VPC_ENDPOINT_HOUR, -hours()), Change(VPC_ENDPOINT_GIB, amount(-monthly_gib))),
-            risk="Billed by the hour, zone and GiB; clients must resolve the endpoint's name.",
-            reversible=True,
-        ),
-        Advice(
-            action="gateway-endpoint",
-            summary="If it goes to S3 from clients inside the VPC: a gateway endpoint is free, and they need no proxy.",
-            changes=(),
-            risk="Of no use to on-premises clients: a gateway endpoint is reached only from inside its VPC.",
-            reversible=True,
-        ),
-    )
+def _advice(instance: Instance, monthly_gib: float, way: Alternative) -> Advice:
+    match way.id:
+        case "interface-endpoint":
+            return Advice(
+                action=way.id,
+                summary=(
+                    "If the traffic goes to an AWS service: an interface endpoint in one zone takes it past the instance"
+                    f" (priced with {monthly_gib:,.0f} GiB a month, as now)."
+                ),
+                changes=way.changes,
+                risk="Billed by the hour, zone and GiB; clients must resolve the endpoint's name.",
+                reversible=True,
+            )
+        case "gateway-endpoint":
+            return Advice(
+                action=way.id,
+                summary="If it goes to S3 from clients inside the VPC: a gateway endpoint is free, and they need no proxy.",
+                changes=way.changes,
+                risk="Of no use to on-premises clients: a gateway endpoint is reached only from inside its VPC.",
+                reversible=True,
+            )
+        case instance_type:
+            this = f"--region {instance.target.region} --instance-id"
+            these = f"{this}s {instance.id}"
+            return Advice(
+                action=f"change-instance-type-to-{instance_type}",
+                summary=f"If the slow hours hurt: {way.summary}.",
+                changes=way.changes,
+                risk="A stop and a start: minutes of downtime, and a new public address unless it is an Elastic IP.",
+                reversible=True,
+                command=(
+                    f"aws ec2 stop-instances {these} && aws ec2 wait instance-stopped {these}"
+                    f" && aws ec2 modify-instance-attribute {this} {instance.id} --instance-type Value={instance_type}"
+                    f" && aws ec2 start-instances {these}"
+                ),
+            )
 
 
 _TARGET = Target("123456789012", "ap-northeast-1")

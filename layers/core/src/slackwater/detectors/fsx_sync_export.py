@@ -29,10 +29,11 @@ from math import isnan
 from typing import Final
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
+from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import FsxFileSystem, FsxVolume, NfsClients, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, KIB
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
 from slackwater.performance import nfs
 
 WRITES = Metric("AWS/FSx", "DataWriteOperations", "Sum", "operations")
@@ -40,11 +41,6 @@ WRITTEN = Metric("AWS/FSx", "DataWriteBytes", "Sum", "bytes")
 BUSY: Final = tuple(
     Metric("AWS/FSx", name, "Maximum", "percent")
     for name in ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
-)
-
-ASYNC_CAVEAT: Final = (
-    "async acknowledges before the data is on stable storage: writes of the last seconds are lost if the file server fails."
-    " Not for mission-critical data."
 )
 
 
@@ -123,13 +119,13 @@ def _flag(
     file_system = seen.fleet.get(FsxFileSystem, volume.file_system_id)
     count = sum(writes.values[i] for i in at_rest)
     per_s = count / len(at_rest) / FIVE_MINUTES_S
-    mean_kib = sum(written.values[i] for i in at_rest) / count / KIB
+    kib = sum(written.values[i] for i in at_rest) / KIB
     disk = max(series.values[i] for series in busy for i in at_rest if not isnan(series.values[i]))
     slow_hours = len(at_rest) * FIVE_MINUTES_S / HOUR_S
     clients = ", ".join(entry.clients for entry in waiting)
     evidence = [
         Evidence(label="Writes by five minutes", value=round(per_s), unit="writes/s", series=_around(writes, at_rest)),
-        Evidence(label="Mean size of a write", value=round(mean_kib, 1), unit="KiB"),
+        Evidence(label="Mean size of a write", value=round(kib / count, 1), unit="KiB"),
         Evidence(label="Disks at most", value=round(disk, 1), unit="percent busy"),
         Evidence(label="So for", value=round(slow_hours, 1), unit="hours"),
         Evidence(label="Client entries that are sync", value=clients, unit="words"),
@@ -138,17 +134,28 @@ def _flag(
         evidence.append(Evidence(label="SSD IOPS provisioned", value=file_system.iops, unit="IOPS"))
     return Flagged(
         summary=(
-            f"clients {clients} made {per_s:,.0f} writes a second of {mean_kib:,.0f} KiB through a sync export while the"
+            f"clients {clients} made {per_s:,.0f} writes a second of {kib / count:,.0f} KiB through a sync export while the"
             f" disks were at most {disk:.0f} % busy: each write waits for its acknowledgement"
         ),
         severity="high" if slow_hours >= 24 else "medium",
         confidence="medium",
         evidence=tuple(evidence),
-        advice=_advice(volume, waiting),
+        advice=(),
         gist=tuple(sorted(entry.clients for entry in waiting)),
         caveats=(
-            ASYNC_CAVEAT,
+            nfs.ASYNC_CAVEAT,
             "More IOPS or throughput will not help while the export is sync.",
+        ),
+        remedies=(
+            Remedy(
+                kind="small-files",
+                inputs={
+                    "files": max(1, round(count / nfs.OPENZFS_OPERATIONS)),
+                    "bytes": f"{kib:.0f}KiB",
+                    "storage": "openzfs-sync",
+                },
+                advise=lambda way: _advice(volume, waiting, way),
+            ),
         ),
     )
 
@@ -161,40 +168,44 @@ def _around(writes: Series, at_rest: list[int]) -> Series:
     return Series.of(part.start_s, part.period_s, [None if isnan(v) else v / FIVE_MINUTES_S for v in part.values])
 
 
-def _advice(volume: FsxVolume, waiting: list[NfsClients]) -> tuple[Advice, ...]:
+def _advice(volume: FsxVolume, waiting: list[NfsClients], way: Alternative) -> Advice | None:
+    """More workers are the clients' affair; other storage is another question."""
+    match way.id:
+        case "more-workers":
+            return Advice(
+                action="client-side-first",
+                summary=(
+                    "At the clients, without risk: several writers side by side (rsync or tar in parallel), larger writes"
+                    f" (wsize=1048576), nconnect=16, no fsync after each file. {way.summary}."
+                ),
+                changes=way.changes,
+                risk="None for the data.",
+                reversible=True,
+            )
+        case "openzfs-async":
+            return Advice(
+                action="async-export",
+                summary=(
+                    f"Where the last seconds may be lost: async for {', '.join(entry.clients for entry in waiting)}."
+                    f" {way.summary}. The command carries the whole export list, because UpdateVolume replaces it."
+                ),
+                changes=way.changes,
+                risk="Acknowledged writes are lost when the file server fails or fails over.",
+                reversible=True,
+                command=(
+                    f"aws fsx update-volume --volume-id {volume.id} --region {volume.target.region}"
+                    f" --open-zfs-configuration '{_all_async(volume)}'"
+                ),
+            )
+    return None
+
+
+def _all_async(volume: FsxVolume) -> str:
     options = [
         {"Clients": entry.clients, "Options": [*(o for o in entry.options if o not in {"sync", "async"}), "async"]}
         for entry in volume.nfs_export
     ]
-    export = json.dumps({"NfsExports": [{"ClientConfigurations": options}]})
-    gain = nfs.MEASURED_ASYNC_OPS_PER_S / nfs.MEASURED_SYNC_OPS_PER_S
-    return (
-        Advice(
-            action="client-side-first",
-            summary=(
-                "At the clients, without risk: several writers side by side (rsync or tar in parallel), larger writes"
-                " (wsize=1048576), nconnect=16, no fsync after each file."
-            ),
-            changes=(),
-            risk="None for the data.",
-            reversible=True,
-        ),
-        Advice(
-            action="async-export",
-            summary=(
-                f"Where the last seconds may be lost: async for {', '.join(entry.clients for entry in waiting)}; about"
-                f" {gain:.0f} times as many 4 KiB writes were measured. The command carries the whole export list, because"
-                " UpdateVolume replaces it."
-            ),
-            changes=(),
-            risk="Acknowledged writes are lost when the file server fails or fails over.",
-            reversible=True,
-            command=(
-                f"aws fsx update-volume --volume-id {volume.id} --region {volume.target.region}"
-                f" --open-zfs-configuration '{export}'"
-            ),
-        ),
-    )
+    return json.dumps({"NfsExports": [{"ClientConfigurations": options}]})
 
 
 _TARGET = Target("123456789012", "ap-northeast-1")

@@ -15,7 +15,7 @@ from slackwater.model.estimates import Alternative, Answer, Estimate, Figure, In
 from slackwater.model.money import VPC_ENDPOINT_GIB, VPC_ENDPOINT_HOUR, Change, amount, ec2_hour, hours
 from slackwater.model.quantities import Rate, Size, duration_words, rate_words, size_words
 from slackwater.model.resources import InstanceType
-from slackwater.model.units import GIB, MINUTE_S, bytes_per_s_of_gbps
+from slackwater.model.units import GIB, MINUTE_S
 from slackwater.performance import network
 
 REPORT: Final = 'report "Your network I/O credits are zero!" (2023-12-06)'
@@ -24,10 +24,10 @@ REPORT: Final = 'report "Your network I/O credits are zero!" (2023-12-06)'
 class NetworkTransfer(Inputs):
     """A transfer through one instance, in one direction."""
 
-    instance_type: str = Field(description="The instance it goes through")
+    instance_type: str = Field(max_length=64, description="The instance it goes through")
     bytes: Size | None = Field(default=None, description="How much goes through it")
     needed_rate: Rate | None = Field(default=None, description="How fast it should go; as fast as its peak without it")
-    families: list[Annotated[str, Field(pattern="^[a-z0-9-]+$")]] = Field(
+    families: list[Annotated[str, Field(max_length=32)]] = Field(
         default=[], max_length=20, description="Families to look for a type in; its own and a general one without it"
     )
 
@@ -43,12 +43,12 @@ class Carrier(Result):
 
 
 class Endpoint(Result):
-    """A VPC endpoint, an interface endpoint in one Availability Zone."""
+    """A VPC endpoint: what it costs, and whom it helps."""
 
     hourly_usd: Usd | None = of("By the hour", "USD/hour")
     per_gib_usd: Usd | None = of("By the GiB", "USD/GiB")
     monthly_usd: Usd | None = of("A month of it", "USD/month")
-    transfer_usd: Usd | None = of("This transfer", "USD")
+    transfer_usd: Usd | None = of("This transfer", "USD", null="")
     helps: str = of("Whom it helps")
 
 
@@ -65,78 +65,83 @@ class Transfer(Result):
     baseline_mb_per_s: Figure = of("Baseline", "MB/s")
     peak_mb_per_s: Figure = of("Peak", "MB/s")
     needed_mb_per_s: Figure = of("Needed", "MB/s")
-    seconds_at_baseline: Figure | None = of("With the burst gone", "s")
-    seconds_range: tuple[Figure, Figure] | None = of("With a burst of 60 to 5 minutes first", "s")
+    seconds_at_baseline: Figure | None = of("With the burst gone", "s", null="")
+    seconds_range: tuple[Figure, Figure] | None = of("With a burst of 60 to 5 minutes first", "s", null="")
     instance_types: list[Carrier] = of("The smallest type of each family that carries it, else its largest")
-    without_burst: list[Carrier] = of("The smallest of each family that carries it and has no burst: it never drops")
+    without_burst: list[Carrier] = of("The smallest of each that carries it and has no burst")
     endpoints: Endpoints = of("Past the instance")
 
 
 def work(inputs: NetworkTransfer, known: Known) -> Answer[Transfer]:
     """The transfer on the instance's own baseline and burst, then on larger types and past it."""
     this = known.instance_type(inputs.instance_type, "instance_type")
-    if this.network_baseline_gbps is None or this.network_peak_gbps is None:
+    baseline, peak = network.baseline(this), network.peak(this)
+    if not baseline:
         raise InputError("instance_type", f"EC2 publishes no network bandwidth for {this.id}")
-    baseline, peak = (bytes_per_s_of_gbps(gbps) for gbps in (this.network_baseline_gbps, this.network_peak_gbps))
+    if inputs.needed_rate == 0:
+        raise InputError("needed_rate", "must be above 0; leave it out for as fast as the instance can")
     needed = inputs.needed_rate or peak
     at_baseline, at_best, at_worst = None, None, None
     if inputs.bytes is not None:
-        at_baseline = inputs.bytes / min(baseline, needed)
+        slow, fast = min(baseline, needed), min(peak, needed)
+        at_baseline = inputs.bytes / slow
         at_worst, at_best = (
-            network.transfer_s(inputs.bytes, min(baseline, needed), min(peak, needed), minutes * MINUTE_S)
-            for minutes in network.BURST_MINUTES
+            network.transfer_s(inputs.bytes, slow, fast, minutes * MINUTE_S) for minutes in network.BURST_MINUTES
         )
-    families = inputs.families or [*dict.fromkeys(filter(None, (this.family, network.general_family(this.id))))]
+    families = inputs.families or [*filter(None, (this.family, network.general_family(this.id)))]
     by_family = [
         [one for one in known.family(family, "families") if family == this.family or one.vcpus >= this.vcpus]
-        for family in families
+        for family in dict.fromkeys(families)
     ]
-    carriers = [found for types in by_family if (found := _smallest(types, needed))]
-    steady = [found for types in by_family if (found := network.smallest_that_carries(_steady(types), _gbps(needed)))]
+    smallest = network.smallest_that_carries
+    steady_by_family = [[one for one in types if not network.can_burst(one)] for types in by_family]
+    carriers = [found for types in by_family if (found := smallest(types, needed) or network.largest(types))]
+    steady = [found for types in steady_by_family if (found := smallest(types, needed))]
+    result = Transfer(
+        baseline_mb_per_s=baseline / 1e6,
+        peak_mb_per_s=peak / 1e6,
+        needed_mb_per_s=needed / 1e6,
+        seconds_at_baseline=at_baseline,
+        seconds_range=None if at_best is None or at_worst is None else (at_best, at_worst),
+        instance_types=[_carrier(one, needed, known) for one in carriers],
+        without_burst=[_carrier(one, needed, known) for one in steady],
+        endpoints=_endpoints(inputs.bytes, known),
+    )
     return Answer(
-        summary=_summary(this, baseline, peak, needed, inputs.bytes, at_baseline, at_best, at_worst),
-        result=Transfer(
-            baseline_mb_per_s=baseline / 1e6,
-            peak_mb_per_s=peak / 1e6,
-            needed_mb_per_s=needed / 1e6,
-            seconds_at_baseline=at_baseline,
-            seconds_range=None if at_best is None or at_worst is None else (at_best, at_worst),
-            instance_types=[_carrier(one, needed, known) for one in carriers],
-            without_burst=[_carrier(one, needed, known) for one in steady],
-            endpoints=_endpoints(inputs.bytes, known),
-        ),
+        summary=_summary(this, inputs, result),
+        result=result,
         assumptions=_assumptions(inputs, this),
         sources=(
             'Amazon EC2 User Guide, "Amazon EC2 instance network bandwidth"',
             f"{this.id}: {this.source}",
             REPORT,
         ),
-        alternatives=_alternatives(this, [*carriers, *steady], needed, inputs.bytes or 0),
+        alternatives=_alternatives(this, carriers, steady, needed, inputs.bytes),
     )
 
 
-def _summary(
-    this: InstanceType,
-    baseline: float,
-    peak: float,
-    needed: float,
-    size: float | None,
-    at_baseline: float | None,
-    at_best: float | None,
-    at_worst: float | None,
-) -> str:
-    bandwidth = f"{this.id} has {rate_words(baseline)} for as long as you like"
-    if peak > baseline:
-        bandwidth += f", and up to {rate_words(peak)} while its hidden credits last"
-    if size is None or at_baseline is None or at_best is None or at_worst is None:
-        verdict = "carries" if baseline >= needed else "does not carry"
-        return f"{bandwidth}: it {verdict} {rate_words(needed)}."
-    words = f"{bandwidth}: {size_words(size)} take {duration_words(at_baseline)} with the burst gone"
-    if at_best == at_baseline:
-        return f"{words}."
-    if round(at_best) == round(at_worst):
-        return f"{words}, {duration_words(at_best)} within a burst."
-    return f"{words}, {duration_words(at_best)} to {duration_words(at_worst)} with a burst first."
+def _summary(this: InstanceType, inputs: NetworkTransfer, result: Transfer) -> str:
+    bandwidth = f"{this.id} carries {_mb_words(result.baseline_mb_per_s)} for as long as you like"
+    if network.can_burst(this):
+        bandwidth += f", and up to {_mb_words(result.peak_mb_per_s)} while its hidden credits last"
+    if inputs.bytes is not None and result.seconds_at_baseline is not None and result.seconds_range is not None:
+        at_baseline, at_best, at_worst = map(duration_words, (result.seconds_at_baseline, *result.seconds_range))
+        bandwidth += f": {size_words(inputs.bytes)} takes {at_baseline}"
+        if at_best != at_baseline:
+            span = at_best if at_best == at_worst else f"{at_best} to {at_worst}"
+            bandwidth += f" with the burst gone, {span} with a burst first"
+    carrying = [one.instance_type for one in result.instance_types if one.carries]
+    lacking = [one.instance_type.partition(".")[0] for one in result.instance_types if not one.carries]
+    some = f"{' or '.join(carrying)} does" if carrying else ""
+    none = f"no {' or '.join(lacking)} does" if lacking else ""
+    needed = _mb_words(result.needed_mb_per_s)
+    if result.needed_mb_per_s <= result.baseline_mb_per_s:
+        return f"{bandwidth}."
+    return f"{bandwidth}. It does not carry {needed} without credits; {', '.join(filter(None, (some, none)))}."
+
+
+def _mb_words(mb_per_s: float) -> str:
+    return rate_words(mb_per_s * 1e6)
 
 
 def _assumptions(inputs: NetworkTransfer, this: InstanceType) -> tuple[str, ...]:
@@ -161,25 +166,12 @@ def _assumptions(inputs: NetworkTransfer, this: InstanceType) -> tuple[str, ...]
     return tuple(said)
 
 
-def _steady(types: list[InstanceType]) -> list[InstanceType]:
-    return [one for one in types if not network.can_burst(one)]
-
-
-def _smallest(types: list[InstanceType], needed: float) -> InstanceType | None:
-    return network.smallest_that_carries(types, _gbps(needed)) or network.largest(types)
-
-
-def _gbps(bytes_per_s: float) -> float:
-    return bytes_per_s * 8 / 1e9
-
-
 def _carrier(one: InstanceType, needed: float, known: Known) -> Carrier:
-    baseline = bytes_per_s_of_gbps(one.network_baseline_gbps or 0)
     return Carrier(
         instance_type=one.id,
-        carries=baseline >= needed,
-        baseline_mb_per_s=baseline / 1e6,
-        peak_mb_per_s=bytes_per_s_of_gbps(one.network_peak_gbps or 0) / 1e6,
+        carries=network.baseline(one) >= needed,
+        baseline_mb_per_s=network.baseline(one) / 1e6,
+        peak_mb_per_s=network.peak(one) / 1e6,
         hourly_usd=known.price(ec2_hour(one.id)),
     )
 
@@ -212,38 +204,37 @@ FOR_GATEWAY: Final = (
 FOR_INTERFACE: Final = "anybody who reaches the VPC, on premises too (Direct Connect, VPN), for the AWS service it is made for."
 
 
-def _alternatives(this: InstanceType, carriers: list[InstanceType], needed: float, size: float) -> tuple[Alternative, ...]:
-    others = {one.id: one for one in carriers if one.id != this.id}
-    now = Change(ec2_hour(this.id), hours())
-    return (
-        *(_resized(one, needed, (now, Change(ec2_hour(one.id), -hours()))) for one in others.values()),
+def _alternatives(
+    this: InstanceType, carriers: list[InstanceType], steady: list[InstanceType], needed: float, size: float | None
+) -> tuple[Alternative, ...]:
+    """Types that carry it first, then the largest that do not, then what goes past the instance."""
+    rate = rate_words(needed)
+    which = {
+        one: f"smallest {one.family} that carries {rate}"
+        if network.baseline(one) >= needed
+        else f"largest {one.family}, which does not carry {rate}"
+        for one in carriers
+    } | {one: f"smallest {one.family} that carries {rate} and has no burst that could run dry" for one in steady}
+    resized = [
         Alternative(
-            id=INTERFACE,
+            id=one.id,
+            summary=f"{one.id}, the {words}: {rate_words(network.baseline(one))} without credits",
+            solves=network.baseline(one) >= needed,
+            changes=(Change(ec2_hour(this.id), hours()), Change(ec2_hour(one.id), -hours())),
+        )
+        for one, words in which.items()
+        if one != this
+    ]
+    endpoint = Change(VPC_ENDPOINT_HOUR, -hours())
+    return (
+        *sorted(resized, key=lambda one: not one.solves),
+        Alternative(
+            id="interface-endpoint",
             summary=f"an interface endpoint in one zone takes the traffic past the instance: for {FOR_INTERFACE}",
             solves=True,
-            changes=(Change(VPC_ENDPOINT_HOUR, -hours()), Change(VPC_ENDPOINT_GIB, amount(-size / GIB))),
+            changes=None if size is None else (endpoint, Change(VPC_ENDPOINT_GIB, amount(-size / GIB))),
         ),
-        Alternative(id=GATEWAY, summary=f"a gateway endpoint is free: for {FOR_GATEWAY}", solves=True, changes=()),
-    )
-
-
-INTERFACE: Final = "interface-endpoint"
-GATEWAY: Final = "gateway-endpoint"
-
-
-def _resized(one: InstanceType, needed: float, changes: tuple[Change, ...]) -> Alternative:
-    baseline = bytes_per_s_of_gbps(one.network_baseline_gbps or 0)
-    carries = baseline >= needed
-    steady = "" if network.can_burst(one) else "; it has no burst that could run dry"
-    which = "the smallest of its family that" if carries else "the largest of its family, which"
-    return Alternative(
-        id=one.id,
-        summary=(
-            f"{one.id}, {which} {'carries' if carries else 'does not carry'} {rate_words(needed)}: {rate_words(baseline)}"
-            f" without credits{steady}"
-        ),
-        solves=carries,
-        changes=changes,
+        Alternative(id="gateway-endpoint", summary=f"a gateway endpoint is free: for {FOR_GATEWAY}", solves=True, changes=()),
     )
 
 

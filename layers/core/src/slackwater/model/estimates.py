@@ -25,6 +25,11 @@ def usd_text(usd: Decimal) -> str:
     return str(cents) if cents == micro else f"{micro:f}".rstrip("0")
 
 
+def usd_words(usd: Decimal | None) -> str:
+    """A price for people: `189.18 USD`."""
+    return "an unknown price" if usd is None else f"{usd_text(usd)} USD"
+
+
 Usd = Annotated[
     Decimal,
     PlainSerializer(usd_text, return_type=str),
@@ -42,7 +47,7 @@ class Inputs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
 
     region: str | None = Field(default=None, description="Region whose prices and instance types count", max_length=32)
-    hours_per_month: float = Field(default=HOURS_PER_MONTH, gt=0, le=744, description="Hours in a month; AWS's own is 730")
+    hours_per_month: float = Field(default=HOURS_PER_MONTH, ge=672, le=744, description="Hours in a month; AWS's own is 730")
 
 
 class Result(BaseModel):
@@ -51,9 +56,9 @@ class Result(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-def of(what: str, unit: str = "", **more: Any) -> Any:
-    """A field of a Result: what it is, and in which unit."""
-    return Field(description=what, json_schema_extra={"unit": unit}, **more)
+def of(what: str, unit: str = "", *, null: str = "unknown") -> Any:
+    """A field of a Result: what it is, in which unit, and what null means; "" for what nobody asked, which is not shown."""
+    return Field(description=what, json_schema_extra={"unit": unit, "null": null})
 
 
 class InputError(Exception):

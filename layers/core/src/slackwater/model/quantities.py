@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -17,7 +18,7 @@ from slackwater.model.nearest import did_you_mean
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, TIB
 
 NUMBER: Final = r"[0-9]{1,15}(?:\.[0-9]{1,9})?"
-WORD: Final = re.compile(rf"({NUMBER}) ?(\S*)")
+WORD: Final = re.compile(r"([0-9][0-9.]*) ?(\S*)")
 
 SIZES: Final[Mapping[str, int]] = {
     "B": 1,
@@ -62,6 +63,8 @@ class Quantity:
         if not found:
             raise ValueError(f"not {self.noun}, such as {self.example}")
         number, unit = found.groups()
+        if not re.fullmatch(NUMBER, number):
+            raise ValueError(f"{number} is no number of at most 15 digits, and 9 after the point")
         if not unit:
             raise ValueError(f"{self.noun} needs a unit: {', '.join(f'{number}{known}' for known in self.units)}")
         if unit not in self.units:
@@ -96,6 +99,11 @@ def size_words(size_bytes: float) -> str:
     return _scaled(size_bytes, {"TiB": TIB, "GiB": GIB, "MiB": MIB, "KiB": KIB, "B": 1})
 
 
+def binary_rate_words(bytes_per_s: float) -> str:
+    """Bytes a second for people, in binary units as EFS states throughput: `100 MiB/s`."""
+    return f"{size_words(bytes_per_s)}/s"
+
+
 def rate_words(bytes_per_s: float) -> str:
     """Bytes a second for people, in decimal units as networks and disks state them: `62.5 MB/s`."""
     return _scaled(bytes_per_s, {"GB/s": 10**9, "MB/s": 10**6, "KB/s": 10**3, "B/s": 1})
@@ -103,17 +111,25 @@ def rate_words(bytes_per_s: float) -> str:
 
 def duration_words(seconds: float) -> str:
     """Seconds for people: `6 h 55 min`, `13 min 56 s`, `4.2 s`."""
-    if seconds < MINUTE_S:
-        return f"{seconds:.2g} s" if seconds < 9.95 else f"{seconds:.0f} s"
-    for unit_s, unit, part_s, part in ((DAY_S, "d", HOUR_S, "h"), (HOUR_S, "h", MINUTE_S, "min"), (MINUTE_S, "min", 1, "s")):
-        parts = round(seconds / part_s)
-        whole, rest = divmod(parts, unit_s // part_s)
+    if 0 < seconds < 0.001:
+        return "under 1 ms"
+    if seconds < 9.95:
+        return f"{seconds:.2g} s"
+    parts_of = ((DAY_S, "d", HOUR_S, "h"), (HOUR_S, "h", MINUTE_S, "min"), (MINUTE_S, "min", 1, "s"))
+    for unit_s, unit, part_s, part in parts_of:
+        whole, rest = divmod(round(seconds / part_s), unit_s // part_s)
         if whole:
             return f"{whole:,} {unit} {rest} {part}" if rest else f"{whole:,} {unit}"
-    return f"{round(seconds)} s"
+    return f"{seconds:.0f} s"
 
 
 def _scaled(value: float, units: Mapping[str, int]) -> str:
-    unit, factor = next(((unit, factor) for unit, factor in units.items() if value >= factor), [*units.items()][-1])
-    scaled = value / factor
-    return f"{scaled:,.0f} {unit}" if scaled >= 99.95 or scaled == int(scaled) else f"{scaled:.3g} {unit}"
+    """In the largest unit that it comes to, after rounding to whole ones of the next smaller."""
+    for (unit, factor), smaller in pairwise(units.items()):
+        if round(value / smaller[1]) * smaller[1] >= factor:
+            return _three_digits(value / factor, unit)
+    return _three_digits(value, [*units][-1])
+
+
+def _three_digits(value: float, unit: str) -> str:
+    return f"{value:,.0f} {unit}" if value >= 99.95 or value == int(value) else f"{value:.3g} {unit}"

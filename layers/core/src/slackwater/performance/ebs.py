@@ -1,18 +1,254 @@
-"""EBS volumes: what is included, what is provisioned. Amazon EBS User Guide, "Amazon EBS General Purpose SSD volumes"."""
+"""EBS volumes: what is included, what is provisioned, and how fast volumes and their instances are.
+
+Amazon EBS User Guide, "Amazon EBS General Purpose SSD volumes", "Amazon EBS Provisioned IOPS SSD volumes", "Amazon EBS
+Throughput Optimized HDD and Cold HDD volumes", "Amazon EBS previous generation volumes"; Amazon EC2 User Guide, "Amazon
+EBS-optimized instance types". EBS states throughput in MiB/s, and EC2 bandwidth in Mbps, decimal bits.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import ceil
-from typing import Final
+from itertools import groupby
+from math import ceil, inf
+from typing import Final, Literal
 
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, ebs_iops, ebs_iops_tier, ebs_storage
-from slackwater.model.resources import Volume
+from slackwater.model.resources import InstanceType, Volume
+from slackwater.model.units import GIB, KIB, MIB, MINUTE_S, TIB
 
 GP3_INCLUDED_IOPS: Final = 3_000
 GP3_INCLUDED_MIB_S: Final = 125
+GP3_MIB_S_PER_IOPS: Final = 0.25
+"""How much throughput may be provisioned for each IOPS."""
+GP2_IOPS_PER_GIB: Final = 3
+GP2_BURST_IOPS: Final = 3_000
+GP2_CREDITS: Final = 5_400_000
+"""I/O in a full bucket, whatever the volume's size."""
+GP2_SMALL_GIB: Final = 170
+GP2_SMALL_MIB_S: Final = 128
+"""What a gp2 volume of up to 170 GiB has; larger ones have 250 MiB/s, as far as their IOPS reach."""
+IO1_FLAT_MIB_S: Final = 500
+IO1_KIB_PER_IOPS: Final = 16
+"""An io1 volume has up to 500 MiB/s with up to 32,000 IOPS, and 16 KiB a second for each IOPS with more."""
+IO2_MIB_S_PER_IOPS: Final = 0.256
 IO2_TIER_IOPS: Final = (32_000, 64_000)
 """io2 IOPS have one price up to the first bound, another up to the second, a third above."""
+XEN_PROVISIONED_IOPS: Final = 32_000
+"""What an io1 or io2 volume has at most on an instance that is not built on Nitro."""
+INSTANCE_BURST_S: Final = 30 * MINUTE_S
+"""How long an instance holds its maximum at least once in 24 hours, where that is above its baseline."""
+
+type Bound = Literal["instance", "volume"]
+type Limit = Literal["throughput", "iops"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeType:
+    """What EBS allows a type of volume: sizes in GiB and IOPS from the least to the most, and the most MiB/s.
+
+    An I/O of up to `operation_bytes` counts as one operation; a larger one is split. Where IOPS are provisioned,
+    `iops_per_gib` is how many a GiB allows; else the size decides.
+    """
+
+    gib: tuple[int, int]
+    iops: tuple[int, int]
+    most_mib_s: int
+    operation_bytes: int = 256 * KIB
+    iops_per_gib: int | None = None
+
+    def most_iops(self, size_gib: int) -> int:
+        """What may be provisioned for a volume of this size."""
+        least, most = self.iops
+        return most if self.iops_per_gib is None else max(least, min(most, self.iops_per_gib * size_gib))
+
+
+VOLUME_TYPES: Final[Mapping[str, VolumeType]] = {
+    "gp3": VolumeType(gib=(1, 65_536), iops=(GP3_INCLUDED_IOPS, 80_000), most_mib_s=2_000, iops_per_gib=500),
+    "gp2": VolumeType(gib=(1, 16_384), iops=(100, 16_000), most_mib_s=250),
+    "io2": VolumeType(gib=(4, 65_536), iops=(100, 256_000), most_mib_s=4_000, iops_per_gib=1_000),
+    "io1": VolumeType(gib=(4, 16_384), iops=(100, 64_000), most_mib_s=1_000, iops_per_gib=50),
+    "st1": VolumeType(gib=(125, 16_384), iops=(1, 500), most_mib_s=500, operation_bytes=MIB),
+    "sc1": VolumeType(gib=(125, 16_384), iops=(1, 250), most_mib_s=250, operation_bytes=MIB),
+    "standard": VolumeType(gib=(1, 1_024), iops=(40, 200), most_mib_s=90, operation_bytes=MIB),
+}
+
+HDD_MIB_S: Final[Mapping[str, tuple[tuple[int, int], tuple[int, int]]]] = {
+    "st1": ((40, 500), (250, 500)),
+    "sc1": ((12, 192), (80, 250)),
+}
+"""Baseline and burst of a hard disk volume: MiB/s for each TiB, and the most it comes to."""
+MAGNETIC_MIB_S: Final = 40
+"""A magnetic volume has 40 to 90 MiB/s, and 40 to 200 IOPS: the lower ends count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What may pass in a second: bytes, and operations. Either can bind."""
+
+    bytes_per_s: float
+    iops: float
+
+    def rate(self, operation_bytes: float) -> float:
+        """Bytes a second in operations of this size."""
+        return min(self.bytes_per_s, self.iops * operation_bytes)
+
+    def limit(self, operation_bytes: float) -> Limit:
+        """Which of the two binds in operations of this size."""
+        return "throughput" if self.bytes_per_s <= self.iops * operation_bytes else "iops"
+
+    def within(self, other: Allowance) -> Allowance:
+        """The smaller of each."""
+        return Allowance(min(self.bytes_per_s, other.bytes_per_s), min(self.iops, other.iops))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeLimits:
+    """A volume has its burst while there are credits, and its baseline then; both are the same where it has no bucket.
+
+    A credit is one operation above the baseline; a full bucket has `credits`.
+    """
+
+    baseline: Allowance
+    burst: Allowance
+    credits: float
+    largest_operation_bytes: int
+
+    def operation_bytes(self, io_bytes: float) -> float:
+        """How large operations are on average that I/O of this size is split into."""
+        return io_bytes / ceil(io_bytes / self.largest_operation_bytes)
+
+    def dry_after_s(self, iops: float, balance: float = 1) -> float:
+        """Seconds until the bucket is empty at this many operations a second; `balance` of it, 0 to 1, is there."""
+        above = iops - self.baseline.iops
+        return balance * self.credits / above if above > 0 else inf
+
+    @property
+    def refill_s(self) -> float:
+        """Seconds until an empty bucket is full again, with no I/O at all."""
+        return self.credits / self.baseline.iops
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceLimits:
+    """An instance has its burst for half an hour, and its baseline then; both are the same where it has none."""
+
+    baseline: Allowance
+    burst: Allowance
+
+
+UNBOUND: Final = InstanceLimits(baseline=Allowance(inf, inf), burst=Allowance(inf, inf))
+"""An instance that never binds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """A part of a transfer in which nothing changes: its length, its rate, and what binds."""
+
+    seconds: float
+    bytes_per_s: float
+    bound_by: Bound
+    limit: Limit
+
+
+def volume_limits(volume_type: str, size_gib: int, iops: int | None = None, bytes_per_s: float | None = None) -> VolumeLimits:
+    """What a volume can do.
+
+    `iops` are those that are provisioned, the least that there may be without it; a ceiling on gp2, st1 and sc1, whose IOPS
+    follow from their size. `bytes_per_s` is its throughput in place of what the type has.
+    """
+    kind = VOLUME_TYPES[volume_type]
+    bucket = 0
+    match volume_type:
+        case "gp2":
+            base = min(kind.iops[1], max(kind.iops[0], GP2_IOPS_PER_GIB * size_gib))
+            throughput = (GP2_SMALL_MIB_S if size_gib <= GP2_SMALL_GIB else kind.most_mib_s) * MIB
+            baseline, burst = Allowance(throughput, base), Allowance(throughput, max(base, GP2_BURST_IOPS))
+            bucket = GP2_CREDITS
+        case "st1" | "sc1":
+            mib_s = [min(most, per_tib * size_gib * GIB / TIB) for per_tib, most in HDD_MIB_S[volume_type]]
+            baseline, burst = (Allowance(one * MIB, one) for one in mib_s)
+            bucket = size_gib * GIB // MIB
+        case _:
+            provisioned = iops or kind.iops[0]
+            baseline = burst = Allowance(included_mib_s(volume_type, provisioned) * MIB, provisioned)
+    if iops is not None:
+        baseline, burst = (replace(one, iops=min(one.iops, iops)) for one in (baseline, burst))
+    if bytes_per_s is not None:
+        baseline, burst = (replace(one, bytes_per_s=bytes_per_s) for one in (baseline, burst))
+    return VolumeLimits(
+        baseline=baseline,
+        burst=burst,
+        credits=bucket if burst.iops > baseline.iops else 0,
+        largest_operation_bytes=kind.operation_bytes,
+    )
+
+
+def included_mib_s(volume_type: str, iops: int) -> float:
+    """The MiB/s that come with these IOPS, for a type whose size does not decide."""
+    most = VOLUME_TYPES[volume_type].most_mib_s
+    match volume_type:
+        case "io1":
+            return min(most, max(IO1_FLAT_MIB_S, iops * IO1_KIB_PER_IOPS / KIB))
+        case "io2":
+            return min(most, iops * IO2_MIB_S_PER_IOPS)
+        case "standard":
+            return MAGNETIC_MIB_S
+        case _:
+            return GP3_INCLUDED_MIB_S
+
+
+def gp3_most_mib_s(iops: int) -> float:
+    """The throughput that may be provisioned with so many IOPS."""
+    return min(VOLUME_TYPES["gp3"].most_mib_s, iops * GP3_MIB_S_PER_IOPS)
+
+
+def instance_limits(instance_type: InstanceType, volume_type: str) -> InstanceLimits | None:
+    """What an instance lets through to a volume of this type; None where EC2 publishes nothing."""
+    baseline = _allowance(instance_type.ebs_baseline_mbps, instance_type.ebs_baseline_iops)
+    burst = _allowance(instance_type.ebs_maximum_mbps, instance_type.ebs_maximum_iops)
+    if baseline is None or burst is None:
+        return None
+    if instance_type.hypervisor == "xen" and volume_type in {"io1", "io2"}:
+        most = Allowance(included_mib_s(volume_type, XEN_PROVISIONED_IOPS) * MIB, XEN_PROVISIONED_IOPS)
+        baseline, burst = baseline.within(most), burst.within(most)
+    return InstanceLimits(baseline=baseline, burst=burst)
+
+
+def _allowance(mbps: float | None, iops: int | None) -> Allowance | None:
+    return None if mbps is None or iops is None else Allowance(mbps * 1e6 / 8, iops)
+
+
+def transfer(size_bytes: float, io_bytes: float, volume: VolumeLimits, instance: InstanceLimits) -> list[Phase]:
+    """The phases of moving `size_bytes` in I/O of `io_bytes`, at least one; the burst of both is whole at the start."""
+    phases = _phases(size_bytes, volume.operation_bytes(io_bytes), volume, instance)
+    alike = groupby(phases, key=lambda phase: replace(phase, seconds=0))
+    return [replace(phase, seconds=sum(one.seconds for one in parts)) for phase, parts in alike]
+
+
+def _phases(left: float, operation_bytes: float, volume: VolumeLimits, instance: InstanceLimits) -> Iterator[Phase]:
+    """From event to event: the instance's half hour ends, the volume's bucket is empty, all is moved.
+
+    An instance's limit only falls, so credits that come back after that are never needed again.
+    """
+    burst_s, balance = float(INSTANCE_BURST_S), 1.0 if volume.credits else 0.0
+    while True:
+        of_instance = instance.burst if burst_s > 0 else instance.baseline
+        of_volume = volume.burst if balance else volume.baseline
+        bound_by: Bound = "instance" if of_instance.rate(operation_bytes) < of_volume.rate(operation_bytes) else "volume"
+        binding = of_instance if bound_by == "instance" else of_volume
+        rate = binding.rate(operation_bytes)
+        moved_s = left / rate
+        slower_s = burst_s if burst_s > 0 else inf
+        dry_s = volume.dry_after_s(rate / operation_bytes, balance) if balance else inf
+        seconds = min(moved_s, slower_s, dry_s)
+        yield Phase(seconds=seconds, bytes_per_s=rate, bound_by=bound_by, limit=binding.limit(operation_bytes))
+        if seconds == moved_s:
+            return
+        left = max(0.0, left - seconds * rate)
+        burst_s -= seconds
+        balance *= 1 - seconds / dry_s
 
 
 def gp3_throughput_for(peak_mib_s: float, headroom_percent: float) -> int:

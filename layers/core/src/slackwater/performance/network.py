@@ -142,16 +142,29 @@ def has_cpu_credits(instance_type: str) -> bool:
     return re.match(r"t\d", instance_type) is not None
 
 
-def smallest_that_carries(types: Iterable[InstanceType], gbps: float) -> InstanceType | None:
-    """The type with the lowest baseline that carries `gbps` without credits."""
-    carrying = [t for t in types if t.network_baseline_gbps is not None and t.network_baseline_gbps >= gbps]
-    return min(carrying, key=_size, default=None)
+def baseline(instance_type: InstanceType) -> float:
+    """Bytes a second without credits; 0 where EC2 publishes none."""
+    return _whole_bytes_per_s(instance_type.network_baseline_gbps)
+
+
+def peak(instance_type: InstanceType) -> float:
+    """Bytes a second while there are credits; 0 where EC2 publishes none."""
+    return _whole_bytes_per_s(instance_type.network_peak_gbps)
+
+
+def _whole_bytes_per_s(gbps: float | None) -> float:
+    return float(round(bytes_per_s_of_gbps(gbps or 0)))  # 4.1 Gbps are 512,500,000, and not a hair less
+
+
+def smallest_that_carries(types: Iterable[InstanceType], bytes_per_s: float) -> InstanceType | None:
+    """The type with the lowest baseline that carries a rate without credits."""
+    return min((one for one in types if baseline(one) >= bytes_per_s), key=_size, default=None)
 
 
 def largest(types: Iterable[InstanceType]) -> InstanceType | None:
-    """The type with the highest baseline."""
-    return max((t for t in types if t.network_baseline_gbps is not None), key=_size, default=None)
+    """The type with the highest baseline; the smallest of several."""
+    return min(types, key=lambda one: (-baseline(one), _size(one)), default=None)
 
 
 def _size(instance_type: InstanceType) -> tuple[float, int, str]:
-    return instance_type.network_baseline_gbps or 0, instance_type.vcpus, instance_type.id
+    return baseline(instance_type), instance_type.vcpus, instance_type.id

@@ -10,7 +10,7 @@ SCHEMA: Final = "slackwater.estimate/1"
 
 
 class EstimateGapDocument(TypedDict):
-    """A call that was denied or failed; what is packaged stands in for it."""
+    """A call that was denied, failed or had no answer, and why. What is packaged stands in for it, or it is unknown."""
 
     what: str
     reason: str

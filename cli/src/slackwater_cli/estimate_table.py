@@ -1,0 +1,256 @@
+"""A worked estimate for people at a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
+from textwrap import wrap
+from typing import Any, Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from slackwater.app.estimates import Estimated
+from slackwater.model.estimates import Result, usd_text
+from slackwater.model.quantities import duration_words, size_words
+from slackwater.model.units import HOUR_S, KIB, MINUTE_S
+from slackwater.views.estimate_json import document
+from slackwater.views.words import count, number, one_line
+from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.options import option_of
+
+STEP: Final = 2
+LABEL: Final = 44
+"""Columns of a label, at most; a longer one takes several lines."""
+TEXT: Final = 20
+HEAD: Final = 10
+"""Columns that a text and a head have in a list, at least; longer ones take several lines if the list is too wide."""
+BETWEEN: Final = re.compile(r" (?=\(|to )")
+"""Where a figure may be broken: `75 to 168 (1 min 15 s to 2 min 48 s)`."""
+GAP: Final = 2
+UNKNOWN: Final = "unknown"
+SECONDS: Final = {"s": 1, "min": MINUTE_S, "h": HOUR_S}
+BYTES: Final = {"B", "bytes"}
+DEAR: Final = 10
+"""US dollars, of which a tenth of a cent does not matter."""
+
+
+def draw_estimate(done: Estimated, given: Collection[str], console: Console) -> None:
+    """The answer in a sentence or two, its figures, and what they rest on; of the inputs, `given` were typed."""
+    doc = document(done.kind, done.inputs, done.answer, done.price_basis, done.gaps)
+    console.print(Text(one_line(doc["summary"]), "bold"))
+    console.print()
+    _draw_result(done.answer.result, console, 0)
+    console.print()
+    console.print(Text("Rests on", "bold underline"))
+    _draw_items(doc["assumptions"], console)
+    console.print(Text("Sources", "bold"))
+    _draw_items(doc["sources"], console)
+    if basis := doc["price_basis"]:
+        console.print(Text("Prices", "bold"))
+        rows = [(one["item"], one["usd"], one["unit"], one["source"], one["as_of"]) for one in basis]
+        _draw_list(("Item", "USD", "Unit", "Source", "As of"), rows, console, STEP, right=(1,))
+    console.print(Text("Inputs", "bold"))
+    _draw_inputs(doc["inputs"], given, console)
+
+
+def _draw_result(result: Result, console: Console, indent: int) -> None:
+    """Figures beside their labels; then what has parts of its own, below its label and indented."""
+    kind, figures, parts = type(result), _labelled(), list[tuple[str, Any]]()
+    for name, field in kind.model_fields.items():
+        label, value, null = field.description or name, getattr(result, name), _said_of(kind, name, "null")
+        if _has_parts(value):
+            parts.append((label, value))
+        elif value is not None or null:
+            figures.add_row(Text(label), _words(value, _said_of(kind, name, "unit"), null))
+    console.print(_indented(figures, indent))
+    for label, value in parts:
+        if not indent:
+            console.print()
+        console.print(_indented(Text(label, "" if indent else "bold"), indent))
+        if _are_alike(value):
+            _draw_beside(value, console, indent + STEP)
+        elif isinstance(value, Result):
+            _draw_result(value, console, indent + STEP)
+        else:
+            _draw_results(value, console, indent + STEP)
+
+
+def _has_parts(value: Any) -> bool:
+    return isinstance(value, Result) or (isinstance(value, list | tuple) and any(isinstance(one, Result) for one in value))
+
+
+def _are_alike(value: Any) -> bool:
+    """True for a result that holds several of one type, and nothing else."""
+    return isinstance(value, Result) and len({type(part) for _, part in value}) == 1 < len(type(value).model_fields)
+
+
+def _draw_beside(result: Result, console: Console, indent: int) -> None:
+    """A column for each of its parts, which are of one type."""
+    parts = [part for _, part in result]
+    kind = type(parts[0])
+    rows = [
+        [field.description or name, *(_cell(part, name) for part in parts)]
+        for name, field in kind.model_fields.items()
+        if _said_of(kind, name, "null") or any(getattr(part, name) is not None for part in parts)
+    ]
+    heads = [field.description or name for name, field in type(result).model_fields.items()]
+    _draw_list(["", *heads], rows, console, indent)
+
+
+def _cell(result: Result, name: str) -> str:
+    kind = type(result)
+    return _words(getattr(result, name), _said_of(kind, name, "unit"), _said_of(kind, name, "null") or "-").plain
+
+
+def _draw_results(results: Sequence[Result], console: Console, indent: int) -> None:
+    """A line each; they are of one type."""
+    kind = type(results[0])
+    units = {name: _said_of(kind, name, "unit") for name in kind.model_fields}
+    shown = {name: "" if unit in SECONDS else unit for name, unit in units.items()}
+    heads = [f"{field.description or name}{shown[name] and f', {shown[name]}'}" for name, field in kind.model_fields.items()]
+    rows = [
+        [_words(getattr(one, name), unit, _said_of(kind, name, "null"), in_list=True).plain for name, unit in units.items()]
+        for one in results
+    ]
+    right = [n for n, name in enumerate(units) if units[name] or any(_is_number(getattr(one, name)) for one in results)]
+    _draw_list(heads, rows, console, indent, right)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _said_of(kind: type[Result], name: str, what: str) -> str:
+    extra = kind.model_fields[name].json_schema_extra
+    return str(extra.get(what, "")) if isinstance(extra, dict) else ""
+
+
+def _words(value: Any, unit: str, null: str, *, in_list: bool = False) -> Text:
+    """A value with its unit, which the head of a list has; and beside it what is easier to grasp, if anything is."""
+    match value:
+        case None if unit.startswith("USD") and null == UNKNOWN:
+            return Text("price unknown", "italic")
+        case None:
+            return Text(null, "italic")
+        case bool():
+            return Text("yes" if value else "no")
+        case str():
+            return Text(one_line(value))
+        case []:
+            return Text("none")
+        case list():
+            told = [_words(one, unit, null, in_list=in_list) for one in value]
+            return Text(", ").join(told) if in_list else Text("\n").join(Text("- ") + one for one in told)
+    ends = value if isinstance(value, tuple) else (value,)
+    if in_list and unit in SECONDS:
+        return Text(_range(duration_words(end * SECONDS[unit]) for end in ends))
+    exact = _range(_number(end) for end in ends) + (f" {unit}" if unit and not in_list else "")
+    easier = _easier(ends, unit)
+    return Text.assemble(exact, (f" ({easier})", "dim") if easier and easier != exact else "")
+
+
+def _number(value: float | Decimal) -> str:
+    """Four significant digits; of money, cents at least."""
+    if isinstance(value, Decimal):
+        return f"{value:,.2f}" if abs(value) >= DEAR else usd_text(Decimal(f"{value:.4g}"))
+    return number(value)
+
+
+def _easier(values: Sequence[float], unit: str) -> str:
+    """Times and sizes in units that suit them; nothing for what is in such a unit already."""
+    if unit in SECONDS and max(values) * SECONDS[unit] >= MINUTE_S:
+        return _range(duration_words(value * SECONDS[unit]) for value in values)
+    if unit in BYTES and max(values) >= KIB:
+        return _range(map(size_words, values))
+    return ""
+
+
+def _range(ends: Iterable[str]) -> str:
+    return " to ".join(dict.fromkeys(ends))
+
+
+def _draw_list(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], console: Console, indent: int, right: Collection[int] = ()
+) -> None:
+    """Each on one line if they fit; else what is long is broken: texts between words, figures before what explains them."""
+    parts = [[BETWEEN.sub("\n", cell) if n in right else cell for n, cell in enumerate(row)] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(*parts, strict=True)]
+    names = ["\n".join(wrap(head, max(HEAD, width, _longest(head)))) for head, width in zip(heads, widths, strict=True)]
+    least = {
+        n: max(TEXT, *map(_longest, column))
+        for n, column in enumerate(zip(*rows, strict=True))
+        if n not in right and widths[n] > max(TEXT, *map(_longest, column))
+    }
+    narrow = _list(names, parts, right)
+    taken = sum(max(width, _width(name)) for n, (width, name) in enumerate(zip(widths, names, strict=True)) if n not in least)
+    room = console.width - indent - taken - GAP * len(heads)
+    for n, width in least.items():
+        column = narrow.columns[n]
+        column.no_wrap, column.width = False, min(widths[n], max(width, room // len(least)))
+    draw_grid(console, _list(heads, rows, right), narrow, indent=indent)
+
+
+def _width(words: str) -> int:
+    return max(map(len, words.split("\n")))
+
+
+def _longest(words: str) -> int:
+    return max(map(len, words.split(" ")))
+
+
+def _list(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> Table:
+    names = [escape(head) for head in heads]
+    grid = grid_of(*names, right=[names[n] for n in right])
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    return grid
+
+
+def _labelled() -> Table:
+    grid = Table.grid(padding=(0, GAP, 0, 0))
+    grid.add_column(max_width=LABEL, overflow="fold")
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _draw_items(lines: Iterable[str], console: Console) -> None:
+    items = Table.grid(padding=(0, 1, 0, 0))
+    items.add_column()
+    items.add_column(overflow="fold")
+    for line in lines:
+        items.add_row("-", Text(one_line(line)))
+    console.print(_indented(items, STEP))
+
+
+def _draw_inputs(inputs: Mapping[str, Any], given: Collection[str], console: Console) -> None:
+    """As options, what was typed first; what has no value is left out."""
+    options = _labelled()
+    for name in dict.fromkeys((*given, *inputs)):
+        if (value := inputs[name]) is False or value in (None, "", []):
+            continue
+        words = f"{count(len(value.splitlines()), 'line')}" if isinstance(value, str) and "\n" in value else _said(value)
+        if name in given:
+            options.add_row(option_of(name), Text(words))
+        else:
+            options.add_row(Text(option_of(name), "dim"), Text(f"{words} (default)", "dim"))
+    console.print(_indented(options, STEP))
+
+
+def _said(value: Any) -> str:
+    """An input as it could be typed."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return one_line(",".join(map(str, value)))
+        case _:
+            return one_line(str(value))
+
+
+def _indented(what: Table | Text, by: int) -> Padding:
+    return Padding(what, (0, 0, 0, by))

@@ -1,0 +1,181 @@
+"""How long the burst credits of an EFS file system last, in footage that an encoder works on or by the clock.
+
+Everything that is written costs credits, and everything that is read a third. Without credits a small file system has 1 MiB/s.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import Field
+
+from slackwater.model.estimates import Answer, Estimate, Figure, InputError, Inputs, Known, Result, of
+from slackwater.model.quantities import Duration, Rate, Size, binary_rate_words, duration_words, size_words
+from slackwater.model.units import GIB, HOUR_S, MIB, MINUTE_S
+from slackwater.performance import efs
+
+REPORT: Final = 'report "Can Amazon EFS replace EBS?" (2025-02-19)'
+MOST_READINGS: Final = 1_000
+
+
+class EfsCredits(Inputs):
+    """An encoder's work on one file system in bursting mode, or a steady rate."""
+
+    input: Size | None = Field(default=None, description="Size of the input, for one duration of footage")
+    input_rate: Rate | None = Field(default=None, description="Bit rate of the input, in place of its size")
+    duration: Duration = Field(
+        default="1h", validate_default=True, description="Footage that input, outputs and pass logs are for"
+    )
+    renditions: int = Field(default=1, ge=1, le=MOST_READINGS, description="Renditions; each reads the video stream")
+    passes: int = Field(default=1, ge=1, le=MOST_READINGS, description="Passes of each rendition; each reads the video stream")
+    video_share: float = Field(
+        default=1.0, ge=0, le=1, description="Share of the input that is the video stream; the rest is audio, read once"
+    )
+    output_size: Size = Field(
+        default="0B", validate_default=True, description="Size of all outputs together, for one duration of footage"
+    )
+    pass_log: Size = Field(
+        default="0B", validate_default=True, description="Pass logs, written and read back once, for one duration of footage"
+    )
+    stored: Size = Field(default="0B", validate_default=True, description="What the file system holds in Standard")
+    metered_rate: Rate | None = Field(
+        default=None, description="A steady rate by the clock, a byte read counted as a third of one written"
+    )
+
+
+class Credits(Result):
+    """What the work costs in credits, and how long they last. What was not asked is null, and so is never."""
+
+    written_gib: Figure | None = of("Written, for one duration", "GiB", null="")
+    read_gib: Figure | None = of("Read, for one duration", "GiB", null="")
+    metered_gib: Figure | None = of("Credits used, for one duration", "GiB", null="")
+    footage_until_empty_hours: Figure | None = of("Footage until they are gone", "h", null="")
+    wall_until_empty_hours: Figure | None = of("Time at the metered rate until then", "h", null="")
+    initial_credits_bytes: int = of("Credits at the start", "bytes")
+    write_ceiling_mib_s: Figure = of("Writing, with credits", "MiB/s")
+    read_ceiling_mib_s: Figure = of("Reading, with credits", "MiB/s")
+    baseline_mib_s: Figure = of("Metered, without credits", "MiB/s")
+    burst_minutes_a_day: Figure = of("Full burst that a day earns", "min")
+    refill_hours: Figure = of("From empty to full at rest", "h")
+    refill_hours_at_worst: Figure | None = of("The same, if it earns by size alone", "h", null="never")
+
+
+def work(inputs: EfsCredits, known: Known) -> Answer[Credits]:
+    """The credits of the footage, then of the steady rate."""
+    footage = _input_bytes(inputs)
+    credits_bytes = efs.full_credits_bytes(inputs.stored)
+    baseline = efs.baseline_bytes_per_s(inputs.stored)
+    allowed = efs.allows("bursting", known.region, one_zone=False, standard_bytes=inputs.stored)
+    written, read, metered, footage_h, wall_s = None, None, None, None, None
+    if footage is not None:
+        written = footage + inputs.output_size + inputs.pass_log
+        video_reads = inputs.video_share * inputs.renditions * inputs.passes
+        read = footage * (video_reads + 1 - inputs.video_share) + inputs.pass_log
+        metered = efs.metered_bytes(written, read)
+        footage_h = credits_bytes / metered * inputs.duration / HOUR_S if metered else None
+    if inputs.metered_rate is not None:
+        wall_s = efs.seconds_to_empty(credits_bytes, min(inputs.metered_rate, allowed.write), inputs.stored)
+    result = Credits(
+        written_gib=_gib(written),
+        read_gib=_gib(read),
+        metered_gib=_gib(metered),
+        footage_until_empty_hours=footage_h,
+        wall_until_empty_hours=_hours(wall_s),
+        initial_credits_bytes=credits_bytes,
+        baseline_mib_s=min(baseline, allowed.write) / MIB,
+        write_ceiling_mib_s=allowed.write / MIB,
+        read_ceiling_mib_s=allowed.read / MIB,
+        burst_minutes_a_day=efs.burst_s_a_day(inputs.stored) / MINUTE_S,
+        refill_hours=credits_bytes / baseline / HOUR_S,
+        refill_hours_at_worst=_hours(efs.seconds_to_fill(credits_bytes, efs.earned_bytes_per_s(inputs.stored))),
+    )
+    return Answer(
+        summary=_summary(inputs, result),
+        result=result,
+        assumptions=_assumptions(inputs, footage=footage is not None),
+        sources=('Amazon EFS User Guide, "Amazon EFS performance"', 'Amazon EFS User Guide, "Amazon EFS quotas"', REPORT),
+    )
+
+
+def _input_bytes(inputs: EfsCredits) -> float | None:
+    """The input for one duration; None where only a metered rate is asked."""
+    if inputs.input is not None and inputs.input_rate is not None:
+        raise InputError("input_rate", "is said by input already: give one of them")
+    if not inputs.duration:
+        raise InputError("duration", "no footage; such as 1h")
+    if inputs.input is not None:
+        return inputs.input
+    if inputs.input_rate is not None:
+        return inputs.input_rate * inputs.duration
+    if inputs.metered_rate is None:
+        raise InputError("input", "is needed, or input_rate, or metered_rate")
+    for field, size in (("output_size", inputs.output_size), ("pass_log", inputs.pass_log)):
+        if size:
+            raise InputError(field, "is of footage, which needs input or input_rate: input 0B if nothing is read")
+    return None
+
+
+def _summary(inputs: EfsCredits, result: Credits) -> str:
+    held = size_words(result.initial_credits_bytes)
+    words = []
+    if result.metered_gib is not None:
+        metered = f"{duration_words(inputs.duration)} of footage uses {size_words(result.metered_gib * GIB)} of burst credits"
+        if result.footage_until_empty_hours is None:
+            words.append(f"{metered}: they last for ever.")
+        else:
+            words.append(f"{metered}: {held} last for {duration_words(result.footage_until_empty_hours * HOUR_S)} of it.")
+    if inputs.metered_rate is not None:
+        rate = min(inputs.metered_rate, result.write_ceiling_mib_s * MIB)
+        bound = f" (the most it allows of {binary_rate_words(inputs.metered_rate)})" if rate < inputs.metered_rate else ""
+        steady = f"At a steady {binary_rate_words(rate)} metered{bound}"
+        if result.wall_until_empty_hours is None:
+            words.append(f"{steady} the credits never run out: it is no more than the baseline.")
+        else:
+            words.append(f"{steady}, {held} last for {duration_words(result.wall_until_empty_hours * HOUR_S)}.")
+    read_at_rest = min(efs.READ_DISCOUNT * result.baseline_mib_s, result.read_ceiling_mib_s)
+    write, read, rest, rest_read = (
+        binary_rate_words(mib_s * MIB)
+        for mib_s in (result.write_ceiling_mib_s, result.read_ceiling_mib_s, result.baseline_mib_s, read_at_rest)
+    )
+    words.append(f"With credits it writes at {write} or reads at {read} at most; without, at {rest} or {rest_read}.")
+    return " ".join(words)
+
+
+def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
+    said = [
+        "rule: a byte that is read uses a third of the credit that a written one does",
+        (
+            f"assumed: the file system starts with all the credits it may have, and holds {size_words(inputs.stored)} in"
+            " Standard all the while; Infrequent Access and Archive earn nothing"
+        ),
+        (
+            "assumed: credits are earned at the baseline; of a file system below 20 GiB AWS states the floor of 1 MiB/s for its"
+            " throughput only, so the time to refill is given without it too"
+        ),
+    ]
+    if footage:
+        said += [
+            "assumed: credits earned meanwhile are not counted in the footage, so it is rather more",
+            (
+                f"assumed: each of {inputs.renditions:,} renditions reads the whole video stream in each of {inputs.passes:,}"
+                " passes, and nothing of it comes from the client's cache; audio is read once; outputs are not read back"
+            ),
+            "assumed: outputs and pass logs grow with the footage, not with the input's bit rate",
+        ]
+    return tuple(said)
+
+
+def _gib(size_bytes: float | None) -> float | None:
+    return None if size_bytes is None else size_bytes / GIB
+
+
+def _hours(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds / HOUR_S
+
+
+ESTIMATE = Estimate(
+    title="How long the burst credits of an EFS file system last",
+    inputs=EfsCredits,
+    result=Credits,
+    work=work,
+)

@@ -1,0 +1,270 @@
+"""What EFS costs, which bills what is used, beside an EBS volume, which bills what is allocated.
+
+A volume has room to spare for the largest job, and is paid for all the time; a file system is as large as what is on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+from math import ceil
+from typing import Annotated, Final, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from slackwater.model.estimates import (
+    MICRO_USD,
+    Answer,
+    Estimate,
+    Figure,
+    InputError,
+    Inputs,
+    Known,
+    Result,
+    Usd,
+    of,
+    usd_words,
+)
+from slackwater.model.money import Change, amount, ebs_storage, efs_storage
+from slackwater.model.quantities import DURATION, Size, duration_words, size_words
+from slackwater.model.units import GIB, HOUR_S, MINUTE_S
+
+REPORT: Final = 'report "Can Amazon EFS replace EBS?" (2025-02-19)'
+LEAST_HOURS: Final = 1 / 3_600
+MOST_HOURS: Final = 100_000
+LONGEST_CSV: Final = 500_000
+ONE_LINE: Final = 40
+"""As much of a wrong line as is worth repeating."""
+
+
+def _hours(said: object) -> float:
+    """Hours from a number of them or a duration with its unit.
+
+    Raises:
+        ValueError: it is neither, or no time that could be billed.
+    """
+    if isinstance(said, str):
+        hours = float(said) if re.fullmatch(BARE, said) else DURATION.read(said) / HOUR_S
+    elif isinstance(said, int | float) and not isinstance(said, bool):
+        hours = said
+    else:
+        raise ValueError("hours are a number, or a text with a unit, such as '59min'")  # noqa: TRY004 -- pydantic's
+    if not LEAST_HOURS <= hours <= MOST_HOURS:
+        raise ValueError(f"at least a second and at most {MOST_HOURS:,} hours")
+    return float(hours)
+
+
+BARE: Final = r"[0-9]{1,15}(?:\.[0-9]{1,9})?"
+
+Hours = Annotated[
+    float,
+    BeforeValidator(_hours),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": LEAST_HOURS, "maximum": MOST_HOURS},
+                {"type": "string", "pattern": rf"{DURATION.pattern}|^{BARE}$"},
+            ],
+            "examples": ["59min", 720],
+        }
+    ),
+]
+
+
+class EfsVsEbs(Inputs):
+    """What is used, and what would be allocated for it."""
+
+    used: Size | None = Field(default=None, description="What is used, all the while")
+    usage_csv: str | None = Field(
+        default=None,
+        max_length=LONGEST_CSV,
+        description="What is used by the minute, in place of a constant: lines of minute,GiB",
+        json_schema_extra={"file": True},
+    )
+    hours: Hours | None = Field(
+        default=None,
+        description="For how long, in hours or as a duration; a month without it, or as long as the usage goes on",
+    )
+    allocated: Size | None = Field(default=None, description="Size of the volume it would be on")
+    efs: Literal["one-zone", "regional"] = Field(default="regional", description="Type of the file system")
+    ebs: Literal["gp3"] = Field(default="gp3", description="Type of the volume")
+
+
+class Costs(Result):
+    """What both cost. A price that is not known is null, and so is what depends on it."""
+
+    efs_usd: Usd | None = of("EFS", "USD")
+    ebs_usd: Usd | None = of("The volume", "USD", null="")
+    break_even_allocated_gib: Figure | None = of("Volume that costs as much as EFS", "GiB")
+    break_even_ratio: Figure | None = of("Times what is used on average", "")
+    cheaper: Literal["efs", "ebs", "equal"] | None = of("Cheaper", null="")
+    efs_hours: Figure = of("Billed on EFS", "h")
+    ebs_hours: Figure = of("Billed on the volume", "h")
+    used_mean_gib: Figure = of("Used on average", "GiB")
+    used_most_gib: Figure = of("Used at most", "GiB")
+    allocated_gib: int | None = of("Allocated", "GiB", null="")
+    allocated_suffices: bool | None = of("It holds what is used at most", null="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Use:
+    """What is used on EFS; the mean over its hours."""
+
+    mean_gib: Decimal
+    most_gib: float
+    hours: Decimal
+
+
+def work(inputs: EfsVsEbs, known: Known) -> Answer[Costs]:
+    """What is used by the hour on EFS, and the volume for as long."""
+    use = _use(inputs, known)
+    ebs_hours = amount(inputs.hours) if inputs.hours else use.hours
+    allocated = None if inputs.allocated is None else ceil(inputs.allocated / GIB)
+    if allocated == 0:
+        raise InputError("allocated", "no volume is smaller than 1GiB")
+    efs_item = efs_storage("Standard", one_zone=inputs.efs == "one-zone", elastic=False)
+    ebs_item = ebs_storage(inputs.ebs)
+    efs_usd = known.usd(Change(efs_item, use.mean_gib * use.hours / known.hours_per_month))
+    ebs_gib_usd = known.usd(Change(ebs_item, ebs_hours / known.hours_per_month))
+    ebs_usd = None if allocated is None or ebs_gib_usd is None else allocated * ebs_gib_usd
+    even = float(efs_usd / ebs_gib_usd) if efs_usd is not None and ebs_gib_usd else None
+    result = Costs(
+        efs_usd=efs_usd,
+        ebs_usd=ebs_usd,
+        break_even_allocated_gib=even,
+        break_even_ratio=even / float(use.mean_gib) if even is not None and use.mean_gib else None,
+        cheaper=_cheaper(efs_usd, ebs_usd),
+        efs_hours=float(use.hours),
+        ebs_hours=float(ebs_hours),
+        used_mean_gib=float(use.mean_gib),
+        used_most_gib=use.most_gib,
+        allocated_gib=allocated,
+        allocated_suffices=None if allocated is None else allocated >= use.most_gib,
+    )
+    return Answer(
+        summary=_summary(inputs, result),
+        result=result,
+        assumptions=tuple(_assumptions(inputs, known)),
+        sources=("Amazon EFS pricing", "Amazon EBS pricing", 'Amazon EFS User Guide, "Metering"', REPORT),
+    )
+
+
+def _use(inputs: EfsVsEbs, known: Known) -> _Use:
+    if inputs.used is not None and inputs.usage_csv is not None:
+        raise InputError("usage_csv", "is said by used already: give one of them")
+    if inputs.usage_csv is not None:
+        return _integrated(_points(inputs.usage_csv))
+    if inputs.used is None:
+        raise InputError("used", "is needed, or usage_csv")
+    gib = inputs.used / GIB
+    return _Use(mean_gib=amount(gib), most_gib=gib, hours=amount(inputs.hours) if inputs.hours else known.hours_per_month)
+
+
+def _points(csv: str) -> list[tuple[float, float]]:
+    """Minutes, never decreasing, and GiB at each."""
+    points: list[tuple[float, float]] = []
+    lines = [(number, line) for number, line in enumerate(csv.removeprefix("\ufeff").splitlines(), start=1) if line.strip()]
+    if lines and not any(_is_number(cell) for cell in _cells(lines[0][1])):
+        del lines[0]  # the header
+    for number, line in lines:
+        cells = _cells(line)
+        if len(cells) != 2 or not all(_is_number(cell) for cell in cells):
+            raise InputError("usage_csv", f"line {number}: {_short(line)} is not minute,GiB, such as 5.5,30.1")
+        minute, gib = (float(cell) for cell in cells)
+        if points and minute < points[-1][0]:
+            raise InputError(
+                "usage_csv", f"line {number}: minute {minute:g} comes after minute {points[-1][0]:g}; sort the lines by minute"
+            )
+        points.append((minute, gib))
+    if not points or points[-1][0] == points[0][0]:
+        raise InputError("usage_csv", "no time passes in it; it needs lines minute,GiB of two different minutes at least")
+    if points[-1][0] > MOST_HOURS * HOUR_S / MINUTE_S:
+        raise InputError("usage_csv", f"minute {points[-1][0]:g} is after {MOST_HOURS:,} hours; give less at a time")
+    return points
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.split(",")]
+
+
+def _is_number(cell: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,30})?", cell) is not None
+
+
+def _short(line: str) -> str:
+    return repr(line if len(line) <= ONE_LINE else f"{line[:ONE_LINE]}…")
+
+
+def _integrated(points: list[tuple[float, float]]) -> _Use:
+    minutes = points[-1][0] - points[0][0]
+    gib_minutes = sum((end - start) * (before + after) / 2 for (start, before), (end, after) in pairwise(points))
+    return _Use(
+        mean_gib=amount(gib_minutes / minutes),
+        most_gib=max(gib for _, gib in points),
+        hours=amount(minutes * MINUTE_S / HOUR_S),
+    )
+
+
+def _cheaper(efs_usd: Decimal | None, ebs_usd: Decimal | None) -> Literal["efs", "ebs", "equal"] | None:
+    if efs_usd is None or ebs_usd is None:
+        return None
+    if efs_usd.quantize(MICRO_USD) == ebs_usd.quantize(MICRO_USD):
+        return "equal"
+    return "efs" if efs_usd < ebs_usd else "ebs"
+
+
+NAMES: Final = {"one-zone": "EFS One Zone", "regional": "EFS Regional"}
+
+
+def _summary(inputs: EfsVsEbs, result: Costs) -> str:
+    used, volume = size_words(result.used_mean_gib * GIB), f"{inputs.ebs} volume"
+    mean = " on average" if inputs.usage_csv is not None else ""
+    words = (
+        f"{NAMES[inputs.efs]} costs {usd_words(result.efs_usd)} for {duration_words(result.efs_hours * HOUR_S)} of {used}{mean}"
+    )
+    if result.allocated_gib is not None:
+        words += f"; a {volume} of {result.allocated_gib:,} GiB {usd_words(result.ebs_usd)}"
+    match result.cheaper:
+        case "equal":
+            words += ": as much"
+        case "efs" | "ebs":
+            words += f": {'EFS' if result.cheaper == 'efs' else 'the volume'} is cheaper"
+    words += "."
+    if result.break_even_allocated_gib is not None and result.break_even_ratio is not None:
+        words += (
+            f" A {volume} of {size_words(result.break_even_allocated_gib * GIB)}, {result.break_even_ratio:.3g} times what is"
+            " used, would cost the same."
+        )
+    if result.allocated_suffices is False:
+        words += f" The volume is too small: {size_words(result.used_most_gib * GIB)} are used at most."
+    return words
+
+
+def _assumptions(inputs: EfsVsEbs, known: Known) -> Iterator[str]:
+    yield f"rule: a GB on the bill is a GiB, and a month has {known.hours_per_month.normalize():f} hours"
+    yield "rule: EFS bills what is used, a volume what is allocated, in whole GiB and by the second"
+    if inputs.usage_csv is not None:
+        yield "assumed: between two points use changes along a straight line; two points of one minute are a step"
+    else:
+        yield "assumed: use is the same all the while"
+    if inputs.hours is None and inputs.usage_csv is None:
+        yield "assumed: a month, as no hours were named"
+    if inputs.usage_csv is not None and inputs.hours is not None:
+        yield "assumed: hours are the volume's; on EFS it is as long as the usage is"
+    yield "assumed: all data stays in Standard, in bursting mode, which has no charge for throughput"
+    yield "assumed: the volume has no more IOPS and throughput than its price includes"
+    if inputs.efs == "one-zone":
+        yield "rule: One Zone keeps its data in one Availability Zone, as a volume does, and loses it with the zone"
+    else:
+        yield "rule: Regional keeps its data in three Availability Zones or more; a volume is in one"
+
+
+ESTIMATE = Estimate(
+    title="What EFS costs beside an EBS volume",
+    inputs=EfsVsEbs,
+    result=Costs,
+    work=work,
+)

@@ -1,0 +1,273 @@
+"""Which throughput mode: what each costs and carries."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slackwater.estimates.efs_throughput_mode import ESTIMATE, Choice, EfsThroughputMode
+from slackwater.model.estimates import Answer, InputError, Known
+from slackwater.model.money import (
+    EFS_ELASTIC_READ,
+    EFS_ELASTIC_WRITE,
+    EFS_PROVISIONED_THROUGHPUT,
+    Price,
+    PriceTable,
+    ebs_storage,
+    efs_storage,
+)
+
+TOKYO: PriceTable = {
+    item: Price(Decimal(usd), "published", date(2025, 2, 19))
+    for item, usd in (
+        (ebs_storage("gp3"), "0.096"),
+        (efs_storage("Standard", one_zone=True, elastic=False), "0.192"),
+        (efs_storage("Standard", one_zone=False, elastic=False), "0.36"),
+        (EFS_ELASTIC_READ, "0.04"),
+        (EFS_ELASTIC_WRITE, "0.07"),
+        (EFS_PROVISIONED_THROUGHPUT, "7.20"),
+    )
+}
+
+
+def answered(prices: PriceTable = TOKYO, region: str = "ap-northeast-1", **said: Any) -> Answer[Choice]:
+    return ESTIMATE.work(EfsThroughputMode.model_validate(said), Known(region, (), prices, hours_per_month=720))
+
+
+def asked(**said: Any) -> Choice:
+    return answered(**said).result
+
+
+def test_elastic_costs_what_was_published_for_30_gib() -> None:
+    written, read = (asked(stored="0B", **{moved: "30GiB"}).modes.elastic for moved in ("write_per_month", "read_per_month"))
+
+    assert (written.throughput_usd, read.throughput_usd) == (Decimal("2.10"), Decimal("1.20"))
+    assert written.throughput_as_gp3_gib is not None
+    assert written.throughput_as_gp3_gib * 30 == pytest.approx(650, rel=0.02)  # GiB of gp3 for one day of thirty
+
+
+def test_100_mib_s_provisioned_with_nothing_stored_cost_720_a_month() -> None:
+    provisioned = asked(stored="0B", provisioned="100MiB/s").modes.provisioned
+
+    assert provisioned.throughput_usd == provisioned.monthly_usd == 720
+    assert (provisioned.write_ceiling_mib_s, provisioned.read_ceiling_mib_s) == (100, 300)
+
+
+def test_a_month_costs_storage_and_throughput() -> None:
+    modes = asked(stored="100GiB", write_per_month="100GiB", read_per_month="200GiB", provisioned="15MiB/s").modes
+
+    assert [one.storage_usd for one in (modes.bursting, modes.provisioned, modes.elastic)] == [36, 36, 36]
+    assert [one.throughput_usd for one in (modes.bursting, modes.provisioned, modes.elastic)] == [0, 72, 15]
+    assert [one.monthly_usd for one in (modes.bursting, modes.provisioned, modes.elastic)] == [36, 108, 51]
+    assert asked(stored="100GiB", efs="one-zone").modes.bursting.monthly_usd == Decimal("19.20")
+
+
+def test_bursting_is_recommended_as_long_as_it_carries_peak_and_month() -> None:
+    assert asked(stored="100GiB", write_per_month="1TiB", peak="100MiB/s").recommended == "bursting"
+
+
+def test_bursting_cannot_exceed_its_ceiling() -> None:
+    bursting = asked(stored="100GiB", write_per_month="1TiB", peak="101MiB/s").modes.bursting
+
+    assert not bursting.carries_peak
+    assert bursting.sustains_month
+    assert bursting.why_not == "the peak is 1.01 times what it allows, 300 MiB/s read or 100 MiB/s written"
+    assert asked(stored="100GiB", read_per_month="1TiB", peak="300MiB/s").modes.bursting.carries_peak
+    assert not asked(stored="100GiB", read_per_month="1TiB", peak="301MiB/s").modes.bursting.carries_peak
+
+
+def test_a_peak_is_of_the_months_mix_and_of_writes_where_there_is_none() -> None:
+    mix = {"stored": "0B", "read_per_month": "30GiB", "write_per_month": "10GiB"}
+
+    assert asked(**mix, peak="200MiB/s").modes.bursting.carries_peak  # 150/300 and 50/100
+    assert not asked(**mix, peak="202MiB/s").modes.bursting.carries_peak
+    assert not asked(stored="0B", peak="101MiB/s").modes.bursting.carries_peak
+
+
+def test_bursting_is_not_recommended_where_the_month_uses_up_its_credits() -> None:
+    answer = answered(stored="10GiB", write_per_month="30TiB", peak="20MiB/s")
+    bursting = answer.result.modes.bursting
+
+    assert bursting.carries_peak
+    assert not bursting.sustains_month
+    assert bursting.why_not == (
+        "the month's average is 12.1 MiB/s metered and its baseline 1 MiB/s, so its credits are gone after 2 d 7 h"
+    )
+    assert answer.result.recommended == "provisioned"
+    assert "Bursting does not: the month's average" in answer.summary
+
+
+def test_credits_last_as_long_as_a_full_burst_takes_at_least() -> None:
+    why_not = asked(stored="0B", write_per_month="500TiB").modes.bursting.why_not
+
+    assert why_not is not None
+    assert why_not.endswith("its credits are gone after 6 h 11 min")
+
+
+def test_reads_use_up_a_third() -> None:
+    assert asked(stored="0B", read_per_month="7TiB", peak="9MiB/s").modes.bursting.sustains_month
+    assert not asked(stored="0B", write_per_month="3TiB", peak="9MiB/s").modes.bursting.sustains_month
+
+
+def test_provisioned_is_what_the_peak_is_metered_as_in_whole_mib_s() -> None:
+    assert asked(stored="0B", write_per_month="1GiB", peak="99.5MiB/s").provisioned_mib_s == 100
+    assert asked(stored="0B", read_per_month="1GiB", peak="300MiB/s").provisioned_mib_s == 100
+    assert asked(stored="0B").provisioned_mib_s == 1
+    assert asked(stored="0B", peak="9GiB/s").provisioned_mib_s == 3_414
+
+
+@pytest.mark.parametrize(("read", "write", "peak", "metered"), [(11, 14, 300, 212), (19, 1, 30, 11)])
+def test_a_peak_that_is_metered_as_a_whole_mib_s_needs_no_more(read: int, write: int, peak: int, metered: int) -> None:
+    needed = asked(stored="0B", read_per_month=f"{read}GiB", write_per_month=f"{write}GiB", peak=f"{peak}MiB/s")
+
+    assert needed.provisioned_mib_s == metered
+    assert needed.modes.provisioned.carries_peak
+
+
+@given(st.integers(0, 1000), st.integers(0, 1000), st.integers(1, 1024), st.sampled_from(["us-east-1", "ap-northeast-1"]))
+@settings(deadline=None)
+def test_what_the_peak_needs_carries_the_peak(read: int, write: int, peak: int, region: str) -> None:
+    moved = {"read_per_month": f"{read}GiB", "write_per_month": f"{write}GiB"}
+
+    assert asked(region=region, stored="0B", **moved, peak=f"{peak}MiB/s").modes.provisioned.carries_peak
+
+
+def test_too_little_provisioned_does_not_carry_the_peak() -> None:
+    provisioned = asked(stored="0B", peak="120MiB/s", provisioned="100MiB/s").modes.provisioned
+
+    assert not provisioned.carries_peak
+    assert provisioned.why_not is not None
+    assert "1.20 times" in provisioned.why_not
+
+
+def test_provisioned_below_the_baseline_bursts_for_the_same_money() -> None:
+    modes = asked(stored="1TiB", provisioned="10MiB/s", write_per_month="1TiB", peak="100MiB/s").modes
+    busy = asked(stored="1TiB", provisioned="10MiB/s", write_per_month="200TiB", peak="100MiB/s").modes
+
+    assert modes.provisioned == modes.bursting
+    assert modes.provisioned.carries_peak
+    assert not busy.provisioned.sustains_month
+    assert busy.provisioned.why_not == busy.bursting.why_not
+
+
+def test_elastic_has_the_regions_ceilings() -> None:
+    tokyo, paris = (
+        asked(region=region, stored="0B", peak="2GiB/s").modes.elastic for region in ("ap-northeast-1", "eu-west-3")
+    )
+
+    assert (tokyo.carries_peak, tokyo.write_ceiling_mib_s) == (True, 5 * 1024)
+    assert (paris.carries_peak, paris.write_ceiling_mib_s) == (False, 1024)
+    assert not asked(stored="0B", peak="2GiB/s", efs="one-zone").modes.elastic.carries_peak
+
+
+def test_where_none_carries_the_peak_none_is_recommended() -> None:
+    answer = answered(stored="0B", peak="9GiB/s")
+
+    assert answer.result.recommended is None
+    assert answer.summary.startswith("No mode carries this. Bursting does not: ")
+    assert not any(alternative.solves for alternative in answer.alternatives)
+
+
+def test_small_operations_are_billed_as_32_kib_and_run_into_operations_a_second() -> None:
+    modes = asked(stored="0B", write_per_month="30GiB", peak="40MiB/s", operation_size="4KiB").modes
+
+    assert modes.elastic.throughput_usd == Decimal("16.80")
+    assert modes.elastic.carries_peak  # 10,240 operations a second of 50,000
+    assert not modes.bursting.carries_peak  # of 7,000
+    assert (
+        modes.bursting.why_not
+        == "the peak is 1.46 times what it allows, 35,000 operations/s read or 7,000 operations/s written"
+    )
+    assert modes.provisioned.carries_peak
+
+
+def test_a_peak_may_need_several_clients() -> None:
+    modes = asked(stored="0B", read_per_month="1GiB", peak="1501MiB/s").modes
+
+    assert (modes.bursting.clients_at_least, modes.elastic.clients_at_least) == (4, 2)
+    assert asked(stored="0B").modes.elastic.clients_at_least == 1
+
+
+def test_without_a_peak_it_is_the_months_average() -> None:
+    choice = asked(stored="0B", write_per_month="30TiB")
+
+    assert choice.peak_mib_s == choice.average_mib_s == pytest.approx(30 * 2**20 / (720 * 3600))
+
+
+def test_the_use_at_which_elastic_and_provisioned_cost_the_same() -> None:
+    written, read = (asked(stored="0B", **{moved: "1GiB"}) for moved in ("write_per_month", "read_per_month"))
+
+    assert written.break_even_average_percent == pytest.approx(4.0 * 730 / 720, abs=0.05)
+    assert read.break_even_average_percent == pytest.approx(2.3 * 730 / 720, abs=0.06)
+
+
+def test_an_unknown_price_is_null_and_the_free_mode_can_be_recommended_without() -> None:
+    free, dear = asked(prices={}, stored="1TiB"), answered(prices={}, stored="0B", write_per_month="30TiB", peak="20MiB/s")
+
+    assert free.recommended == "bursting"
+    assert free.modes.bursting.monthly_usd is free.modes.elastic.throughput_usd is free.break_even_average_percent is None
+    assert dear.result.recommended is None
+    assert dear.summary.startswith("No price is known of what carries this.")
+
+
+def test_alternatives_are_the_modes_with_what_they_add() -> None:
+    answer = answered(stored="100GiB", write_per_month="10GiB", peak="50MiB/s")
+    added = {one.id: {unit.item.id: unit.quantity for unit in one.changes or ()} for one in answer.alternatives}
+
+    assert added == {
+        "bursting": {"efs.standard.storage": -100},
+        "provisioned": {"efs.standard.storage": -100, "efs.provisioned.throughput": -45},
+        "elastic": {"efs.standard.storage": -100, "efs.elastic.write": -10},
+    }
+    assert all(one.solves for one in answer.alternatives)
+
+
+@pytest.mark.parametrize(
+    ("said", "field", "remedy"),
+    [
+        ({"write_per_month": "30TiB", "peak": "1MiB/s"}, "peak", "at least 13MiB/s"),
+        ({"provisioned": "0.5MiB/s"}, "provisioned", "from 1MiB/s to 3414MiB/s"),
+        ({"provisioned": "4GiB/s"}, "provisioned", "from 1MiB/s to 3414MiB/s"),
+        ({"operation_size": "0B"}, "operation_size", "1B at least"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_what_would(said: dict[str, str], field: str, remedy: str) -> None:
+    with pytest.raises(InputError, match=remedy) as caught:
+        asked(stored="0B", **said)
+    assert caught.value.field == field
+
+
+GIBS = st.integers(0, 10**6)
+
+
+@given(GIBS, GIBS, GIBS, GIBS, st.sampled_from([None, "1KiB", "32KiB", "100KB"]))
+@settings(deadline=None)
+def test_more_bytes_never_cost_less_in_any_mode(stored: int, read: int, write: int, more: int, operation: str | None) -> None:
+    def month(stored: int, read: int, write: int) -> Choice:
+        said = {"stored": f"{stored}GiB", "read_per_month": f"{read}GiB", "write_per_month": f"{write}GiB"}
+        return asked(**said, provisioned="100MiB/s", **({"operation_size": operation} if operation else {}))
+
+    less = month(stored, read, write)
+    for other in (month(stored, read + more, write), month(stored, read, write + more)):
+        assert other.modes.elastic.throughput_usd is not None
+        assert less.modes.elastic.throughput_usd is not None
+        assert other.modes.elastic.throughput_usd >= less.modes.elastic.throughput_usd
+        assert other.modes.bursting.monthly_usd == less.modes.bursting.monthly_usd
+    larger = month(stored + more, read, write)
+    assert larger.modes.elastic.monthly_usd is not None
+    assert less.modes.elastic.monthly_usd is not None
+    assert larger.modes.elastic.monthly_usd >= less.modes.elastic.monthly_usd
+
+
+@given(GIBS, st.integers(0, 5000), st.integers(0, 5000))
+@settings(deadline=None)
+def test_a_mode_that_carries_a_peak_carries_any_lower_one(stored: int, peak: int, more: int) -> None:
+    low, high = (
+        asked(stored=f"{stored}GiB", peak=f"{mib_s}MiB/s", provisioned="200MiB/s").modes for mib_s in (peak, peak + more)
+    )
+
+    for lower, higher in ((low.bursting, high.bursting), (low.provisioned, high.provisioned), (low.elastic, high.elastic)):
+        assert lower.carries_peak or not higher.carries_peak

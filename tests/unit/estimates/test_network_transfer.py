@@ -1,0 +1,258 @@
+"""`network-transfer`: the published proxy, what carries its load, and what is refused."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slackwater.app.estimates import Estimated, EstimateError
+from slackwater.app.wiring import estimating
+from slackwater.aws.inventory_types import snapshot
+from slackwater.estimates.network_transfer import Transfer
+from slackwater.model.money import VPC_ENDPOINT_GIB, VPC_ENDPOINT_HOUR, Change, ec2_hour
+from slackwater.performance import network
+
+ESTIMATES = estimating(None, None, "ap-northeast-1", ["ap-northeast-1", "us-east-1"])
+TYPES = {one.id: one for one in snapshot()}
+PROXY = {"instance_type": "t3.micro", "needed_rate": "350MB/s"}
+
+
+def estimated(**said: Any) -> Estimated:
+    return ESTIMATES.answer("network-transfer", said)
+
+
+def asked(**said: Any) -> Transfer:
+    result = estimated(**said).answer.result
+    assert isinstance(result, Transfer)
+    return result
+
+
+def types(result: Transfer) -> list[tuple[str, bool]]:
+    return [(one.instance_type, one.carries) for one in result.instance_types]
+
+
+def test_the_published_proxy_has_8_mb_a_second_and_bursts_to_5_gbps() -> None:
+    result = asked(**PROXY)
+
+    assert (result.baseline_mb_per_s, result.peak_mb_per_s, result.needed_mb_per_s) == (8, 625, 350)
+    assert (result.seconds_at_baseline, result.seconds_range) == (None, None)
+
+
+def test_no_t3_carries_350_mb_a_second_m6i_2xlarge_does_and_m6i_8xlarge_never_drops() -> None:
+    result = asked(**PROXY)
+    (steady,) = result.without_burst
+
+    assert types(result) == [("t3.2xlarge", False), ("m6i.2xlarge", True)]
+    assert result.instance_types[0].baseline_mb_per_s == 256
+    assert (steady.instance_type, steady.carries) == ("m6i.8xlarge", True)
+    assert steady.baseline_mb_per_s == steady.peak_mb_per_s == 1562.5
+    assert [str(one.hourly_usd) for one in result.instance_types] == ["0.4352", "0.496"]
+
+
+def test_a_transfer_takes_long_with_the_burst_gone_and_less_with_5_to_60_minutes_of_it_first() -> None:
+    result = asked(bytes="2TB", **PROXY)
+
+    assert result.seconds_at_baseline == 2e12 / 8e6
+    assert result.seconds_range == (
+        3600 + (2e12 - 3600 * 350e6) / 8e6,
+        300 + (2e12 - 300 * 350e6) / 8e6,
+    )
+    assert asked(bytes="1GB", **PROXY).seconds_range == (1e9 / 350e6, 1e9 / 350e6)
+
+
+def test_without_a_rate_it_goes_as_fast_as_its_peak_and_that_is_said() -> None:
+    done = estimated(instance_type="t3.micro", bytes="1TB")
+
+    assert done.answer.result.needed_mb_per_s == 625
+    assert done.answer.result.seconds_range == (1600, 300 + (1e12 - 300 * 625e6) / 8e6)
+    assert any("no rate was named" in one for one in done.answer.assumptions)
+    assert not any("no rate was named" in one for one in estimated(bytes="1TB", **PROXY).answer.assumptions)
+
+
+def test_a_rate_below_the_baseline_is_what_the_transfer_has() -> None:
+    result = asked(instance_type="t3.micro", bytes="4MB", needed_rate="4MB/s")
+
+    assert (result.seconds_at_baseline, result.seconds_range) == (1, (1, 1))
+    assert types(result) == [("t3.nano", True), ("m6i.large", True)]
+
+
+def test_what_does_not_burst_takes_the_same_time_first_and_last() -> None:
+    result = asked(instance_type="m6i.8xlarge", bytes="1TB")
+
+    assert result.seconds_at_baseline == 640
+    assert result.seconds_range == (640, 640)
+    assert types(result) == [("m6i.8xlarge", True)]
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "families"),
+    [
+        ("t3.micro", ["t3", "m6i"]),
+        ("t3a.micro", ["t3a", "m6i"]),
+        ("t4g.micro", ["t4g", "m7g"]),
+        ("c6gn.medium", ["c6gn", "m7g"]),
+        ("m6i.large", ["m6i"]),
+        ("r6i.large", ["r6i"]),
+    ],
+)
+def test_the_own_family_comes_first_and_a_general_one_after_it(instance_type: str, families: list[str]) -> None:
+    assert [one.instance_type.partition(".")[0] for one in asked(instance_type=instance_type).instance_types] == families
+
+
+def test_families_are_looked_through_as_they_are_named_and_once_each() -> None:
+    assert types(asked(families=["m5", "t3", "m5"], **PROXY)) == [("m5.4xlarge", True), ("t3.2xlarge", False)]
+
+
+def test_a_type_of_another_family_has_no_fewer_vcpus() -> None:
+    small = asked(instance_type="t3.2xlarge", needed_rate="10MB/s")
+
+    assert types(small) == [("t3.small", True), ("m6i.2xlarge", True)]
+
+
+def test_the_interface_endpoint_costs_by_the_hour_and_gib_and_the_gateway_endpoint_nothing() -> None:
+    endpoints = asked(instance_type="t3.micro", bytes="100GiB", hours_per_month=720.0).endpoints
+
+    assert (endpoints.interface.hourly_usd, endpoints.interface.per_gib_usd) == (Decimal("0.014"), Decimal("0.01"))
+    assert (endpoints.interface.monthly_usd, endpoints.interface.transfer_usd) == (Decimal("10.08"), Decimal(1))
+    assert (endpoints.gateway.hourly_usd, endpoints.gateway.monthly_usd, endpoints.gateway.transfer_usd) == (0, 0, 0)
+    assert "Not for on-premises traffic" in endpoints.gateway.helps
+    assert "on premises too" in endpoints.interface.helps
+    assert asked(instance_type="t3.micro").endpoints.interface.transfer_usd is None
+
+
+def test_a_price_that_nobody_knows_is_null() -> None:
+    far = estimating(None, None, "eu-north-1", ["eu-north-1"]).answer("network-transfer", {**PROXY, "bytes": "1GB"})
+    result = far.answer.result
+
+    assert {one.hourly_usd for one in result.instance_types} == {None}
+    assert (result.endpoints.interface.monthly_usd, result.endpoints.interface.transfer_usd) == (None, None)
+    assert far.price_basis == ()
+
+
+def test_the_alternatives_are_types_that_carry_it_then_the_largest_that_do_not_then_the_endpoints() -> None:
+    ways = estimated(bytes="100GiB", **PROXY).answer.alternatives
+
+    assert [(one.id, one.solves) for one in ways] == [
+        ("m6i.2xlarge", True),
+        ("m6i.8xlarge", True),
+        ("t3.2xlarge", False),
+        ("interface-endpoint", True),
+        ("gateway-endpoint", True),
+    ]
+    assert ways[0].summary == "m6i.2xlarge, the smallest m6i that carries 350 MB/s: 391 MB/s without credits"
+    assert "has no burst that could run dry: 1.56 GB/s" in ways[1].summary
+    assert "the largest t3, which does not carry 350 MB/s: 256 MB/s" in ways[2].summary
+    assert ways[0].changes == (
+        Change(ec2_hour("t3.micro"), Decimal(730)),
+        Change(ec2_hour("m6i.2xlarge"), Decimal(-730)),
+    )
+    assert ways[3].changes == (Change(VPC_ENDPOINT_HOUR, Decimal(-730)), Change(VPC_ENDPOINT_GIB, Decimal(-100)))
+    assert ways[4].changes == ()
+
+
+def test_without_a_size_nobody_can_know_what_an_interface_endpoint_comes_to() -> None:
+    assert next(one for one in estimated(**PROXY).answer.alternatives if one.id == "interface-endpoint").changes is None
+
+
+def test_it_is_no_alternative_to_itself() -> None:
+    assert [one.id for one in estimated(instance_type="m6i.8xlarge").answer.alternatives] == [
+        "interface-endpoint",
+        "gateway-endpoint",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "summary"),
+    [
+        (
+            {"bytes": "2TB", **PROXY},
+            (
+                "t3.micro carries 8 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last: 1.82 TiB takes"
+                " 2 d 21 h with the burst gone, 1 d 3 h to 2 d 18 h with a burst first. It does not carry 350 MB/s without credits;"
+                " m6i.2xlarge does, no t3 does."
+            ),
+        ),
+        (
+            {"instance_type": "m6i.8xlarge", "bytes": "1TB"},
+            "m6i.8xlarge carries 1.56 GB/s for as long as you like: 931 GiB takes 10 min 40 s.",
+        ),
+        (
+            {"instance_type": "r5.large", "bytes": "1GB", "needed_rate": "50Gbps"},
+            (
+                "r5.large carries 93.8 MB/s for as long as you like, and up to 1.25 GB/s while its hidden credits last: 954 MiB takes"
+                " 11 s with the burst gone, 0.8 s with a burst first. It does not carry 6.25 GB/s without credits; no r5 does."
+            ),
+        ),
+        (
+            {"instance_type": "t3.micro", "needed_rate": "8MB/s"},
+            "t3.micro carries 8 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last.",
+        ),
+    ],
+)
+def test_the_summary_answers_the_question(said: dict[str, Any], summary: str) -> None:
+    assert estimated(**said).answer.summary == summary
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "says"),
+    [
+        ({"instance_type": "t3.mirco"}, "instance_type", "no instance type 't3.mirco'; did you mean t3.micro?"),
+        ({"instance_type": "T3.micro"}, "instance_type", "did you mean t3.micro?"),
+        ({"families": ["t3", "m6j"]}, "families", "no instance family 'm6j'; did you mean m6a?"),
+        ({"families": ["T3"]}, "families", "did you mean t3?"),
+        ({"needed_rate": "0B/s"}, "needed_rate", "must be above 0"),
+        ({"needed_rate": "350MB"}, "needed_rate", "did you mean MB/s?"),
+        ({"bytes": "-1GB"}, "bytes", "a size cannot be negative"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_could(changes: dict[str, Any], field: str, says: str) -> None:
+    with pytest.raises(EstimateError) as refused:
+        estimated(**{**PROXY, **changes})
+
+    ((where, words),) = refused.value.problems
+    assert where == field
+    assert says in words
+
+
+NAMES = st.sampled_from(sorted(TYPES))
+
+
+@settings(deadline=None)
+@given(NAMES, st.integers(0, 10**14), st.integers(0, 10**14), st.integers(1, 10**12))
+def test_more_bytes_never_take_less_time(instance_type: str, one: int, other: int, rate: int) -> None:
+    less, more = (
+        asked(instance_type=instance_type, bytes=f"{size}B", needed_rate=f"{rate}B/s") for size in sorted((one, other))
+    )
+
+    assert less.seconds_at_baseline <= more.seconds_at_baseline
+    assert less.seconds_range[0] <= more.seconds_range[0] * (1 + 1e-9)
+    assert less.seconds_range[1] <= more.seconds_range[1] * (1 + 1e-9)
+
+
+@settings(deadline=None)
+@given(NAMES, st.integers(0, 10**14))
+def test_a_burst_never_makes_it_longer_and_a_longer_one_never_either(instance_type: str, size: int) -> None:
+    result = asked(instance_type=instance_type, bytes=f"{size}B")
+    best, worst = result.seconds_range
+
+    assert best <= worst * (1 + 1e-9)
+    assert worst <= result.seconds_at_baseline * (1 + 1e-9)
+
+
+@settings(deadline=None)
+@given(NAMES, st.integers(1, 10**12))
+def test_a_type_carries_a_rate_if_and_only_if_its_baseline_is_as_high_and_none_smaller_of_its_family_is(
+    instance_type: str, rate: int
+) -> None:
+    result = asked(instance_type=instance_type, needed_rate=f"{rate}B/s")
+    own = result.instance_types[0]
+    family = [network.baseline(one) for one in TYPES.values() if one.family == TYPES[instance_type].family]
+
+    assert own.carries == any(baseline >= rate for baseline in family)
+    expected = min(baseline for baseline in family if baseline >= rate) if own.carries else max(family)
+    assert own.baseline_mb_per_s * 1e6 == pytest.approx(expected)
+    for steady in result.without_burst:
+        assert steady.carries
+        assert steady.peak_mb_per_s == steady.baseline_mb_per_s

@@ -1,0 +1,213 @@
+"""Many small files: what the estimate says of them, and what it offers instead."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from slackwater.estimates.small_files import ESTIMATE, STORAGES, SmallFiles, SmallFilesTime
+from slackwater.model.estimates import Answer, Known
+from slackwater.model.money import Change, Price, PriceTable, ebs_storage, efs_storage, fsx_storage, fsx_throughput
+
+TOKYO: PriceTable = {
+    item: Price(Decimal(usd), "published", date(2025, 3, 1))
+    for item, usd in (
+        (ebs_storage("gp3"), "0.096"),
+        (efs_storage("Standard", one_zone=True, elastic=False), "0.192"),
+        (efs_storage("Standard", one_zone=False, elastic=False), "0.36"),
+        (fsx_storage("OPENZFS", "MULTI_AZ_1"), "0.216"),
+        (fsx_throughput("OPENZFS", "MULTI_AZ_1"), "1.096"),
+    )
+}
+
+
+def answered(prices: PriceTable = TOKYO, **said: Any) -> Answer[SmallFilesTime]:
+    return ESTIMATE.work(SmallFiles.model_validate(said), Known("ap-northeast-1", (), prices))
+
+
+def asked(**said: Any) -> SmallFilesTime:
+    return answered(**said).result
+
+
+def document_root(**said: Any) -> Answer[SmallFilesTime]:
+    return answered(files=38_000, bytes="800MB", **said)
+
+
+def test_the_document_root_waits_seventeen_minutes_sync_and_not_two_async() -> None:
+    sync, fast = (document_root(storage=storage).result for storage in ("openzfs-sync", "openzfs-async"))
+
+    assert sync.seconds == pytest.approx(17 * 60, rel=0.15)
+    assert fast.seconds == pytest.approx(100, rel=0.15)
+    assert sync.bound_by == fast.bound_by == "latency"
+    assert sync.operations_per_second == pytest.approx(342)
+    assert sync.files_per_second == pytest.approx(38)
+
+
+def test_without_options_one_worker_writes_to_efs_regional() -> None:
+    plain = asked(files=40_000, bytes="1.1GB")
+
+    assert plain.seconds == pytest.approx(25 * 60 + 58, rel=0.05)
+    assert plain.seconds_range == (plain.seconds, plain.seconds)
+    assert plain.operations_per_second == pytest.approx(1000 / 2.7)  # one after the other, 2.7 ms each
+
+
+def test_the_range_runs_from_a_balanced_tree_to_one_like_usr() -> None:
+    four = asked(files=40_000, bytes="1.1GB", workers=4)
+
+    assert four.seconds_range is not None
+    best, worst = four.seconds_range
+    assert worst == four.seconds
+    assert worst / best == pytest.approx(4 / 4**0.58)
+
+
+def test_every_other_storage_and_more_workers_are_offered_with_their_prices() -> None:
+    rows = asked(files=40_000, bytes="1.1GB", storage="efs-one-zone").alternatives
+
+    assert [(row.storage, row.workers) for row in rows] == [
+        ("efs-one-zone", 4),
+        ("efs-one-zone", 16),
+        ("ebs-gp3", 1),
+        ("efs-regional", 1),
+        ("openzfs-sync", 1),
+        ("openzfs-async", 1),
+    ]
+    assert [row.monthly_usd and row.monthly_usd.quantize(Decimal("0.01")) for row in rows] == [
+        *2 * [Decimal("0.20")],
+        Decimal("0.19"),  # 2 GiB: EBS is billed by the whole GiB
+        Decimal("0.37"),
+        *2 * [Decimal("189.18")],  # 64 GiB and 160 MB/s at least
+    ]
+
+
+def test_only_more_workers_than_there_are_count_as_more() -> None:
+    assert [row.workers for row in asked(files=9, bytes="1MB", workers=4).alternatives] == [16, 4, 4, 4, 4]
+    assert [row.workers for row in asked(files=9, bytes="1MB", workers=16).alternatives] == [16, 16, 16, 16]
+
+
+def test_an_unknown_price_is_null_and_so_is_one_of_what_cannot_hold_the_files() -> None:
+    unpriced = answered(prices={}, files=9, bytes="1MB")
+    huge = asked(files=9, bytes="600TiB")
+
+    assert unpriced.result.monthly_usd is None
+    assert {row.monthly_usd for row in unpriced.result.alternatives} == {None}
+    assert {row.storage for row in huge.alternatives if row.monthly_usd is None} == {"ebs-gp3", "openzfs-sync", "openzfs-async"}
+
+
+@pytest.mark.parametrize("storage", ["openzfs-sync", "openzfs-async"])
+def test_openzfs_reads_have_no_figure_and_the_answer_says_so(storage: str) -> None:
+    read = document_root(storage=storage, operation="read")
+    result = read.result
+
+    assert (result.seconds, result.seconds_range, result.bound_by, result.operations_per_second) == (None, None, None, None)
+    assert "nobody measured how OpenZFS reads" in read.summary
+    assert "differ only in writing" in read.summary
+    assert {row.storage for row in result.alternatives if row.seconds is None} == {"openzfs-sync", "openzfs-async"}
+    assert not any(way.solves for way in read.alternatives)
+
+
+def test_the_measured_reads_are_given_as_measured() -> None:
+    assert asked(files=40_000, bytes="1.1GB", workers=2, operation="read").seconds == pytest.approx(70)
+    answer = answered(files=40_000, bytes="1.1GB", operation="read")
+    assert any(said.startswith("measured: the times") for said in answer.assumptions)
+    assert not any("0.58" in said for said in answer.assumptions)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_async_is_never_offered_without_its_caveat(storage: str) -> None:
+    result = asked(files=9, bytes="1MB", storage=storage)
+    rows = [row.caveat for row in result.alternatives if row.storage == "openzfs-async"]
+
+    assert storage == "openzfs-async" or all("can be lost" in caveat for caveat in rows)
+    assert any("lost if the file server fails" in warning and "mission-critical" in warning for warning in result.warnings)
+
+
+def test_it_warns_of_races_connections_and_clients_that_serialise() -> None:
+    warnings = " ".join(asked(files=9, bytes="1MB").warnings)
+
+    for word in ("race", "RDS", "TIME_WAIT", "RHEL 6"):
+        assert word in warnings
+
+
+def test_what_was_calibrated_assumed_and_measured_is_said() -> None:
+    assumptions = document_root().assumptions
+
+    assert {said.partition(":")[0] for said in assumptions} == {"calibrated", "assumed", "measured", "rule"}
+    for figure in ("20.95 ms", "38.05 ms", "P^0.58", "40,000 files", "9 operations", "342", "3,768", "order of magnitude only"):
+        assert any(figure in said for said in assumptions), figure
+
+
+def test_the_summary_has_the_time_the_wait_and_a_faster_way() -> None:
+    assert document_root(storage="openzfs-sync").summary == (
+        "Writing 38,000 files (763 MiB) to OpenZFS (sync) takes one worker 16 min 40 s: 26 ms a file, spent on waiting for answers;"
+        " throughput is not the limit. 4 workers would take 7 min 28 s, OpenZFS (async) 1 min 31 s."
+    )
+    assert "throughput of 100 MiB/s is the limit" in answered(files=1, bytes="1TB").summary
+    crowd = answered(files=10**6, bytes="1MB", storage="efs-one-zone", workers=256)
+    assert crowd.result.bound_by == "iops"
+    assert "7,000 operations a second are the limit" in crowd.summary
+
+
+def test_for_a_finding_the_ways_out_begin_with_what_costs_nothing() -> None:
+    ways = document_root(prices={}, storage="openzfs-sync").alternatives
+    by_id = {way.id: way for way in ways}
+
+    assert [way.id for way in ways] == ["more-workers", "ebs-gp3", "efs-one-zone", "efs-regional", "openzfs-async"]
+    assert (by_id["more-workers"].changes, by_id["openzfs-async"].changes) == ((), ())
+    assert by_id["more-workers"].summary == "4 workers side by side are 2.2 to 4 times as fast"
+    assert by_id["openzfs-async"].summary == "OpenZFS (async) is 11 times as fast"
+    assert by_id["efs-regional"].summary == "EFS Regional is 1.4 times as slow"
+    assert [way.id for way in ways if not way.solves] == ["efs-regional"]
+    assert by_id["ebs-gp3"].changes == (
+        Change(fsx_storage("OPENZFS", "MULTI_AZ_1"), Decimal(64)),
+        Change(fsx_throughput("OPENZFS", "MULTI_AZ_1"), Decimal(160)),
+        Change(ebs_storage("gp3"), Decimal(-1)),
+    )
+
+
+def test_a_way_out_that_changes_nothing_is_no_way_out() -> None:
+    bound = answered(files=1, bytes="1TB", storage="openzfs-sync").alternatives
+
+    for id_ in ("more-workers", "openzfs-async"):
+        (way,) = [one for one in bound if one.id == id_]
+        assert way.summary.endswith(" as fast")
+        assert "times" not in way.summary
+        assert not way.solves
+
+
+def test_files_of_no_bytes_still_wait() -> None:
+    assert asked(files=1_000, bytes="0B").seconds == pytest.approx(38.05)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"files": 0}, {"files": -1}, {"workers": 0}, {"workers": 257}, {"storage": "ebs"}, {"operation": "copy"}, {"bytes": "5"}],
+)
+def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        SmallFiles.model_validate({"files": 1, "bytes": "1MB", **wrong})
+
+
+@given(
+    storage=st.sampled_from([one for one in STORAGES if "openzfs" not in one]),
+    operation=st.sampled_from(["write", "read"]),
+    files=st.integers(1, 10**8),
+    mib=st.integers(0, 10**8),
+    workers=st.integers(1, 255),
+)
+def test_more_never_takes_less_and_more_workers_never_take_longer(
+    storage: str, operation: str, files: int, mib: int, workers: int
+) -> None:
+    def seconds(**more: Any) -> float:
+        said = {"files": files, "bytes": f"{mib}MiB", "workers": workers, "storage": storage, "operation": operation}
+        found = asked(**{**said, **more}).seconds
+        assert found is not None
+        return found
+
+    now = seconds()
+    assert seconds(files=files * 2) >= now
+    assert seconds(bytes=f"{mib * 2}MiB") >= now
+    assert seconds(workers=workers + 1) <= now * (1 + 1e-9)

@@ -1,0 +1,226 @@
+"""Sizes, rates and durations: what is read, what is refused and how, and what people are told."""
+
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from slackwater.model.quantities import (
+    DURATION,
+    RATE,
+    SIZE,
+    Duration,
+    Quantity,
+    Rate,
+    Size,
+    duration_words,
+    rate_words,
+    size_words,
+)
+
+KINDS = st.sampled_from([SIZE, RATE, DURATION])
+NUMBERS = st.from_regex(r"[0-9]{1,15}(\.[0-9]{1,9})?", fullmatch=True)
+
+
+def accepts(quantity: Quantity, words: str) -> bool:
+    try:
+        quantity.read(words)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("quantity", "words", "amount"),
+    [
+        (SIZE, "30GiB", 32_212_254_720),
+        (SIZE, "30 GiB", 32_212_254_720),
+        (SIZE, "30.12GB", 30_120_000_000),
+        (SIZE, "1TB", 10**12),
+        (SIZE, "1TiB", 2**40),
+        (SIZE, "232303771648B", 232_303_771_648),
+        (SIZE, "0B", 0),
+        (RATE, "147Mbps", 18_375_000),
+        (RATE, "100MiB/s", 104_857_600),
+        (RATE, "160MB/s", 160_000_000),
+        (RATE, "0.064Gbps", 8_000_000),
+        (RATE, "4.1Gbps", 512_500_000),
+        (RATE, "8bps", 1),
+        (DURATION, "1.5h", 5_400),
+        (DURATION, "30min", 1_800),
+        (DURATION, "2d", 172_800),
+        (DURATION, "0.1s", 0.1),
+    ],
+)
+def test_a_quantity_is_exactly_what_it_says(quantity: Quantity, words: str, amount: float) -> None:
+    assert quantity.read(words) == amount
+
+
+@settings(deadline=None)
+@given(KINDS, NUMBERS, st.data())
+def test_a_number_and_a_unit_are_their_product(quantity: Quantity, number: str, data: st.DataObject) -> None:
+    unit = data.draw(st.sampled_from(sorted(quantity.units)))
+
+    assert quantity.read(f"{number}{unit}") == float(Fraction(number) * Fraction(quantity.units[unit]))
+
+
+@settings(deadline=None)
+@given(KINDS, NUMBERS, st.data())
+def test_more_of_a_unit_is_never_less(quantity: Quantity, number: str, data: st.DataObject) -> None:
+    unit, other = (data.draw(st.sampled_from(sorted(quantity.units))) for _ in range(2))
+    assume(quantity.units[unit] <= quantity.units[other])
+
+    assert quantity.read(f"{number}{unit}") <= quantity.read(f"{number}{other}")
+
+
+@settings(deadline=None)
+@given(st.floats(0, 1e20))
+def test_what_people_are_told_reads_back_as_it_was_within_a_half_percent(amount: float) -> None:
+    assume(amount >= 1)
+    for quantity, words in ((SIZE, size_words), (RATE, rate_words)):
+        assert quantity.read(words(amount).replace(",", "")) == pytest.approx(amount, rel=0.0051)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "words", "problem"),
+    [
+        (SIZE, "30", "a size needs a unit: 30B, 30KB, 30MB, 30GB, 30TB, 30KiB, 30MiB, 30GiB, 30TiB"),
+        (RATE, "1.5", "a rate needs a unit: 1.5B/s, 1.5KB/s, "),
+        (DURATION, "90", "a duration needs a unit: 90s, 90min, 90h, 90d"),
+        (SIZE, "30GIB", "no unit 'GIB' of a size; did you mean GiB?"),
+        (SIZE, "30Gi", "no unit 'Gi' of a size; did you mean GiB?"),
+        (RATE, "100MiB", "no unit 'MiB' of a rate; did you mean MiB/s?"),
+        (RATE, "100mbps", "no unit 'mbps' of a rate; did you mean Mbps?"),
+        (DURATION, "5mins", "no unit 'mins' of a duration; did you mean min?"),
+        (DURATION, "5y", "no unit 'y' of a duration; there are d, h, min, s"),
+        (SIZE, "-1GiB", "a size cannot be negative"),
+        (RATE, "-1MB/s", "a rate cannot be negative"),
+        (SIZE, "1e400", "no unit 'e400' of a size; there are B, "),
+        (SIZE, "1e3GiB", "no unit 'e3GiB' of a size; did you mean GiB?"),
+        (SIZE, "inf", "not a size, such as 30GiB"),
+        (SIZE, "nanB", "not a size, such as 30GiB"),
+        (SIZE, "", "not a size, such as 30GiB"),
+        (RATE, " ", "not a rate, such as 100MiB/s"),
+        (SIZE, " 30GiB", "not a size, such as 30GiB"),
+        (SIZE, "30GiB ", "not a size, such as 30GiB"),
+        (SIZE, "30GiB\n", "not a size, such as 30GiB"),
+        (SIZE, "30  GiB", "not a size, such as 30GiB"),
+        (SIZE, "30\u00a0GiB", "not a size, such as 30GiB"),
+        (SIZE, "３０GiB", "not a size, such as 30GiB"),
+        (SIZE, "1,000GiB", "no unit ',000GiB' of a size; did you mean GiB?"),
+        (SIZE, "1" * 16 + "B", "1111111111111111 is no number of at most 15 digits, and 9 after the point"),
+        (SIZE, "0.1234567891B", "0.1234567891 is no number of at most 15 digits, and 9 after the point"),
+        (RATE, "1.5.5MB/s", "1.5.5 is no number"),
+        (DURATION, "1.h", "1. is no number"),
+        (DURATION, ".5h", "not a duration, such as 30min"),
+        (SIZE, 30, "a size is a text with a unit, such as '30GiB'"),
+        (RATE, 1.5, "a rate is a text with a unit, such as '100MiB/s'"),
+        (DURATION, True, "a duration is a text with a unit, such as '30min'"),
+        (DURATION, None, "a duration is a text with a unit, such as '30min'"),
+    ],
+)
+def test_what_is_no_quantity_is_refused_with_what_would_be_one(quantity: Quantity, words: object, problem: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        quantity.read(words)
+
+    assert str(refused.value).startswith(problem)
+
+
+@settings(deadline=None)
+@given(KINDS, st.data())
+def test_the_pattern_takes_nothing_that_is_not_read(quantity: Quantity, data: st.DataObject) -> None:
+    words = data.draw(st.from_regex(quantity.pattern, fullmatch=True))
+
+    assert quantity.read(words) >= 0
+
+
+UNITS = sorted({*SIZE.units, *RATE.units, *DURATION.units, "GIB", "b", "m", ""})
+NEARLY = st.builds("".join, st.lists(st.one_of(NUMBERS, st.sampled_from([*UNITS, " ", ".", "-", "e", "\n", "３"])), max_size=4))
+
+
+@settings(deadline=None)
+@given(KINDS, st.one_of(NEARLY, st.text(max_size=12)))
+def test_the_pattern_takes_a_text_if_and_only_if_it_is_read(quantity: Quantity, words: str) -> None:
+    assert accepts(quantity, words) == bool(re.fullmatch(quantity.pattern, words))
+
+
+class Asked(BaseModel):
+    size: Size
+    rate: Rate
+    duration: Duration
+
+
+def test_a_model_reads_them_and_its_schema_says_how_they_are_written() -> None:
+    asked = Asked.model_validate({"size": "1KiB", "rate": "8kbps", "duration": "1min"})
+
+    assert (asked.size, asked.rate, asked.duration) == (1024, 1000, 60)
+    with pytest.raises(ValidationError, match="a size is a text with a unit"):
+        Asked.model_validate({"size": 1024, "rate": "8kbps", "duration": "1min"})
+    properties = Asked.model_json_schema()["properties"]
+    assert properties["size"] == {"type": "string", "pattern": SIZE.pattern, "examples": ["30GiB"], "title": "Size"}
+    assert all(accepts(quantity, quantity.example) for quantity in (SIZE, RATE, DURATION))
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "words"),
+    [
+        (0, "0 B"),
+        (1, "1 B"),
+        (1023, "1,023 B"),
+        (1023.6, "1 KiB"),
+        (2**20 - 1, "1 MiB"),
+        (32_341_103_738, "30.1 GiB"),
+        (232_303_771_648, "216 GiB"),
+        (99.94 * 2**30, "99.9 GiB"),
+        (99.96 * 2**30, "100 GiB"),
+        (1000 * 2**30, "1,000 GiB"),
+        (2_308_974_418_330, "2.1 TiB"),
+        (5000 * 2**40, "5,000 TiB"),
+    ],
+)
+def test_a_size_in_words(size_bytes: float, words: str) -> None:
+    assert size_words(size_bytes) == words
+
+
+@pytest.mark.parametrize(
+    ("bytes_per_s", "words"),
+    [
+        (0, "0 B/s"),
+        (999.4, "999 B/s"),
+        (999.95, "1 KB/s"),
+        (8e6, "8 MB/s"),
+        (62.5e6, "62.5 MB/s"),
+        (167_772_160, "168 MB/s"),
+        (999.95e6, "1 GB/s"),
+        (1_562_500_000, "1.56 GB/s"),
+    ],
+)
+def test_a_rate_in_words(bytes_per_s: float, words: str) -> None:
+    assert rate_words(bytes_per_s) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"),
+        (0.0004, "under 1 ms"),
+        (0.25, "0.25 s"),
+        (4.2, "4.2 s"),
+        (9.96, "10 s"),
+        (59.4, "59 s"),
+        (59.99, "1 min"),
+        (61, "1 min 1 s"),
+        (836, "13 min 56 s"),
+        (3599.7, "1 h"),
+        (3600, "1 h"),
+        (24_900, "6 h 55 min"),
+        (86_399, "1 d"),
+        (125_000, "1 d 11 h"),
+        (1e8, "1,157 d 10 h"),
+    ],
+)
+def test_a_duration_in_words(seconds: float, words: str) -> None:
+    assert duration_words(seconds) == words

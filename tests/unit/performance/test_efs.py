@@ -1,0 +1,200 @@
+"""What the EFS User Guide and the price pages say of throughput, credits and billing."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, TIB
+from slackwater.performance import efs
+from slackwater.performance.efs import Allowance
+
+SIZES = st.floats(0, 100 * TIB)
+RATES = st.floats(0, 10 * GIB)
+
+
+@pytest.mark.parametrize(
+    ("stored_gib", "baseline_mib_s", "drain_h", "fill_d"),
+    [(0, 1, 6.18, 25.5), (20, 1, 6.18, 25.5), (100, 5, 6.43, 5.2), (500, 25, 8.09, 1.0), (1024, 50, 12.23, 0.5), (2048, 100, 12.23, 0.5)],
+)  # fmt: skip
+def test_the_table_of_bursting_by_size(stored_gib: int, baseline_mib_s: float, drain_h: float, fill_d: float) -> None:
+    stored = stored_gib * GIB
+    held = efs.full_credits_bytes(stored)
+    baseline = efs.baseline_bytes_per_s(stored)
+    drain_s = efs.seconds_to_empty(held, efs.burst_bytes_per_s(stored), stored)
+    fill_s = efs.seconds_to_fill(held, baseline)
+
+    assert baseline / MIB == pytest.approx(baseline_mib_s, rel=0.025)  # the table has 50 KiB/s for a GiB as 5 MiB/s for 100
+    assert drain_s is not None
+    assert drain_s / HOUR_S == pytest.approx(drain_h, abs=0.005)
+    assert fill_s is not None
+    assert fill_s / DAY_S == pytest.approx(fill_d, abs=0.05)
+
+
+def test_100_gib_earn_72_minutes_a_day_at_100_mib_s() -> None:
+    assert efs.burst_s_a_day(100 * GIB) / 60 == pytest.approx(72, rel=0.025)  # 5 MiB/s by the guide, 4.88 by its own formula
+
+
+def test_from_a_tib_on_it_bursts_half_of_the_time() -> None:
+    assert efs.burst_s_a_day(TIB) == efs.burst_s_a_day(9 * TIB) == DAY_S / 2
+
+
+@pytest.mark.parametrize(("stored", "held"), [(0, 2_308_974_418_330), (TIB, 2_308_974_418_330), (2 * TIB, 4_617_948_836_660)])
+def test_a_file_system_starts_with_2_1_tib_of_credits_or_so_much_a_tib(stored: int, held: int) -> None:
+    assert efs.full_credits_bytes(stored) == held
+    assert efs.full_credits_bytes(0) == round(2.1 * TIB)
+
+
+def test_less_than_20_gib_earn_nothing_for_sure_but_have_1_mib_s() -> None:
+    assert efs.earned_bytes_per_s(10 * GIB) == 500 * KIB
+    assert efs.baseline_bytes_per_s(10 * GIB) == MIB
+    assert efs.seconds_to_fill(efs.full_credits_bytes(0), efs.earned_bytes_per_s(0)) is None
+
+
+def test_a_read_counts_a_third() -> None:
+    assert efs.metered_bytes(10, 30) == 20
+
+
+def test_credits_never_run_out_at_the_baseline() -> None:
+    assert efs.seconds_to_empty(TIB, 50 * MIB, TIB) is None
+    assert efs.seconds_to_empty(TIB, 51 * MIB, TIB) == MIB
+
+
+@given(SIZES, RATES, RATES)
+@settings(deadline=None)
+def test_more_rate_never_makes_credits_last_longer(stored: float, one: float, other: float) -> None:
+    slow, fast = (efs.seconds_to_empty(efs.full_credits_bytes(stored), rate, stored) for rate in sorted((one, other)))
+
+    assert slow is None or (fast is not None and fast <= slow)
+
+
+@given(SIZES, SIZES, SIZES)
+@settings(deadline=None)
+def test_more_bytes_are_never_metered_less(written: float, read: float, more: float) -> None:
+    assert efs.metered_bytes(written + more, read) >= efs.metered_bytes(written, read)
+    assert efs.metered_bytes(written, read + more) >= efs.metered_bytes(written, read)
+
+
+@given(SIZES, SIZES)
+@settings(deadline=None)
+def test_more_in_standard_is_never_slower_and_never_has_less_credit(one: float, other: float) -> None:
+    small, large = sorted((one, other))
+    for grows in (efs.baseline_bytes_per_s, efs.burst_bytes_per_s, efs.full_credits_bytes):
+        assert grows(large) >= grows(small)
+
+
+HIGH_TIERS = {
+    "elastic": {
+        "us-east-1", "us-east-2", "us-west-2", "ap-south-1", "ap-northeast-2", "ap-southeast-1", "ap-southeast-2",
+        "ap-northeast-1", "eu-central-1", "eu-west-1", "eu-west-2",
+    },
+    "provisioned": {"us-east-1", "us-east-2", "us-west-2", "eu-west-1"},
+    "bursting": {"us-east-1", "us-east-2", "us-west-2", "ap-southeast-2", "eu-west-1"},
+}  # fmt: skip
+REGIONS = HIGH_TIERS["elastic"] | {"eu-west-3", "sa-east-1", "af-south-1"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "high", "elsewhere"),
+    [("elastic", (60, 5), (20, 1)), ("provisioned", (10, 3.33), (3, 1)), ("bursting", (5, 3), (3, 1))],
+)
+def test_the_table_of_region_ceilings(mode: efs.EfsMode, high: tuple[float, float], elsewhere: tuple[float, float]) -> None:
+    for region in REGIONS:
+        read, write = high if region in HIGH_TIERS[mode] else elsewhere
+        assert efs.region_allows(mode, region, one_zone=False) == Allowance(read * GIB, write * GIB)
+        assert efs.region_allows(mode, region, one_zone=True) == Allowance(3 * GIB, GIB)
+
+
+@pytest.mark.parametrize(
+    ("mode", "one_zone", "write_ms", "operations", "client_mib_s"),
+    [
+        ("bursting", False, 2.7, (35_000, 7_000), 500),
+        ("provisioned", False, 2.7, (55_000, 25_000), 500),
+        ("elastic", False, 2.7, (250_000, 50_000), 1_500),
+        ("bursting", True, 1.6, (35_000, 7_000), 500),
+        ("provisioned", True, 1.6, (35_000, 7_000), 500),
+        ("elastic", True, 1.6, (35_000, 7_000), 500),
+    ],
+)
+def test_the_table_of_limits_by_mode(
+    mode: efs.EfsMode, one_zone: bool, write_ms: float, operations: tuple[int, int], client_mib_s: int
+) -> None:
+    assert efs.limits(mode, one_zone=one_zone) == efs.Limits(1.0, write_ms, Allowance(*operations), client_mib_s * MIB)
+
+
+def mib_s(allowance: Allowance) -> tuple[float, float]:
+    return allowance.read / MIB, allowance.write / MIB
+
+
+def allows(
+    mode: efs.EfsMode, stored_gib: float, region: str = "ap-northeast-1", provisioned_mib_s: float = 0
+) -> tuple[float, float]:
+    return mib_s(
+        efs.allows(
+            mode, region, one_zone=False, standard_bytes=stored_gib * GIB, provisioned_bytes_per_s=provisioned_mib_s * MIB
+        )
+    )
+
+
+def test_reads_have_three_times_what_is_metered_up_to_the_regions_ceiling() -> None:
+    assert allows("bursting", 0) == (300, 100)
+    assert allows("bursting", 5 * 1024) == (1_500, 500)
+    assert allows("bursting", 40 * 1024) == (3 * 1024, 1024)
+    assert allows("bursting", 40 * 1024, region="us-east-1") == (5 * 1024, 3 * 1024)
+    assert allows("provisioned", 0, provisioned_mib_s=200) == (600, 200)
+    assert allows("provisioned", 0, provisioned_mib_s=3_414) == (3 * 1024, 1024)
+    assert allows("elastic", 0) == (60 * 1024, 5 * 1024)
+
+
+def test_provisioned_below_the_baseline_bursts_instead() -> None:
+    assert allows("provisioned", 1024, provisioned_mib_s=49) == allows("bursting", 1024) == (300, 100)
+    assert allows("provisioned", 1024, provisioned_mib_s=51) == (153, 51)
+
+
+def test_a_mix_uses_its_share_of_both() -> None:
+    assert Allowance(300, 100).used(150, 25) == 0.75
+
+
+@pytest.mark.parametrize(
+    ("operation", "billed_kib"), [(1, 32), (4 * KIB, 32), (32 * KIB, 32), (32 * KIB + 1, 33), (40 * KIB, 40), (MIB, 1024)]
+)
+def test_elastic_bills_32_kib_at_least_and_then_by_the_kib(operation: int, billed_kib: int) -> None:
+    assert efs.billed_bytes(operation) == billed_kib * KIB
+
+
+def test_a_metadata_operation_a_second_is_10_gib_a_month() -> None:
+    hourly = efs.billed_bytes(0, least=efs.LEAST_METADATA_BYTES) * HOUR_S / GIB
+
+    assert hourly == pytest.approx(0.01373, abs=5e-6)
+    assert hourly * 730 == pytest.approx(10.0, abs=0.05)
+
+
+def test_elastic_bills_small_operations_as_large_ones() -> None:
+    billed = {unit.item.id: unit.quantity for unit in efs.elastic_units(3 * GIB, GIB, 4 * KIB)}
+
+    assert billed == {"efs.elastic.read": 24, "efs.elastic.write": 8}
+    assert [unit.quantity for unit in efs.elastic_units(3 * GIB, GIB)] == [3, 1]
+
+
+@pytest.mark.parametrize(("stored_gib", "paid"), [(0, 100), (20, 99), (2_000, 0), (9_000, 0)])
+def test_provisioned_throughput_includes_a_mib_s_for_each_20_gib(stored_gib: int, paid: int) -> None:
+    assert efs.provisioned_units(100, stored_gib * GIB).quantity == paid
+
+
+@pytest.mark.parametrize(
+    ("provisioned_usd", "elastic_usd", "metered_per_byte", "percent"),
+    [("6.00", "0.06", 1, 3.9), ("6.00", "0.03", 1 / 3, 2.6), ("7.20", "0.07", 1, 4.0), ("7.20", "0.04", 1 / 3, 2.3)],
+    ids=["us-east-1 written", "us-east-1 read", "Tokyo written", "Tokyo read"],
+)
+def test_the_table_of_break_even(provisioned_usd: str, elastic_usd: str, metered_per_byte: float, percent: float) -> None:
+    share = efs.break_even_share(Decimal(provisioned_usd), Decimal(elastic_usd), metered_per_byte, Decimal(730))
+
+    assert share * 100 == pytest.approx(percent, abs=0.05)
+
+
+def test_break_even_is_where_both_cost_the_same() -> None:
+    share = efs.break_even_share(Decimal(6), Decimal("0.06"), 1, Decimal(730))
+    _, write = efs.elastic_units(0, share * 100 * MIB * 730 * HOUR_S)
+
+    assert float(write.quantity) * 0.06 == pytest.approx(600)

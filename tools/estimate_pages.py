@@ -1,0 +1,141 @@
+"""`python tools/estimate_pages.py DIR`: writes the pages about estimates, with the published figures and real output."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from published_figures import Figure, figures, usage_csv, verdicts
+from slackwater.engine.registry import estimates
+from slackwater.views.markdown import fenced, section, table, text
+from worked_questions import QUESTIONS
+
+COMMAND = Path(sysconfig.get_path("scripts")) / "slackwater"
+CSV = "encode.csv"
+
+
+def main(into: Path) -> None:
+    """Write every page."""
+    into.mkdir(parents=True, exist_ok=True)
+    (into / CSV).write_text(usage_csv(ramp=True), encoding="utf-8")
+    for name, lines in (("README.md", kinds()), ("published-figures.md", published()), ("questions.md", questions(into))):
+        (into / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def kinds() -> Iterator[str]:
+    """The page of the kinds and their inputs."""
+    yield from (
+        "# Estimates",
+        "",
+        "`slackwater estimate KIND` answers before you build, by the same formulas as the detectors, and shows its working.",
+        "",
+        "- [Worked questions](questions.md), with their real output",
+        "- [The published figures](published-figures.md) of five field reports, and ours beside them",
+        "- [The API](../api.md#estimates) answers the same: `POST /estimates/{kind}`",
+        "",
+        "A size is written as `30GiB`, `30.12GB` or `232303771648B`, a rate as `147Mbps`, `100MiB/s` or `160MB/s`, a duration",
+        "as `30min` or `1.5h`; a number alone is refused. KB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024, and what AWS",
+        "calls a GB of storage is a GiB. Money is in US dollars at list prices. All kinds take `--region`, `--hours-per-month`",
+        "(730), `--format table|json`, `--offline` and `--profile`.",
+    )
+    for kind, estimate in estimates().items():
+        yield from section(f"`{kind}`")
+        yield f"{text(estimate.title)}."
+        yield ""
+        schema = estimate.inputs.model_json_schema()["properties"]
+        common = {"region", "hours_per_month"}
+        rows = (
+            (f"`--{name.replace('_', '-')}`", text(said["description"]), _default(said))
+            for name, said in schema.items()
+            if name not in common
+        )
+        yield from table(("Input", "What it is", "Default"), rows)
+
+
+def _default(said: dict[str, Any]) -> str:
+    if "default" not in said:
+        return "needed"
+    value = said["default"]
+    return "" if value in (None, []) else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def published() -> Iterator[str]:
+    """The page of the published figures."""
+    all_figures, all_verdicts = figures(), verdicts()
+    if missed := [one.what for one in (*all_figures, *all_verdicts) if not one.holds]:
+        sys.exit(f"not as published: {missed}")
+    yield from (
+        "# The published figures, and ours",
+        "",
+        "Written by `python tools/estimate_pages.py docs/estimates`. Every figure on the right comes out of an estimate, with",
+        "the inputs of the report, packaged prices of ap-northeast-1 and a month of 720 hours; none is typed in. *Formula*: of",
+        "AWS's documentation. What else a figure rests on is said beside it. *Order only*: what was timed was a page cache.",
+    )
+    for report in dict.fromkeys(one.report for one in all_figures):
+        yield from section(report)
+        yield from table(
+            ("Figure", "Published", "Ours", "Difference", "Allowed", "Rests on"),
+            (_row(one) for one in all_figures if one.report == report),
+            right=("Published", "Ours", "Difference", "Allowed"),
+        )
+        if concluded := [one for one in all_verdicts if one.report == report]:
+            yield ""
+            yield from table(
+                ("Conclusion", "Published", "Ours"), ((text(one.what), one.published, one.ours) for one in concluded)
+            )
+
+
+def _row(one: Figure) -> tuple[str, ...]:
+    allowed = "order only" if one.tolerance is None else "exact" if not one.tolerance else f"{one.tolerance * 100:g} %"
+    difference = "none" if abs(one.difference) < 5e-10 else f"{one.difference * 100:+.1f} %"
+    return (
+        text(one.what),
+        f"{_number(one.published)} {one.unit}".strip(),
+        f"{_number(one.ours)} {one.unit}".strip(),
+        difference,
+        allowed,
+        one.rests_on,
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def questions(beside: Path) -> Iterator[str]:
+    """The page of the worked questions; commands find their files `beside` it."""
+    yield from (
+        "# Worked questions",
+        "",
+        "Real output, written by `python tools/estimate_pages.py docs/estimates`, which runs each command in that folder.",
+        "`--offline` asks AWS nothing; without it, and with credentials, prices and instance types are the Region's of today.",
+    )
+    for one in QUESTIONS:
+        yield from section(one.question)
+        if one.about:
+            yield from (one.about, "")
+        yield from fenced(f"$ {one.command}\n{run(one.command, beside, one.status)}", "console")
+
+
+def run(command: str, beside: Path, status: int) -> str:
+    """What a command prints, on a machine without AWS."""
+    words = shlex.split(command)
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    done = subprocess.run(
+        [COMMAND, *words[1:]], cwd=beside, env=bare | {"COLUMNS": "100"}, capture_output=True, text=True, check=False
+    )
+    if done.returncode != status:
+        sys.exit(f"{command}: status {done.returncode}, not {status}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python tools/estimate_pages.py DIR")
+    main(Path(sys.argv[1]))
