@@ -39,10 +39,11 @@ def kinds() -> Iterator[str]:
         "- [The published figures](published-figures.md) of five field reports, and ours beside them",
         "- [The API](../api.md#estimates) answers the same: `POST /estimates/{kind}`",
         "",
-        "A size is written as `30GiB`, `30.12GB` or `232303771648B`, a rate as `147Mbps`, `100MiB/s` or `160MB/s`, a duration",
-        "as `30min` or `1.5h`; a number alone is refused. KB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024, and what AWS",
-        "calls a GB of storage is a GiB. Money is in US dollars at list prices. All kinds take `--region`, `--hours-per-month`",
-        "(730), `--format table|json`, `--offline` and `--profile`.",
+        "A size is written as `30GiB` or `30.12GB`, a rate as `147Mbps`, `100MiB/s` or `160MB/s`, a duration as `30min` or",
+        "`1.5h`; a number alone is refused. KB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024; kbps, Mbps, Gbps are bits;",
+        "what AWS calls a GB of storage is a GiB. Money is in US dollars at list prices. All kinds take `--region`,",
+        "`--hours-per-month` (730), `--format table|json`, `--offline` and `--profile`. The fields of each answer are in",
+        "[openapi.json](../openapi.json). The exit status is 0; 2 where an input is wrong; 4 where there is no such profile.",
     )
     for kind, estimate in estimates().items():
         yield from section(f"`{kind}`")
@@ -51,11 +52,16 @@ def kinds() -> Iterator[str]:
         schema = estimate.inputs.model_json_schema()["properties"]
         common = {"region", "hours_per_month"}
         rows = (
-            (f"`--{name.replace('_', '-')}`", text(said["description"]), _default(said))
+            (f"`--{name.replace('_', '-')}`", f"{text(said['description'])}{_choices(said)}", _default(said))
             for name, said in schema.items()
             if name not in common
         )
         yield from table(("Input", "What it is", "Default"), rows)
+
+
+def _choices(said: dict[str, Any]) -> str:
+    named = said.get("enum", [said["const"]] if "const" in said else [])
+    return f": {', '.join(f'`{choice}`' for choice in named)}" if named else ""
 
 
 def _default(said: dict[str, Any]) -> str:

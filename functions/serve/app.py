@@ -131,8 +131,7 @@ def show_audit(id: take.Id) -> AuditDetailDocument:
 @estimate_routes(API)
 def estimate(kind: str, said: Mapping[str, Any]) -> EstimateDocument[dict[str, Any]]:
     """The answer to a question about what need not exist, for inputs as they were sent."""
-    worked = SERVING.estimates().answer(kind, said)
-    return estimate_json.document(worked.kind, worked.inputs, worked.answer, worked.price_basis, worked.gaps)
+    return estimate_json.document(SERVING.estimates().answer(kind, said))
 
 
 @route(API.get, "/openapi.json", "OpenAPI 3.1")

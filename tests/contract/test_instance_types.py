@@ -3,6 +3,7 @@
 import pytest
 
 from slackwater.aws import instance_types
+from slackwater.aws.deadline import Deadline
 from slackwater.aws.instance_types import DescribedTypes, PackagedTypes
 from slackwater.aws.inventory_types import instance_type, snapshot
 from slackwater.aws.meter import CallMeter
@@ -70,7 +71,7 @@ def account(simulate):
 
 def described(account, *families):
     """Types by name, and gaps."""
-    found, gaps = DescribedTypes(account.session).of(families, TOKYO)
+    found, gaps = DescribedTypes(account.session, Deadline()).of(families, TOKYO)
     return {kind.id: kind for kind in found}, gaps
 
 
@@ -114,9 +115,23 @@ def test_a_family_that_ec2_does_not_know_has_no_types(account):
     assert described(account, "z9") == (TYPES, [])
 
 
+def test_a_type_that_the_region_does_not_have_is_not_there(account):
+    found, gaps = described(account, "t3", "u7in-32tb")
+    assert gaps == []
+    assert any(kind.family == "u7in-32tb" for kind in TYPES.values())
+    assert not any(kind.family == "u7in-32tb" for kind in found.values())
+
+
+def test_when_there_is_no_time_left_nobody_is_asked_and_that_is_a_gap(account):
+    found, (gap,) = DescribedTypes(account.session, Deadline(-1)).of({"t3"}, TOKYO)
+    assert {kind.id: kind for kind in found} == TYPES
+    assert (gap.what, gap.reason, gap.optional) == (CALL, "TookTooLongError: AWS took too long", True)
+    assert account.sim.calls == {}
+
+
 def test_what_may_not_be_described_is_packaged_and_an_optional_gap_and_not_asked_again(account):
     account.sim.faults.deny(CALL)
-    types = DescribedTypes(account.session)
+    types = DescribedTypes(account.session, Deadline())
     found, (gap,) = types.of({"t3"}, TOKYO)
     assert {kind.id: kind for kind in found} == TYPES
     assert gap == Gap("", TOKYO, CALL, gap.reason, optional=True)
@@ -131,7 +146,7 @@ def test_what_may_not_be_described_is_packaged_and_an_optional_gap_and_not_asked
 @pytest.mark.usefixtures("impatient")
 def test_a_region_that_is_out_of_reach_is_asked_once():
     meter = CallMeter()
-    types = DescribedTypes(AwsSession(meter=meter, endpoint=Endpoint("http://127.0.0.1:9", "k", "s")))
+    types = DescribedTypes(AwsSession(meter=meter, endpoint=Endpoint("http://127.0.0.1:9", "k", "s")), Deadline())
     gaps = [types.of({family}, TOKYO)[1] for family in ("t3", "m6i", "c6i")]
     assert gaps[0] == gaps[1] == gaps[2]
     assert "EndpointConnectionError" in gaps[0][0].reason
@@ -146,6 +161,8 @@ def test_half_an_answer_is_none(account):
     assert gap.optional
 
 
-def test_without_an_account_there_are_the_packaged_types_and_no_gap():
-    found, gaps = PackagedTypes().of({"t3"}, TOKYO)
-    assert ({kind.id: kind for kind in found}, gaps) == (TYPES, [])
+def test_without_an_account_there_are_the_packaged_types_and_it_is_said_that_nobody_was_asked():
+    found, (gap,) = PackagedTypes().of({"t3"}, TOKYO)
+    assert {kind.id: kind for kind in found} == TYPES
+    assert (gap.what, gap.reason, gap.optional) == (CALL, "not asked: what is packaged stands in", True)
+    assert PackagedTypes().of((), TOKYO)[1] == []

@@ -7,8 +7,9 @@ from decimal import Decimal
 import pytest
 
 from slackwater.aws import price_cache
+from slackwater.aws.deadline import Deadline
 from slackwater.aws.meter import CallMeter
-from slackwater.aws.pricing import PackagedPrices, PriceList, snapshot
+from slackwater.aws.pricing import PackagedPrices, PriceList, packaged_regions, snapshot
 from slackwater.aws.session import AwsSession, Endpoint
 from slackwater.model.findings import Gap
 from slackwater.model.money import (
@@ -264,12 +265,21 @@ def test_an_item_the_price_list_has_no_place_for_is_unknown_and_said(account):
     assert account.sim.calls == {}
 
 
-def test_without_an_account_there_are_the_packaged_prices_and_no_gap():
+def test_when_there_is_no_time_left_the_packaged_prices_stand_in_and_nobody_is_asked(account):
+    late = PriceList(account.session, None, Decimal(1), {}, TODAY, Deadline(-1))
+    table, (gap,) = late.of([GP3, EFS], TOKYO)
+    assert table == {item: snapshot(TOKYO)[item.id] for item in (GP3, EFS)}
+    assert (gap.what, gap.reason, gap.optional) == (CALL, "TookTooLongError: AWS took too long", True)
+    assert account.sim.calls == {}
+
+
+def test_without_an_account_there_are_the_packaged_prices_and_it_is_said_that_nobody_was_asked():
     huge = ec2_hour("x9.huge")
-    table, gaps = PackagedPrices().of([GP3, EFS_ELASTIC_WRITE, huge], TOKYO)
-    assert gaps == []
+    table, (gap,) = PackagedPrices().of([GP3, EFS_ELASTIC_WRITE, huge], TOKYO)
+    assert (gap.what, gap.reason, gap.optional) == ("pricing:GetProducts", "not asked: what is packaged stands in", True)
     assert table == {item: snapshot(TOKYO)[item.id] for item in (GP3, EFS_ELASTIC_WRITE)}
-    assert PackagedPrices().of([GP3], "eu-west-1") == ({}, [])
+    assert PackagedPrices().of([GP3], "eu-west-1")[0] == {}
+    assert packaged_regions() == [TOKYO, "us-east-1"]
 
 
 @pytest.mark.parametrize("region", ["us-east-1", TOKYO])

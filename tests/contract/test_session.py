@@ -9,6 +9,7 @@ from importlib.metadata import version
 import pytest
 from botocore.exceptions import ClientError
 
+from slackwater.aws.deadline import ASKING_S
 from slackwater.aws.errors import (
     AccessDeniedError,
     AwsError,
@@ -287,13 +288,13 @@ def test_throttling_slows_a_client_down_and_what_is_asked_first_gives_up_soon(si
     assert (retries["mode"], retries["total_max_attempts"]) == ("adaptive", attempts)
 
 
-def test_where_somebody_waits_an_estimate_without_aws_ends_before_api_gateway_hangs_up(monkeypatch):
-    """Neither service is asked again once it is out of reach; before its second attempt, a client waits a second at most."""
+def test_where_somebody_waits_an_estimate_ends_before_api_gateway_hangs_up(monkeypatch):
+    """A call may be on its way when the time to ask is over; before its second attempt, a client waits a second at most."""
     monkeypatch.delenv("AWS_MAX_ATTEMPTS", raising=False)
     session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), patience=SOMEBODY_WAITS)
     configs = [session.client(service, "us-east-1").meta.config for service in ("ec2", "pricing")]
-    assert [config.retries["total_max_attempts"] for config in configs] == [2, 2]
-    assert sum(2 * (config.connect_timeout + config.read_timeout) + 1 for config in configs) < 29
+    assert [(config.retries["mode"], config.retries["total_max_attempts"]) for config in configs] == [("standard", 2)] * 2
+    assert ASKING_S + max(2 * (config.connect_timeout + config.read_timeout) + 1 for config in configs) < 29
 
 
 @pytest.mark.parametrize("service", ["dynamodb", "s3", "stepfunctions"])

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from slackwater.app.estimates import Estimated
+from slackwater.model.estimated import Estimated
 from slackwater.model.estimates import Result, usd_text
 from slackwater.model.quantities import duration_words, size_words
 from slackwater.model.units import HOUR_S, KIB, MINUTE_S
@@ -41,7 +41,7 @@ DEAR: Final = 10
 
 def draw_estimate(done: Estimated, given: Collection[str], console: Console) -> None:
     """The answer in a sentence or two, its figures, and what they rest on; of the inputs, `given` were typed."""
-    doc = document(done.kind, done.inputs, done.answer, done.price_basis, done.gaps)
+    doc = document(done)
     console.print(Text(one_line(doc["summary"]), "bold"))
     console.print()
     _draw_result(done.answer.result, console, 0)
@@ -65,7 +65,7 @@ def _draw_result(result: Result, console: Console, indent: int) -> None:
         label, value, null = field.description or name, getattr(result, name), _said_of(kind, name, "null")
         if _has_parts(value):
             parts.append((label, value))
-        elif value is not None or null:
+        elif value not in (None, []) or null:
             figures.add_row(Text(label), _words(value, _said_of(kind, name, "unit"), null))
     console.print(_indented(figures, indent))
     for label, value in parts:

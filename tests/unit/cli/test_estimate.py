@@ -292,7 +292,7 @@ def test_every_input_that_is_wrong_is_named_by_its_option(everything) -> None:
         "--size: '-5GiB': a size cannot be negative",
         "--io-size: '1Mib': no unit 'Mib' of a size; did you mean MiB?",
         "--mode: 'fats': did you mean fast?",
-        "--workers: 'many': Input should be a valid integer",
+        "--workers: 'many': a whole number is needed, such as 40000",
     ):
         assert line in done.err
     assert "--rate: '100': a rate needs a unit: 100B/s," in done.err
@@ -407,7 +407,7 @@ def test_json_is_the_document_of_the_api(run) -> None:
     said = {"instance_type": "t3.micro", "bytes": "1TB", "region": "ap-northeast-1"}
     one = estimating(None, None, "us-east-1", regions_without_asking()).answer("network-transfer", said)
     assert done.status == 0
-    assert done.out == dump(document(one.kind, one.inputs, one.answer, one.price_basis, one.gaps))
+    assert done.out == dump(document(one))
     assert json.loads(done.out)["schema"] == "slackwater.estimate/1"
 
 
@@ -487,10 +487,10 @@ def test_foreign_words_command_no_terminal_and_pass_for_no_line_of_ours(words: s
         ),
         (("--instance-type", "t3.micro", "--families", "c6gnn"), "--families: no instance family 'c6gnn'; did you mean c6gn?"),
         (("--instance-type", "t3.micro", "--region", "us-est-1"), "--region: no region 'us-est-1'; did you mean us-east-1?"),
-        (("--bytes", "1TB"), "--instance-type: is needed: The instance it goes through"),
+        (("--bytes", "1TB"), "--instance-type: is needed: the instance it goes through"),
         (
-            ("--instance-type", "t3.micro", "--needed-rate", "100MBps"),
-            "--needed-rate: '100MBps': no unit 'MBps' of a rate; did",
+            ("--instance-type", "t3.micro", "--needed-rate", "100Mb/s"),
+            "--needed-rate: '100Mb/s': no unit 'Mb/s' of a rate; Mbps are bits, MB/s bytes",
         ),
         (("--instance-type",), "Option '--instance-type' requires an argument."),
         (("--instance-type", "t3.micro", "--byte", "1TB"), "No such option: --byte"),
@@ -533,8 +533,9 @@ def test_without_credentials_it_is_said_once_what_is_packaged_and_of_when(run) -
 
     assert done.status == 0
     assert re.fullmatch(
-        r"No AWS credentials: packaged instance limits \(of \d{4}-\d\d-\d\d\)"
-        r" and prices \(of \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d\) are used\n",
+        r"No AWS credentials; packaged instance limits of \d{4}-\d\d-\d\d"
+        r" and prices of \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d are used\n"
+        r"No public source confirms these packaged prices: .*ec2.t3.2xlarge.hour\n",
         done.err,
     )
     for date in re.findall(r"\d{4}-\d\d-\d\d", done.err):
@@ -545,9 +546,22 @@ def test_where_no_prices_are_packaged_that_is_said(run) -> None:
     done = run(*TRANSFER[:-1], "eu-west-1", "--offline")
 
     assert done.status == 0
-    assert done.err.startswith("Offline: packaged instance limits (of ")
-    assert done.err.endswith(") are used; there are no prices for eu-west-1\n")
+    said, unknown = done.err.splitlines()
+    assert re.fullmatch(r"Offline; packaged instance limits of \d{4}-\d\d-\d\d are used", said)
+    assert unknown.startswith("No price is known in eu-west-1 (packaged prices: ap-northeast-1 and us-east-1): ec2.m6i.")
     assert "price unknown" in done.out
+
+
+def test_a_missing_price_is_named_where_others_are_known(run) -> None:
+    done = run("estimate", "network-transfer", "--instance-type", "m5.large", *TOKYO, "--offline")
+
+    assert "No price is known in ap-northeast-1: ec2.m5." in done.err
+
+
+def test_no_instance_limits_are_spoken_of_where_none_were_asked(run) -> None:
+    done = run("estimate", "efs-vs-ebs", "--used", "30GiB", *TOKYO, "--offline")
+
+    assert re.fullmatch(r"Offline; packaged prices of \S+ to \S+ are used\n", done.err)
 
 
 def test_offline_asks_nobody(run, account) -> None:
@@ -592,7 +606,7 @@ def test_what_may_not_be_read_is_said_and_the_packaged_figures_stand_in(action: 
     assert done.status == 0
     assert [gap["what"] for gap in told["gaps"]] == [action]
     assert any(source.startswith(packaged) for source in rests_on)
-    assert done.err == f"Not read from AWS: {action}: {told['gaps'][0]['reason']}\n"
+    assert done.err.startswith(f"Not read from AWS, so packaged figures stand in: {action}: {told['gaps'][0]['reason']}\n")
     assert told["result"]["instance_types"][0]["hourly_usd"] is not None
 
 

@@ -132,12 +132,16 @@ def test_it_knows_the_types_and_the_region_of_the_resource(judged: Judged) -> No
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_remedy_that_cannot_be_is_a_mistake_of_ours_and_loses_nothing_else(judged: Judged, broken: Remedy, why: str) -> None:
+def test_a_remedy_that_cannot_be_is_a_mistake_of_ours_and_costs_no_finding(judged: Judged, broken: Remedy, why: str) -> None:
     docket = judged(remedy(), broken)
-    (unknown,) = docket.unknown
-    assert (unknown.detector, unknown.resource.id) == ("ebs-test", "vol-1")
-    assert unknown.reason.startswith("a mistake of ours, please report it: ")
-    assert why in unknown.reason
-    assert [(what, optional) for what, _, optional in docket.failures] == [("detector:ebs-test", False)]
-    assert [flagged.resource.id for flagged in docket.flagged] == ["vol-2"]
+    ((what, reason, optional),) = docket.failures
+    assert (what, optional) == ("detector:ebs-test", False)
+    assert reason.startswith("a mistake of ours, please report it: its advice: ")
+    assert why in reason
+    assert docket.unknown == []
+    assert {flagged.resource.id: [one.action for one in flagged.verdict.advice] for flagged in docket.flagged} == {
+        "vol-1": ["own"],
+        "vol-2": ["own"],
+    }
+    assert docket.flagged[0].verdict.remedies == ()
     assert docket.settled == docket.questions == 2

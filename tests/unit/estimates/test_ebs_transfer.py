@@ -1,5 +1,6 @@
 """`ebs-transfer`: the published runs, what binds, the smallest type that does not, and what is refused."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -98,7 +99,18 @@ def test_two_bursts_make_phases_and_the_summary_says_what_binds_most_of_the_time
     assert result.mb_per_s == pytest.approx(4 * 2**40 / 1e6 / result.seconds)
     assert result.bound_by == "volume"
     assert result.volume_refill_seconds == 2**20 / 40
-    assert "the volume's throughput binds most of the time, not m5.xlarge" in answer.summary
+    assert answer.summary == (
+        "Moving 4 TiB takes 21 h 51 min at 55.9 MB/s on average, bound by the volume's throughput most of the time: m5.xlarge"
+        " carries 144 MB/s for good and 594 MB/s for half an hour, the volume 41.9 MB/s for good and 262 MB/s while its credits"
+        " last. m5.2xlarge is the smallest m5 that never binds."
+    )
+
+
+def test_a_volume_that_binds_only_while_the_instance_bursts_is_told_with_the_burst() -> None:
+    answer = estimated(instance_type="m5.large", size="500GiB", bytes="400GB", volume_throughput="500MiB/s").answer
+
+    assert answer.result.bound_by == "volume"
+    assert "m5.large carries 81.2 MB/s for good and 594 MB/s for half an hour, the volume 524 MB/s. " in answer.summary
 
 
 def test_the_summary_says_how_long_what_binds_and_on_what_it_would_not() -> None:
@@ -106,8 +118,8 @@ def test_the_summary_says_how_long_what_binds_and_on_what_it_would_not() -> None
     none = estimated(instance_type="t3.micro", size="500GiB", bytes="400GiB").answer
 
     assert bound == (
-        "Moving 216 GiB takes 1 h 2 min at 62.5 MB/s: c4.large's EBS throughput binds, not the volume, which can do 168 MB/s."
-        " c4.4xlarge is the smallest c4 that never binds: 23 min 5 s."
+        "Moving 232 GB takes 1 h 2 min at 62.5 MB/s, bound by c4.large's EBS throughput: c4.large carries 62.5 MB/s, the volume"
+        " 168 MB/s. c4.4xlarge is the smallest c4 that never binds: 23 min 5 s."
     )
     assert none.summary.endswith("No t3 carries all that the volume can do without a burst.")
     assert (none.result.smallest_unbound_instance_type, none.result.smallest_unbound_hourly_usd) == (None, None)
@@ -143,9 +155,32 @@ def test_the_prices_are_those_of_the_instance_and_of_the_smallest_that_never_bin
 
     assert str(result.hourly_usd) == "0.124"
     assert (result.smallest_unbound_instance_type, str(result.smallest_unbound_hourly_usd)) == ("m6i.2xlarge", "0.496")
-    assert [one.item.id for one in done.price_basis] == ["ec2.m6i.2xlarge.hour", "ec2.m6i.large.hour"]
+    assert [one.item.id for one in done.price_basis] == ["ebs.gp2.storage", "ec2.m6i.2xlarge.hour", "ec2.m6i.large.hour"]
     assert asked(instance_type="m6i.large", size="1TiB", bytes="1B", region="us-east-1").hourly_usd != result.hourly_usd
     assert asked(instance_type="r5.large", size="1TiB", bytes="1B").hourly_usd is None, "no price is packaged for it"
+
+
+@pytest.mark.parametrize(
+    ("volume", "usd"),
+    [
+        ({"size": "500GiB"}, "40.00"),
+        ({"size": "499.5GiB"}, "40.00"),
+        ({"size": "500GiB", "volume_iops": 3_000, "volume_throughput": "125MiB/s"}, "40.00"),
+        ({"size": "500GiB", "volume_iops": 4_000, "volume_throughput": "500MiB/s"}, "60.00"),
+        ({"size": "500GiB", "volume_throughput": "500MB/s"}, "54.08"),
+        ({"size": "500GiB", "volume_type": "gp2", "volume_throughput": "160MiB/s"}, "50.00"),
+        ({"size": "500GiB", "volume_type": "st1"}, "22.50"),
+        ({"size": "500GiB", "volume_type": "io2", "volume_iops": 33_000}, "2188.00"),
+    ],
+)
+def test_the_volume_costs_its_storage_and_what_is_provisioned_above_what_is_included(volume: dict[str, Any], usd: str) -> None:
+    assert asked(instance_type="m5.large", bytes="1GiB", region="us-east-1", **volume).volume_monthly_usd == Decimal(usd)
+
+
+def test_a_volume_whose_price_nobody_knows_has_none() -> None:
+    far = estimating(None, None, "eu-north-1", ["eu-north-1"])
+
+    assert far.answer("ebs-transfer", ASKED).answer.result.volume_monthly_usd is None
 
 
 def test_the_smallest_is_so_by_its_ebs_bandwidth_and_then_by_its_vcpus() -> None:
@@ -185,14 +220,18 @@ ASKED: dict[str, Any] = {"instance_type": "m6i.large", "size": "100GiB", "bytes"
         ({"size": "-1GiB"}, "size", "cannot be negative"),
         ({"bytes": "1"}, "bytes", "needs a unit"),
         ({"io_size": "0B"}, "io_size", "an I/O has at least 512B"),
-        ({"volume_iops": 0}, "volume_iops", "greater than or equal to 1"),
+        ({"volume_iops": 0}, "volume_iops", "at least 1 is needed"),
         ({"volume_iops": 2_999}, "volume_iops", "a volume of type gp3 and 100 GiB has 3000 to 50000 IOPS, up to 500 for each GiB"),
         ({"volume_iops": 50_001}, "volume_iops", "3000 to 50000 IOPS"),
         ({"volume_iops": 3_001, "size": "1GiB"}, "volume_iops", "a volume of type gp3 and 1 GiB has 3000 IOPS"),
         ({"volume_type": "io2"}, "volume_iops", "io2 has what is provisioned, 100 to 100000 IOPS for 100 GiB: say how many"),
         ({"volume_type": "io1"}, "volume_iops", "100 to 5000 IOPS for 100 GiB"),
         ({"volume_type": "io1", "volume_iops": 5_001}, "volume_iops", "100 to 5000 IOPS, up to 50 for each GiB"),
-        ({"volume_type": "gp2", "volume_iops": 16_001}, "volume_iops", "a volume of type gp2 and 100 GiB has 100 to 16000 IOPS"),
+        ({"volume_type": "gp2", "volume_iops": 16_001}, "volume_iops", "a volume of type gp2 and 100 GiB has 100 to 3000 IOPS"),
+        ({"volume_type": "gp2", "volume_iops": 3_001}, "volume_iops", "has 100 to 3000 IOPS"),
+        ({"volume_type": "gp2", "volume_iops": 6_001, "size": "2000GiB"}, "volume_iops", "and 2000 GiB has 100 to 6000 IOPS"),
+        ({"volume_type": "st1", "volume_iops": 251, "size": "1TiB"}, "volume_iops", "and 1024 GiB has 1 to 250 IOPS"),
+        ({"volume_type": "st1", "volume_throughput": "251MiB/s", "size": "1TiB"}, "volume_throughput", "at most 250MiB/s with 1024 GiB"),
         ({"volume_throughput": "124MiB/s"}, "volume_throughput", "has 125MiB/s to 750MiB/s with 3000 IOPS, 0.25 for each of them"),
         ({"volume_throughput": "751MiB/s"}, "volume_throughput", "125MiB/s to 750MiB/s"),
         ({"volume_throughput": "2001MiB/s", "volume_iops": 9_000}, "volume_throughput", "125MiB/s to 2000MiB/s"),
@@ -214,7 +253,10 @@ def test_what_cannot_be_is_refused_with_what_could(changes: dict[str, Any], fiel
         {"volume_iops": 3_000, "volume_throughput": "750MiB/s"},
         {"volume_throughput": "125MiB/s"},
         {"volume_type": "io1", "volume_iops": 5_000},
-        {"volume_type": "gp2", "volume_throughput": "250MiB/s", "volume_iops": 16_000},
+        {"volume_type": "gp2", "volume_throughput": "250MiB/s", "volume_iops": 3_000},
+        {"volume_type": "gp2", "size": "6TiB", "volume_iops": 16_000},
+        {"volume_type": "sc1", "size": "1TiB", "volume_throughput": "80MiB/s", "volume_iops": 80},
+        {"volume_type": "standard", "volume_throughput": "90MiB/s", "volume_iops": 200},
         {"size": "64TiB"},
         {"size": "0.5GiB"},
         {"bytes": "0B"},

@@ -100,6 +100,31 @@ def test_refilling_is_given_in_both_readings_of_the_guide() -> None:
     assert asked(metered_rate="1MiB/s").refill_hours_at_worst is None
 
 
+def test_a_burst_is_at_the_regions_ceiling_and_no_longer_than_a_day() -> None:
+    assert asked(stored="40TiB", metered_rate="1MiB/s").burst_minutes_a_day == 24 * 60
+    assert asked(stored="15TiB", metered_rate="1MiB/s").burst_minutes_a_day == pytest.approx(24 * 60 * 750 / 1024)
+
+
+def test_a_nightly_copy_uses_what_a_day_earns_or_runs_dry_on_a_day() -> None:
+    large, empty = answered(stored="500GiB", write_per_day="200GiB"), answered(write_per_day="200GiB")
+
+    assert large.result.daily_metered_gib == 200
+    assert large.result.daily_earned_gib == pytest.approx(500 * 50 * 86_400 / 2**20)
+    assert large.result.days_until_empty is large.result.days_until_empty_at_worst is None
+    assert "a day earns 2.01 TiB: they are back every day." in large.summary
+    assert empty.result.daily_earned_gib == pytest.approx(86_400 / 1024)
+    assert empty.result.daily_earned_gib_at_worst == 0
+    assert (empty.result.days_until_empty, empty.result.days_until_empty_at_worst) == (17, 10)
+    assert "gone on day 18 (they are gone on day 11 if it earns 0 B, by size alone)" in empty.summary
+
+
+def test_what_a_daily_job_reads_counts_a_third() -> None:
+    job = asked(read_per_day="300GiB", write_per_day="50GiB")
+
+    assert job.daily_metered_gib == pytest.approx(150)
+    assert asked(input="1GiB").daily_metered_gib is asked(input="1GiB").daily_earned_gib is None
+
+
 def test_nothing_in_nothing_out_lasts_for_ever() -> None:
     answer = answered(input="0B")
 
@@ -126,8 +151,12 @@ def test_what_is_not_counted_is_said() -> None:
 @pytest.mark.parametrize(
     ("said", "field", "remedy"),
     [
-        ({}, "input", "input_rate"),
-        ({"input": "1GiB", "input_rate": "1Mbps"}, "input_rate", "one of them"),
+        ({}, "input", "give input, input-rate, write-per-day, read-per-day or metered-rate"),
+        ({"input": "1GiB", "input_rate": "1Mbps"}, "input_rate", "give input or input-rate, not both"),
+        ({"metered_rate": "1MiB/s", "duration": "2h"}, "duration", "needs input or input-rate"),
+        ({"write_per_day": "1GiB", "renditions": 2}, "renditions", "needs input or input-rate"),
+        ({"write_per_day": "10TiB"}, "write_per_day", "1 d 5 h even with credits; a day has time for 8.24 TiB"),
+        ({"read_per_day": "25TiB"}, "read_per_day", "a day has time for 24.7 TiB"),
         ({"input": "1GiB", "duration": "0s"}, "duration", "1h"),
         ({"input_rate": "1Mbps", "duration": "0s"}, "duration", "1h"),
         ({"metered_rate": "1MiB/s", "output_size": "1GiB"}, "output_size", "0B"),

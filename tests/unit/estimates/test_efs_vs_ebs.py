@@ -134,6 +134,10 @@ def test_with_a_usage_hours_are_the_volumes() -> None:
 
     assert (longer.efs_hours, longer.ebs_hours) == (1, 2)
     assert longer.break_even_allocated_gib == 10  # a volume for twice as long at half the price
+    assert answered(usage_csv="0,10\n225,10", hours="1s", allocated="50GiB").summary == (
+        "EFS Regional costs 0.01875 USD for 3 h 45 min of 10 GiB on average; a gp3 volume of 50 GiB costs 0.000002 USD for 1 s:"
+        " the volume is cheaper. A gp3 volume of 494 TiB for 1 s would cost the same."
+    )
 
 
 def test_whole_gib_of_a_volume_are_billed() -> None:
@@ -146,7 +150,9 @@ def test_a_volume_that_cannot_hold_it_is_said_to_be_too_small() -> None:
     answer = answered(used="30GiB", allocated="20GiB", hours="1h")
 
     assert answer.result.allocated_suffices is False
-    assert "too small: 30 GiB" in answer.summary
+    assert answer.result.cheaper is None
+    assert answer.summary.startswith("The volume is too small: 30 GiB are used at most. ")
+    assert "cheaper" not in answer.summary
     assert asked(used="30GiB", allocated="30GiB", hours="1h").allocated_suffices is True
 
 
@@ -164,7 +170,7 @@ def test_an_unknown_price_is_null_and_so_is_what_depends_on_it() -> None:
     assert unknown.efs_usd is unknown.ebs_usd is unknown.cheaper is unknown.break_even_allocated_gib is None
     assert only_ebs.efs_usd is only_ebs.cheaper is None
     assert only_ebs.ebs_usd == Decimal("3.84")
-    assert "unknown price" in answered(prices={}, used="30GiB").summary
+    assert answered(prices={}, used="30GiB").summary == "EFS Regional has no known price."
 
 
 def test_nothing_used_costs_nothing() -> None:
@@ -175,7 +181,7 @@ def test_nothing_used_costs_nothing() -> None:
 
 def test_the_summary_names_both_costs_and_the_size_between() -> None:
     assert answered(used="30GiB", allocated="40GiB", hours="59min", efs="one-zone").summary == (
-        "EFS One Zone costs 0.007867 USD for 59 min of 30 GiB; a gp3 volume of 40 GiB 0.005244 USD: the volume is cheaper."
+        "EFS One Zone costs 0.007867 USD for 59 min of 30 GiB; a gp3 volume of 40 GiB costs 0.005244 USD: the volume is cheaper."
         " A gp3 volume of 60 GiB, 2 times what is used, would cost the same."
     )
 
@@ -195,6 +201,7 @@ def test_the_summary_names_both_costs_and_the_size_between() -> None:
         ("", "two different minutes"),
         ("minute,GiB", "two different minutes"),
         ("0,1\n0,2", "two different minutes"),
+        ("minute,GiB\n0,1", "one point is not enough"),
         ("0,1\n999999999,2", "100,000 hours"),
     ],
 )

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from slackwater.app.estimates import Estimated, EstimateError
 from slackwater.app.wiring import estimating
 from slackwater.aws.inventory_types import snapshot
-from slackwater.estimates.network_transfer import Transfer
+from slackwater.estimates.network_transfer import ESTIMATE, Transfer
+from slackwater.model.estimates import InputError, Known
 from slackwater.model.money import VPC_ENDPOINT_GIB, VPC_ENDPOINT_HOUR, Change, ec2_hour
 from slackwater.performance import network
 
@@ -105,10 +106,29 @@ def test_families_are_looked_through_as_they_are_named_and_once_each() -> None:
     assert types(asked(families=["m5", "t3", "m5"], **PROXY)) == [("m5.4xlarge", True), ("t3.2xlarge", False)]
 
 
-def test_a_type_of_another_family_has_no_fewer_vcpus() -> None:
+def test_a_type_of_a_family_that_nobody_named_has_no_fewer_vcpus() -> None:
     small = asked(instance_type="t3.2xlarge", needed_rate="10MB/s")
 
     assert types(small) == [("t3.small", True), ("m6i.2xlarge", True)]
+
+
+def test_every_family_that_is_named_has_its_row_however_small_its_types_are() -> None:
+    done = estimated(instance_type="m5.24xlarge", needed_rate="5GB/s", families=["t3", "c7g"])
+
+    assert types(done.answer.result) == [("t3.2xlarge", False), ("c7g.16xlarge", False)]
+    assert done.answer.summary.endswith("It does not carry 5 GB/s; without credits no t3 or c7g does.")
+    assert types(asked(instance_type="t3.2xlarge", needed_rate="10MB/s", families=["m6i"])) == [("m6i.large", True)]
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(sorted(TYPES)),
+    st.lists(st.sampled_from(sorted({one.family for one in TYPES.values()})), min_size=1, max_size=4, unique=True),
+)
+def test_the_rows_are_the_families_that_are_named_in_their_order(instance_type: str, families: list[str]) -> None:
+    result = asked(instance_type=instance_type, families=families)
+
+    assert [one.instance_type.partition(".")[0] for one in result.instance_types] == families
 
 
 def test_the_interface_endpoint_costs_by_the_hour_and_gib_and_the_gateway_endpoint_nothing() -> None:
@@ -120,6 +140,21 @@ def test_the_interface_endpoint_costs_by_the_hour_and_gib_and_the_gateway_endpoi
     assert "Not for on-premises traffic" in endpoints.gateway.helps
     assert "on premises too" in endpoints.interface.helps
     assert asked(instance_type="t3.micro").endpoints.interface.transfer_usd is None
+
+
+def test_the_hours_of_an_interface_endpoint_count_in_every_zone_and_its_data_once() -> None:
+    done = estimated(instance_type="t3.micro", bytes="100GiB", zones=3)
+    interface = done.answer.result.endpoints.interface
+    way = next(one for one in done.answer.alternatives if one.id == "interface-endpoint")
+
+    assert (interface.hourly_usd, interface.monthly_usd, interface.transfer_usd) == (Decimal("0.014"), Decimal("30.66"), 1)
+    assert way.summary.startswith("an interface endpoint in 3 zones takes")
+    assert way.changes == (Change(VPC_ENDPOINT_HOUR, Decimal(-2190)), Change(VPC_ENDPOINT_GIB, Decimal(-100)))
+
+
+def test_it_can_be_found_by_the_word_endpoint() -> None:
+    assert "endpoint" in ESTIMATE.title
+    assert "endpoint" in (ESTIMATE.inputs.model_fields["zones"].description or "")
 
 
 def test_a_price_that_nobody_knows_is_null() -> None:
@@ -169,30 +204,84 @@ def test_it_is_no_alternative_to_itself() -> None:
         (
             {"bytes": "2TB", **PROXY},
             (
-                "t3.micro carries 8 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last: 1.82 TiB takes"
-                " 2 d 21 h with the burst gone, 1 d 3 h to 2 d 18 h with a burst first. It does not carry 350 MB/s without credits;"
-                " m6i.2xlarge does, no t3 does."
+                "t3.micro carries 8 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last: 2 TB takes"
+                " 2 d 21 h with the burst gone; with a burst first, 1 d 3 h at best and 2 d 18 h at worst. It does not carry 350"
+                " MB/s without credits; m6i.2xlarge does, no t3 does."
             ),
         ),
         (
             {"instance_type": "m6i.8xlarge", "bytes": "1TB"},
-            "m6i.8xlarge carries 1.56 GB/s for as long as you like: 931 GiB takes 10 min 40 s.",
+            "m6i.8xlarge carries 1.56 GB/s for as long as you like: 1 TB takes 10 min 40 s.",
         ),
         (
             {"instance_type": "r5.large", "bytes": "1GB", "needed_rate": "50Gbps"},
             (
-                "r5.large carries 93.8 MB/s for as long as you like, and up to 1.25 GB/s while its hidden credits last: 954 MiB takes"
-                " 11 s with the burst gone, 0.8 s with a burst first. It does not carry 6.25 GB/s without credits; no r5 does."
+                "r5.large carries 93.8 MB/s for as long as you like, and up to 1.25 GB/s while its hidden credits last: 1 GB takes"
+                " 11 s with the burst gone; with a burst first, 0.8 s. It does not carry 6.25 GB/s even while it bursts; without"
+                " credits no r5 does."
+            ),
+        ),
+        (
+            {"instance_type": "t3.micro", "bytes": "1TB", "needed_rate": "1GB/s"},
+            (
+                "t3.micro carries 8 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last: 1 TB takes"
+                " 1 d 11 h with the burst gone; with a burst first, 26 min 40 s at best and 1 d 4 h at worst. It does not carry 1"
+                " GB/s even while it bursts; without credits m6i.8xlarge does, no t3 does."
+            ),
+        ),
+        (
+            {"instance_type": "t3.small", "bytes": "5TiB"},
+            (
+                "t3.small carries 16 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last: 5 TiB takes"
+                " 3 d 23 h with the burst gone; with a burst first, 2 d 9 h at best and 3 d 20 h at worst."
+            ),
+        ),
+        (
+            {"instance_type": "m5.large", "bytes": "1TB", "needed_rate": "10MB/s"},
+            (
+                "m5.large carries the 10 MB/s you need without credits: its baseline is 93.8 MB/s. At 10 MB/s, 1 TB takes"
+                " 1 d 4 h."
             ),
         ),
         (
             {"instance_type": "t3.micro", "needed_rate": "8MB/s"},
+            "t3.micro carries the 8 MB/s you need without credits: its baseline is 8 MB/s.",
+        ),
+        (
+            {"instance_type": "t3.micro"},
             "t3.micro carries 8 MB/s for as long as you like, and up to 625 MB/s while its hidden credits last.",
         ),
     ],
 )
 def test_the_summary_answers_the_question(said: dict[str, Any], summary: str) -> None:
     assert estimated(**said).answer.summary == summary
+
+
+@pytest.mark.parametrize(
+    ("words", "where", "elsewhere"),
+    [
+        (
+            "a burst lasts 5 to 60 minutes",
+            {"instance_type": "t3.micro"},
+            {"instance_type": "m5.large", "needed_rate": "10MB/s"},
+        ),
+        ("goes no faster than the rate that is needed", {"bytes": "1TB", **PROXY}, PROXY),
+        (
+            "one flow carries at most 5 Gbps",
+            {"instance_type": "t3.micro", "needed_rate": "5.1Gbps"},
+            {"instance_type": "t3.micro", "needed_rate": "5Gbps"},
+        ),
+        ("a type of m6i has no fewer vCPUs than t3.micro", PROXY, {"families": ["m6i"], **PROXY}),
+        (
+            "the first petabyte's price",
+            {"instance_type": "t3.micro", "bytes": "1.1PB"},
+            {"instance_type": "t3.micro", "bytes": "1PB"},
+        ),
+    ],
+)
+def test_what_is_assumed_is_said_only_where_it_is(words: str, where: dict[str, Any], elsewhere: dict[str, Any]) -> None:
+    assert any(words in one for one in estimated(**where).answer.assumptions)
+    assert not any(words in one for one in estimated(**elsewhere).answer.assumptions)
 
 
 @pytest.mark.parametrize(
@@ -204,6 +293,8 @@ def test_the_summary_answers_the_question(said: dict[str, Any], summary: str) ->
         ({"families": ["T3"]}, "families", "did you mean t3?"),
         ({"needed_rate": "0B/s"}, "needed_rate", "must be above 0"),
         ({"needed_rate": "350MB"}, "needed_rate", "did you mean MB/s?"),
+        ({"zones": 0}, "zones", "at least 1 is needed"),
+        ({"zones": 7}, "zones", "at most 6 is allowed"),
         ({"bytes": "-1GB"}, "bytes", "a size cannot be negative"),
     ],
 )
@@ -256,3 +347,15 @@ def test_a_type_carries_a_rate_if_and_only_if_its_baseline_is_as_high_and_none_s
     for steady in result.without_burst:
         assert steady.carries
         assert steady.peak_mb_per_s == steady.baseline_mb_per_s
+
+
+def test_a_general_family_that_a_region_does_not_have_is_left_out_unless_it_is_named() -> None:
+    known = Known("ap-northeast-1", [one for one in snapshot() if one.family == "t3"], {})
+
+    def result(**said: Any) -> Transfer:
+        worked: Transfer = ESTIMATE.work(ESTIMATE.inputs.model_validate(PROXY | said), known).result
+        return worked
+
+    assert types(result()) == [("t3.2xlarge", False)]
+    with pytest.raises(InputError, match="no instance family 'm6i'"):
+        result(families=["m6i"])

@@ -13,6 +13,7 @@ from slackwater.model.estimates import Answer, InputError, Known
 from slackwater.model.money import (
     EFS_ELASTIC_READ,
     EFS_ELASTIC_WRITE,
+    EFS_PROVISIONED_THROUGHPUT,
     Price,
     PriceTable,
     efs_storage,
@@ -28,6 +29,7 @@ TOKYO: PriceTable = {
         (efs_storage("Standard", one_zone=False, elastic=False), "0.36"),
         (EFS_ELASTIC_READ, "0.04"),
         (EFS_ELASTIC_WRITE, "0.07"),
+        (EFS_PROVISIONED_THROUGHPUT, "7.20"),
         (fsx_storage("OPENZFS", "MULTI_AZ_1"), "0.216"),
         (fsx_throughput("OPENZFS", "MULTI_AZ_1"), "1.096"),
         (fsx_iops("OPENZFS", "MULTI_AZ_1"), "0.0288"),
@@ -88,29 +90,68 @@ def test_many_small_writes_go_to_openzfs_and_never_without_the_caveat_of_async()
         assert words in caveats
 
 
-def test_efs_is_priced_for_what_is_stored_and_moved() -> None:
-    efs = web_content(read_per_month="500GiB", write_per_month="50GiB").services.efs
+def test_efs_is_priced_in_the_mode_that_carries_the_load_for_the_least() -> None:
+    month = {"read_per_month": "500GiB", "write_per_month": "50GiB"}
+    burst, elastic = web_content(**month).services.efs, web_content(throughput="400MB/s", **month).services.efs
+    steady = web_content(throughput="400MB/s", read_per_month="500TiB", write_per_month="50TiB").services.efs
 
-    assert efs.monthly_usd == 64 * Decimal("0.36") + 500 * Decimal("0.04") + 50 * Decimal("0.07")
-    assert efs.configuration == "Regional, 64 GiB in Standard, Elastic throughput"
-
-
-def test_efs_bursts_for_nothing_where_its_size_carries_the_load_for_good() -> None:
-    # 1,000 GiB earn 48.8 MiB/s
-    low, high = (asked(capacity="1000GiB", throughput=rate).services.efs for rate in ("48MiB/s", "49MiB/s"))
-    month = asked(capacity="1000GiB", write_per_month="122TiB").services.efs  # 48.7 MiB/s
-    too_much = asked(capacity="1000GiB", write_per_month="123TiB").services.efs  # 49.1 MiB/s
-
-    assert "Bursting" in (low.configuration or "")
-    assert "Elastic" in (high.configuration or "")
-    assert "Bursting" in (month.configuration or "")
-    assert month.monthly_usd == 1000 * Decimal("0.192")
-    assert "Elastic" in (too_much.configuration or "")
+    assert burst.monthly_usd == 64 * Decimal("0.36")
+    assert burst.configuration == "Regional, 64 GiB in Standard, Bursting throughput"
+    assert elastic.monthly_usd == 64 * Decimal("0.36") + 500 * Decimal("0.04") + 50 * Decimal("0.07")
+    assert elastic.configuration == "Regional, 64 GiB in Standard, Elastic throughput"
+    assert steady.monthly_usd == 64 * Decimal("0.36") + (151 - Decimal("3.2")) * Decimal("7.20")
+    assert steady.configuration == "Regional, 64 GiB in Standard, Provisioned throughput of 151 MiB/s"
 
 
-def test_elastic_with_nothing_moved_says_so() -> None:
-    assert "nothing moved" in (web_content().services.efs.configuration or "")
-    assert "nothing moved" not in (web_content(read_per_month="1GiB").services.efs.configuration or "")
+@pytest.mark.parametrize(
+    ("capacity", "throughput", "read", "write", "multi_az", "usd"),
+    [("1TiB", "60MiB/s", "30TiB", "10TiB", True, "368.64"), ("100GiB", "50MiB/s", "3TiB", "1TiB", False, "19.20")],
+)
+def test_efs_bursts_for_nothing_where_its_credits_carry_peak_and_month(
+    capacity: str, throughput: str, read: str, write: str, multi_az: bool, usd: str
+) -> None:
+    month = {"read_per_month": read, "write_per_month": write}
+
+    assert asked(capacity=capacity, throughput=throughput, multi_az=multi_az, **month).services.efs.monthly_usd == Decimal(usd)
+
+
+def test_efs_bursts_up_to_the_regions_ceiling_only() -> None:
+    # 60 TiB would burst at 6,000 MiB/s
+    efs = asked(capacity="60TiB", throughput="2GiB/s").services.efs
+
+    assert efs.why_not == "even in Elastic mode the peak is 2 times what it allows, 3 GiB/s read or 1 GiB/s written"
+    assert efs.monthly_usd is efs.configuration is None
+
+
+def test_bursting_for_a_throughput_without_a_month_says_how_long_it_holds() -> None:
+    answer = answered(capacity="100GiB", throughput="50MiB/s")
+
+    assert answer.result.recommended == "efs"
+    assert "Burst credits last while no more than 12.2 TiB are written a month" in answer.summary
+
+
+def test_a_throughput_without_a_month_does_not_make_elastic_free() -> None:
+    answer = answered(capacity="64GiB", throughput="160MB/s", multi_az=True)
+
+    assert answer.result.recommended == "openzfs"
+    assert answer.result.services.efs.monthly_usd == 64 * Decimal("0.36") + (153 - Decimal("3.2")) * Decimal("7.20")
+    assert answer.summary.startswith(
+        "FSx for OpenZFS is the cheapest that fits: 189.18 USD a month (MULTI_AZ_1, 64 GiB of SSD, 160 MB/s, 192 IOPS). Unless"
+        " little moves: EFS with Elastic throughput costs 23.04 USD a month and what moves, less in all below 2.32 TiB written or"
+        " 4.06 TiB read. The load counts as writes: say read-per-month and write-per-month. FSx for NetApp ONTAP costs"
+    )
+
+
+@pytest.mark.parametrize(("written", "recommended"), [("2370GiB", "efs"), ("2380GiB", "openzfs")])
+def test_the_choice_tips_where_the_summary_says(written: str, recommended: str) -> None:
+    assert web_content(write_per_month=written).recommended == recommended
+
+
+def test_operations_come_with_as_much_throughput() -> None:
+    # 10,000 of 4 KiB are 39.1 MiB/s
+    configuration = asked(capacity="100GiB", iops=10_000, multi_az=True).services.efs.configuration
+
+    assert configuration == "Regional, 100 GiB in Standard, Provisioned throughput of 40 MiB/s"
 
 
 @pytest.mark.parametrize(("protocol", "name"), [("smb", "SMB"), ("iscsi", "iSCSI")])
@@ -120,12 +161,12 @@ def test_only_ontap_speaks_more_than_nfs(protocol: str, name: str) -> None:
 
     assert answer.result.recommended == "ontap"
     assert services.efs.why_not == services.openzfs.why_not == f"it does not speak {name}"
-    assert "the only one that fits" in answer.result.why
+    assert "FSx for NetApp ONTAP is the only one that fits: " in answer.summary
     assert services.ontap.monthly_usd == 4096 * Decimal("0.150") + 128 * Decimal("0.906")
 
 
 def test_ontap_begins_at_1_tib() -> None:
-    ontap = web_content(throughput="100MB/s").services.ontap
+    ontap = web_content(throughput="50MB/s").services.ontap
 
     assert ontap.monthly_usd == 1024 * Decimal("0.300") + 128 * Decimal("1.511")
     assert ontap.minimums.startswith("1,024 GiB of SSD and 128 MB/s")
@@ -140,22 +181,21 @@ def test_one_zone_is_taken_unless_the_loss_of_one_must_be_survived_and_then_name
 
 
 def test_an_unknown_price_is_null_and_said_where_it_would_fit() -> None:
-    choice = asked(capacity="64GiB", small_writes=True)
+    answer = answered(capacity="64GiB", small_writes=True)
 
-    assert choice.services.openzfs.monthly_usd is None
-    assert choice.services.openzfs.fits
-    assert choice.recommended == "ontap"
-    assert "FSx for OpenZFS would fit too, at an unknown price" in choice.why
+    assert answer.result.services.openzfs.monthly_usd is None
+    assert answer.result.services.openzfs.fits
+    assert answer.result.recommended == "ontap"
+    assert "FSx for OpenZFS would fit too, but has no known price." in answer.summary
 
 
 def test_without_any_price_nothing_is_the_cheapest_unless_it_is_the_only_one() -> None:
-    several = answered(prices={}, capacity="64GiB").result
-    only = answered(prices={}, capacity="64GiB", protocol="smb").result
+    several, only = answered(prices={}, capacity="64GiB"), answered(prices={}, capacity="64GiB", protocol="smb")
 
-    assert several.recommended is None
-    assert "no price of them is known" in several.why
-    assert only.recommended == "ontap"
-    assert "price unknown" in only.why
+    assert several.result.recommended is None
+    assert several.summary == "EFS, FSx for NetApp ONTAP and FSx for OpenZFS fit, but have no known price."
+    assert only.result.recommended == "ontap"
+    assert "FSx for NetApp ONTAP is the only one that fits: at no known price (SINGLE_AZ_1" in only.summary
 
 
 @pytest.mark.parametrize(
@@ -173,8 +213,8 @@ def test_what_fsx_cannot_carry_does_not_fit(too_much: dict[str, Any]) -> None:
 def test_what_efs_cannot_carry_does_not_fit() -> None:
     fast, busy = asked(capacity="1TiB", throughput="2GB/s").services, asked(capacity="1TiB", iops=7_001).services
 
-    assert fast.efs.why_not == "all clients together write 1 GiB/s at most"
-    assert busy.efs.why_not == "it writes 7,000 times a second at most"
+    assert fast.efs.why_not == "even in Elastic mode the peak is 1.86 times what it allows, 3 GiB/s read or 1 GiB/s written"
+    assert "35,000 operations/s read or 7,000 operations/s written" in (busy.efs.why_not or "")
     assert asked(capacity="1TiB", iops=7_001, multi_az=True).services.efs.fits
     tokyo, paris = (
         answered(region=region, capacity="1TiB", throughput="2GB/s", multi_az=True).result.services.efs.fits
@@ -189,10 +229,10 @@ def test_the_months_average_has_to_be_carried_too() -> None:
 
 
 def test_nothing_fits_what_is_too_large_over_smb() -> None:
-    choice = asked(capacity="900TiB", protocol="smb")
+    answer = answered(capacity="900TiB", protocol="smb")
 
-    assert choice.recommended is None
-    assert choice.why == "Nothing here fits."
+    assert answer.result.recommended is None
+    assert answer.summary.startswith("Nothing here fits.")
 
 
 def test_the_measured_iops_stand_beside_the_answer() -> None:
@@ -218,9 +258,16 @@ def test_what_is_assumed_is_said() -> None:
 
     assert {said.partition(":")[0] for said in silent.assumptions} == {"assumed", "measured", "rule"}
     assert any("MBps are 10^6" in said for said in silent.assumptions)
-    assert any("nothing moves in the month" in said for said in silent.assumptions)
-    assert any("1 GiB are read in it and 0 B written" in said for said in moved.assumptions)
-    assert any("7,500 MB/s" in said for said in moved.assumptions)
+    assert any("all writes, as nothing was said of the month" in said for said in silent.assumptions)
+    assert not any("nothing was said" in said for said in moved.assumptions)
+    assert any("the month's mix of reads and writes" in said for said in moved.assumptions)
+
+
+def test_efs_is_not_recommended_for_a_throughput_without_what_was_measured() -> None:
+    said = " ".join(asked(capacity="100GiB", throughput="50MiB/s", multi_az=True).caveats)
+
+    assert "87 writes a second of 4 KiB, or 32 of 1 MiB" in said
+    assert asked(capacity="100GiB", multi_az=True).caveats == []
 
 
 def test_a_capacity_of_nothing_is_refused() -> None:
@@ -238,10 +285,34 @@ def offers(choice: SharedStorageChoice) -> list[Offer]:
     mb_s=st.integers(0, 4_000),
     iops=st.integers(0, 100_000),
 )
-def test_more_capacity_is_never_cheaper(gib: int, more: int, mb_s: int, iops: int) -> None:
+def test_more_capacity_is_never_cheaper_on_fsx(gib: int, more: int, mb_s: int, iops: int) -> None:
     load = {"throughput": f"{mb_s}MB/s", "iops": iops, "multi_az": True}
     less, larger = (asked(capacity=f"{size}GiB", **load) for size in (gib, gib + more))
 
-    for before, after in zip(offers(less), offers(larger), strict=True):
+    for before, after in zip(offers(less)[1:], offers(larger)[1:], strict=True):
+        if before.monthly_usd is not None and after.monthly_usd is not None:
+            assert after.monthly_usd >= before.monthly_usd
+
+
+def test_more_capacity_may_be_cheaper_on_efs_as_it_bursts_further() -> None:
+    small, large = (asked(capacity=size, throughput="105MiB/s", multi_az=True).services.efs for size in ("1GiB", "1100GiB"))
+
+    assert small.monthly_usd == Decimal("0.36") + (105 - Decimal("0.05")) * Decimal("7.20")
+    assert large.monthly_usd == 1100 * Decimal("0.36")
+
+
+@given(
+    gib=st.integers(1, 20_000),
+    mb_s=st.integers(0, 4_000),
+    more=st.integers(0, 4_000),
+    read=st.integers(0, 100_000),
+    written=st.integers(0, 100_000),
+)
+def test_more_throughput_is_never_cheaper(gib: int, mb_s: int, more: int, read: int, written: int) -> None:
+    load = {"capacity": f"{gib}GiB", "read_per_month": f"{read}GiB", "write_per_month": f"{written}GiB", "multi_az": True}
+    slow, fast = (asked(throughput=f"{rate}MB/s", **load) for rate in (mb_s, mb_s + more))
+
+    for before, after in zip(offers(slow), offers(fast), strict=True):
+        assert before.fits or not after.fits
         if before.monthly_usd is not None and after.monthly_usd is not None:
             assert after.monthly_usd >= before.monthly_usd

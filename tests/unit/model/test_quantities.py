@@ -16,7 +16,9 @@ from slackwater.model.quantities import (
     Quantity,
     Rate,
     Size,
+    decimal_size_words,
     duration_words,
+    own_size_words,
     rate_words,
     size_words,
 )
@@ -41,6 +43,8 @@ def accepts(quantity: Quantity, words: str) -> bool:
         (SIZE, "30.12GB", 30_120_000_000),
         (SIZE, "1TB", 10**12),
         (SIZE, "1TiB", 2**40),
+        (SIZE, "2PB", 2 * 10**15),
+        (SIZE, "2PiB", 2**51),
         (SIZE, "232303771648B", 232_303_771_648),
         (SIZE, "0B", 0),
         (RATE, "147Mbps", 18_375_000),
@@ -49,10 +53,20 @@ def accepts(quantity: Quantity, words: str) -> bool:
         (RATE, "0.064Gbps", 8_000_000),
         (RATE, "4.1Gbps", 512_500_000),
         (RATE, "8bps", 1),
+        (RATE, "50MBps", 50_000_000),
+        (RATE, "2GBps", 2_000_000_000),
+        (RATE, "3KiBps", 3_072),
+        (RATE, "3MiBps", 3_145_728),
+        (RATE, "3GiBps", 3_221_225_472),
         (DURATION, "1.5h", 5_400),
         (DURATION, "30min", 1_800),
         (DURATION, "2d", 172_800),
         (DURATION, "0.1s", 0.1),
+        (DURATION, "1h30min", 5_400),
+        (DURATION, "1h 30min", 5_400),
+        (DURATION, "1 h 30 min", 5_400),
+        (DURATION, "5min 27s", 327),
+        (DURATION, "1d 2h 3min 4.5s", 93_784.5),
     ],
 )
 def test_a_quantity_is_exactly_what_it_says(quantity: Quantity, words: str, amount: float) -> None:
@@ -62,9 +76,10 @@ def test_a_quantity_is_exactly_what_it_says(quantity: Quantity, words: str, amou
 @settings(deadline=None)
 @given(KINDS, NUMBERS, st.data())
 def test_a_number_and_a_unit_are_their_product(quantity: Quantity, number: str, data: st.DataObject) -> None:
-    unit = data.draw(st.sampled_from(sorted(quantity.units)))
+    units = {**quantity.units, **quantity.aliases}
+    unit = data.draw(st.sampled_from(sorted(units)))
 
-    assert quantity.read(f"{number}{unit}") == float(Fraction(number) * Fraction(quantity.units[unit]))
+    assert quantity.read(f"{number}{unit}") == float(Fraction(number) * Fraction(units[unit]))
 
 
 @settings(deadline=None)
@@ -84,22 +99,35 @@ def test_what_people_are_told_reads_back_as_it_was_within_a_half_percent(amount:
         assert quantity.read(words(amount).replace(",", "")) == pytest.approx(amount, rel=0.0051)
 
 
+@settings(deadline=None)
+@given(st.floats(0.001, 999 * 86_400))
+def test_a_duration_that_people_are_told_can_be_typed(seconds: float) -> None:
+    assert DURATION.read(duration_words(seconds)) == pytest.approx(seconds, rel=0.06)
+
+
 @pytest.mark.parametrize(
     ("quantity", "words", "problem"),
     [
-        (SIZE, "30", "a size needs a unit: 30B, 30KB, 30MB, 30GB, 30TB, 30KiB, 30MiB, 30GiB, 30TiB"),
+        (SIZE, "30", "a size needs a unit: 30B, 30KB, 30MB, 30GB, 30TB, 30PB, 30KiB, 30MiB, 30GiB, 30TiB, 30PiB"),
         (RATE, "1.5", "a rate needs a unit: 1.5B/s, 1.5KB/s, "),
         (DURATION, "90", "a duration needs a unit: 90s, 90min, 90h, 90d"),
         (SIZE, "30GIB", "no unit 'GIB' of a size; did you mean GiB?"),
         (SIZE, "30Gi", "no unit 'Gi' of a size; did you mean GiB?"),
         (RATE, "100MiB", "no unit 'MiB' of a rate; did you mean MiB/s?"),
-        (RATE, "100mbps", "no unit 'mbps' of a rate; did you mean Mbps?"),
+        (RATE, "100mbps", "no unit 'mbps' of a rate; Mbps are bits, MB/s bytes"),
+        (RATE, "50Mb/s", "no unit 'Mb/s' of a rate; Mbps are bits, MB/s bytes"),
+        (RATE, "50Mb", "no unit 'Mb' of a rate; Mbps are bits, MB/s bytes"),
+        (RATE, "50Mbit/s", "no unit 'Mbit/s' of a rate; Mbps are bits, MB/s bytes"),
+        (RATE, "50kBps", "no unit 'kBps' of a rate; kbps are bits, KB/s bytes"),
+        (RATE, "50gb/s", "no unit 'gb/s' of a rate; Gbps are bits, GB/s bytes"),
+        (RATE, "50MB", "no unit 'MB' of a rate; did you mean MB/s?"),
+        (RATE, "50M", "no unit 'M' of a rate; there are B/s, KB/s, MB/s, GB/s, TB/s, PB/s, KiB/s, "),
         (DURATION, "5mins", "no unit 'mins' of a duration; did you mean min?"),
-        (DURATION, "5y", "no unit 'y' of a duration; there are d, h, min, s"),
+        (DURATION, "5y", "no unit 'y' of a duration; there are s, min, h, d"),
         (SIZE, "-1GiB", "a size cannot be negative"),
         (RATE, "-1MB/s", "a rate cannot be negative"),
-        (SIZE, "1e400", "no unit 'e400' of a size; there are B, "),
-        (SIZE, "1e3GiB", "no unit 'e3GiB' of a size; did you mean GiB?"),
+        (SIZE, "1e400", "1e400 is no plain number"),
+        (SIZE, "1e3GiB", "1e3 is no plain number"),
         (SIZE, "inf", "not a size, such as 30GiB"),
         (SIZE, "nanB", "not a size, such as 30GiB"),
         (SIZE, "", "not a size, such as 30GiB"),
@@ -110,11 +138,18 @@ def test_what_people_are_told_reads_back_as_it_was_within_a_half_percent(amount:
         (SIZE, "30  GiB", "not a size, such as 30GiB"),
         (SIZE, "30\u00a0GiB", "not a size, such as 30GiB"),
         (SIZE, "３０GiB", "not a size, such as 30GiB"),
-        (SIZE, "1,000GiB", "no unit ',000GiB' of a size; did you mean GiB?"),
-        (SIZE, "1" * 16 + "B", "1111111111111111 is no number of at most 15 digits, and 9 after the point"),
-        (SIZE, "0.1234567891B", "0.1234567891 is no number of at most 15 digits, and 9 after the point"),
-        (RATE, "1.5.5MB/s", "1.5.5 is no number"),
-        (DURATION, "1.h", "1. is no number"),
+        (SIZE, "1,000GiB", "1,000 is no plain number: digits, 15 at most, and 9 at most after a point"),
+        (SIZE, "1 000 GiB", "1 000 is no plain number"),
+        (SIZE, "1h30min", "no unit 'h' of a size; there are B, KB, MB, GB, TB, PB, KiB, MiB, GiB, TiB, PiB"),
+        (SIZE, "1GiB 5MiB", "not a size, such as 30GiB"),
+        (DURATION, "1h 30", "a duration needs a unit: 30s, 30min, 30h, 30d"),
+        (DURATION, "1h 30mins", "no unit 'mins' of a duration; did you mean min?"),
+        (DURATION, "1h  30min", "not a duration, such as 30min"),
+        (DURATION, "1s" * 5, "not a duration, such as 30min"),
+        (SIZE, "1" * 16 + "B", "1111111111111111 is no plain number: digits, 15 at most"),
+        (SIZE, "0.1234567891B", "0.1234567891 is no plain number: digits, 15 at most"),
+        (RATE, "1.5.5MB/s", "1.5.5 is no plain number"),
+        (DURATION, "1.h", "1. is no plain number"),
         (DURATION, ".5h", "not a duration, such as 30min"),
         (SIZE, 30, "a size is a text with a unit, such as '30GiB'"),
         (RATE, 1.5, "a rate is a text with a unit, such as '100MiB/s'"),
@@ -137,8 +172,10 @@ def test_the_pattern_takes_nothing_that_is_not_read(quantity: Quantity, data: st
     assert quantity.read(words) >= 0
 
 
-UNITS = sorted({*SIZE.units, *RATE.units, *DURATION.units, "GIB", "b", "m", ""})
-NEARLY = st.builds("".join, st.lists(st.one_of(NUMBERS, st.sampled_from([*UNITS, " ", ".", "-", "e", "\n", "３"])), max_size=4))
+UNITS = sorted({*SIZE.units, *RATE.units, *RATE.aliases, *DURATION.units, "GIB", "b", "m", ""})
+NEARLY = st.builds(
+    "".join, st.lists(st.one_of(NUMBERS, st.sampled_from([*UNITS, " ", ".", "-", "e", ",", "\n", "３"])), max_size=6)
+)
 
 
 @settings(deadline=None)
@@ -178,11 +215,29 @@ def test_a_model_reads_them_and_its_schema_says_how_they_are_written() -> None:
         (99.96 * 2**30, "100 GiB"),
         (1000 * 2**30, "1,000 GiB"),
         (2_308_974_418_330, "2.1 TiB"),
-        (5000 * 2**40, "5,000 TiB"),
+        (5000 * 2**40, "4.88 PiB"),
     ],
 )
 def test_a_size_in_words(size_bytes: float, words: str) -> None:
     assert size_words(size_bytes) == words
+
+
+@pytest.mark.parametrize(
+    ("typed", "decimal", "own"),
+    [
+        ("5TB", "5 TB", "5 TB"),
+        ("5TiB", "5.5 TB", "5 TiB"),
+        ("400GiB", "429 GB", "400 GiB"),
+        ("2PB", "2 PB", "2 PB"),
+        ("1500MB", "1.5 GB", "1.5 GB"),
+        ("1000TiB", "1.1 PB", "1,000 TiB"),
+        ("232303771648B", "232 GB", "232 GB"),
+        ("0B", "0 B", "0 B"),
+    ],
+)
+def test_a_size_in_decimal_units_and_in_those_that_it_was_typed_in(typed: str, decimal: str, own: str) -> None:
+    assert decimal_size_words(SIZE.read(typed)) == decimal
+    assert own_size_words(SIZE.read(typed)) == own
 
 
 @pytest.mark.parametrize(
@@ -196,6 +251,7 @@ def test_a_size_in_words(size_bytes: float, words: str) -> None:
         (167_772_160, "168 MB/s"),
         (999.95e6, "1 GB/s"),
         (1_562_500_000, "1.56 GB/s"),
+        (2.5e12, "2.5 TB/s"),
     ],
 )
 def test_a_rate_in_words(bytes_per_s: float, words: str) -> None:

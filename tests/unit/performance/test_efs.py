@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from slackwater.model.money import Change
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, TIB
 from slackwater.performance import efs
 from slackwater.performance.efs import Allowance
@@ -33,11 +34,43 @@ def test_the_table_of_bursting_by_size(stored_gib: int, baseline_mib_s: float, d
 
 
 def test_100_gib_earn_72_minutes_a_day_at_100_mib_s() -> None:
-    assert efs.burst_s_a_day(100 * GIB) / 60 == pytest.approx(72, rel=0.025)  # 5 MiB/s by the guide, 4.88 by its own formula
+    assert efs.burst_s_a_day(100 * GIB, 100 * MIB) / 60 == pytest.approx(
+        72, rel=0.025
+    )  # 5 MiB/s by the guide, 4.88 by its own formula
 
 
 def test_from_a_tib_on_it_bursts_half_of_the_time() -> None:
-    assert efs.burst_s_a_day(TIB) == efs.burst_s_a_day(9 * TIB) == DAY_S / 2
+    assert efs.burst_s_a_day(TIB, 100 * MIB) == efs.burst_s_a_day(9 * TIB, 900 * MIB) == DAY_S / 2
+
+
+def test_a_lower_ceiling_can_be_kept_up_for_longer_but_not_beyond_a_day() -> None:
+    assert efs.burst_s_a_day(9 * TIB, 600 * MIB) == DAY_S * 3 / 4
+    assert efs.burst_s_a_day(40 * TIB, GIB) == DAY_S
+
+
+@pytest.mark.parametrize(
+    ("daily", "job_s", "days"),
+    [
+        (10, 0, 11),  # 100, 91 ... 19, 10 are enough, 1 is not
+        (1, 0, None),
+        (101, 0, 0),
+        (101, DAY_S, 1),  # what it earns while it runs is just enough once
+    ],
+)
+def test_a_daily_job_is_carried_as_long_as_what_is_left_is_enough_for_it(daily: int, job_s: int, days: int | None) -> None:
+    assert efs.days_carried(100, daily, job_s, 1 / DAY_S) == days
+
+
+@given(st.integers(1, 1000), st.integers(1, 1000), st.integers(0, 1000))
+@settings(deadline=None)
+def test_days_carried_are_those_of_counting_them_out(credits_bytes: int, daily: int, earned: int) -> None:
+    days = efs.days_carried(credits_bytes * DAY_S, daily * DAY_S, 0, earned)
+    left = credits_bytes
+    for _ in range(days or 0):
+        assert left >= daily
+        left = left - daily + earned
+
+    assert left < daily if days is not None else daily <= earned
 
 
 @pytest.mark.parametrize(("stored", "held"), [(0, 2_308_974_418_330), (TIB, 2_308_974_418_330), (2 * TIB, 4_617_948_836_660)])
@@ -198,3 +231,79 @@ def test_break_even_is_where_both_cost_the_same() -> None:
     _, write = efs.elastic_units(0, share * 100 * MIB * 730 * HOUR_S)
 
     assert float(write.quantity) * 0.06 == pytest.approx(600)
+
+
+def load(read_gib: float = 0, write_gib: float = 0, peak_mib_s: float = 0, operations: float = 0) -> efs.Load:
+    return efs.Load(
+        read_bytes=read_gib * GIB,
+        write_bytes=write_gib * GIB,
+        month_s=730 * HOUR_S,
+        peak_bytes_per_s=peak_mib_s * MIB,
+        operations_per_s=operations,
+    )
+
+
+def fits(one: efs.Load, stored_gib: float, provisioned_mib_s: float = 1) -> dict[efs.EfsMode, efs.Fit]:
+    return efs.fits(one, "ap-northeast-1", one_zone=False, standard_bytes=stored_gib * GIB, provisioned_mib_s=provisioned_mib_s)
+
+
+def test_what_elastic_bills_is_unknown_where_nothing_is_said_of_the_month() -> None:
+    assert fits(load(peak_mib_s=150), 100)["elastic"].units is None
+    assert fits(load(write_gib=1, peak_mib_s=150), 100)["elastic"].units is not None
+
+
+def test_bursting_carries_a_month_at_whose_end_it_still_has_credits() -> None:
+    # 20 GiB earn 1 MiB/s, which is 2,566.4 GiB a month; 2,150.4 GiB of credits are there at the start
+    lasts, dry = fits(load(write_gib=4_716), 20)["bursting"], fits(load(write_gib=4_717), 20)["bursting"]
+
+    assert lasts.carries
+    assert lasts.why_not is None
+    assert lasts.credits_last_s == pytest.approx(730 * HOUR_S, rel=1e-3)
+    assert lasts.note == "Burst credits last for 30 d 10 h"
+    assert not dry.carries
+    assert (dry.why_not or "").endswith("so its credits are gone after 30 d 10 h")
+
+
+def test_a_peak_of_which_no_month_is_said_holds_while_the_baseline_pays_for_it() -> None:
+    note = "Burst credits last while no more than 12.2 TiB are written a month, or three times as much is read"
+
+    assert fits(load(peak_mib_s=50), 100)["bursting"].note == note
+    assert fits(load(peak_mib_s=4), 100)["bursting"].note is None
+
+
+@pytest.mark.parametrize(("peak", "provisioned"), [(5, 5), (5.0000004, 6), (5 * (1 + 1e-12), 5), (0, 1), (9_999, 3_414)])
+def test_what_to_provision_is_not_below_the_peak(peak: float, provisioned: int) -> None:
+    assert load(peak_mib_s=peak).provisioned_mib_s == provisioned
+
+
+def test_the_cheapest_is_of_those_that_carry_it_and_have_a_price() -> None:
+    usd = {
+        "efs.elastic.read": Decimal("0.04"),
+        "efs.elastic.write": Decimal("0.07"),
+        "efs.provisioned.throughput": Decimal("7.2"),
+    }
+
+    def cheapest(one: efs.Load, **prices: Decimal) -> efs.EfsMode | None:
+        def cost(*changes: Change) -> Decimal | None:
+            known = [change.quantity * prices[change.item.id] for change in changes if change.item.id in prices]
+            return sum(known, Decimal(0)) if len(known) == len(changes) else None
+
+        return efs.cheapest(fits(one, 100, one.provisioned_mib_s), cost)
+
+    assert cheapest(load(write_gib=10, peak_mib_s=100), **usd) == "bursting"
+    assert cheapest(load(write_gib=10, peak_mib_s=101), **usd) == "elastic"
+    assert cheapest(load(write_gib=30_000, peak_mib_s=101), **usd) == "provisioned"
+    assert cheapest(load(peak_mib_s=101), **usd) == "provisioned"
+    assert cheapest(load(write_gib=10, peak_mib_s=101)) is None
+    assert cheapest(load(write_gib=10, peak_mib_s=9_999), **usd) is None
+
+
+def test_what_elastic_moves_for_some_money() -> None:
+    def cost(*changes: Change) -> Decimal:
+        return sum(
+            (change.quantity * Decimal("0.04" if "read" in change.item.id else "0.07") for change in changes), Decimal(0)
+        )
+
+    assert efs.elastic_for(Decimal("0.56"), cost) == Allowance(14 * GIB, 8 * GIB)
+    assert efs.elastic_for(Decimal("0.56"), cost, 4 * KIB) == Allowance(14 / 8 * GIB, GIB)
+    assert efs.elastic_for(Decimal("0.56"), lambda *_: None) is None

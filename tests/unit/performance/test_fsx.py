@@ -9,39 +9,76 @@ from hypothesis import strategies as st
 from slackwater.model.units import GIB
 from slackwater.performance import fsx
 
-SINGLE_AZ_1 = [
-    (64, 64, 2_500),
-    (128, 128, 5_000),
-    (256, 256, 10_000),
-    (512, 512, 20_000),
-    (1024, 1024, 40_000),
-    (2048, 2048, 80_000),
-    (3072, 3072, 120_000),
-    (4096, 4096, 160_000),
-]
-MULTI_AZ_1 = [
-    (160, 160, 6_250),
-    (320, 320, 12_500),
-    (640, 640, 25_000),
-    (1280, 1280, 50_000),
-    (2560, 2560, 100_000),
-    (3840, 3840, 150_000),
-    (5120, 5120, 200_000),
-    (7680, 7680, 300_000),
-    (10240, 10240, 400_000),
-]
+OPENZFS = {
+    "SINGLE_AZ_1": [
+        (64, 64, 2_500),
+        (128, 128, 5_000),
+        (256, 256, 10_000),
+        (512, 512, 20_000),
+        (1024, 1024, 40_000),
+        (2048, 2048, 80_000),
+        (3072, 3072, 120_000),
+        (4096, 4096, 160_000),
+    ],
+    "MULTI_AZ_1": [
+        (160, 160, 6_250),
+        (320, 320, 12_500),
+        (640, 640, 25_000),
+        (1280, 1280, 50_000),
+        (2560, 2560, 100_000),
+        (3840, 3840, 150_000),
+        (5120, 5120, 200_000),
+        (7680, 7680, 300_000),
+        (10240, 7500, 400_000),  # "limited to 7,500 MBps for write traffic only"
+    ],
+}
+ONTAP = {
+    ("SINGLE_AZ_1", "ap-northeast-1"): [
+        (128, 75, 6_000),
+        (256, 150, 12_000),
+        (512, 312, 18_750),
+        (1024, 750, 40_000),
+        (2048, 750, 80_000),
+    ],
+    ("MULTI_AZ_1", "ap-northeast-1"): [
+        (128, 75, 6_000),
+        (256, 150, 12_000),
+        (512, 312, 18_750),
+        (1024, 750, 40_000),
+        (2048, 1300, 80_000),
+    ],
+    ("SINGLE_AZ_1", "us-east-1"): [
+        (128, 94, 6_000),
+        (256, 187, 12_000),
+        (512, 375, 20_000),
+        (1024, 750, 40_000),
+        (2048, 1000, 80_000),
+        (4096, 1000, 160_000),
+    ],
+    ("MULTI_AZ_1", "eu-west-1"): [
+        (128, 94, 6_000),
+        (256, 187, 12_000),
+        (512, 375, 20_000),
+        (1024, 750, 40_000),
+        (2048, 1562, 80_000),
+        (4096, 1800, 160_000),
+    ],
+}
 
 
-@pytest.mark.parametrize(("deployment", "table"), [("SINGLE_AZ_1", SINGLE_AZ_1), ("MULTI_AZ_1", MULTI_AZ_1)])
-def test_openzfs_file_servers_are_those_of_the_published_tables(deployment: str, table: list[tuple[int, int, int]]) -> None:
-    servers = fsx.OPENZFS[deployment].file_servers
-
-    assert [(one.throughput_mb_s, one.disk_mb_s, one.disk_iops) for one in servers] == table
+def table(deployment: fsx.Deployment) -> list[tuple[int, int, int]]:
+    return [(one.throughput_mb_s, one.write_mb_s, one.disk_iops) for one in deployment.file_servers]
 
 
-@pytest.mark.parametrize("deployment", ["SINGLE_AZ_1", "MULTI_AZ_1"])
-def test_ontap_has_the_throughputs_of_its_first_generation(deployment: str) -> None:
-    assert [one.throughput_mb_s for one in fsx.ONTAP[deployment].file_servers] == [128, 256, 512, 1024, 2048, 4096]
+@pytest.mark.parametrize("deployment", OPENZFS)
+def test_openzfs_file_servers_are_those_of_the_published_tables(deployment: str) -> None:
+    assert table(fsx.OPENZFS[deployment]) == OPENZFS[deployment]
+
+
+@pytest.mark.parametrize(("deployment", "region"), ONTAP)
+def test_ontap_file_servers_are_those_of_the_published_tables_of_their_region(deployment: str, region: str) -> None:
+    """A write takes the network twice: 150 MBps of network write 75."""
+    assert table(fsx.ontap(deployment, region)) == ONTAP[deployment, region]
 
 
 def bought(deployment: fsx.Deployment, gib: float, mb_s: float = 0, iops: int = 0) -> tuple[int, int, int] | None:
@@ -49,25 +86,44 @@ def bought(deployment: fsx.Deployment, gib: float, mb_s: float = 0, iops: int = 
     return found and (found.storage_gib, found.throughput_mb_s, found.iops)
 
 
+TOKYO = fsx.ontap("MULTI_AZ_1", "ap-northeast-1")
+
+
 @pytest.mark.parametrize(
     ("deployment", "asked", "least"),
     [
         (fsx.OPENZFS["MULTI_AZ_1"], {"gib": 1}, (64, 160, 192)),
         (fsx.OPENZFS["SINGLE_AZ_1"], {"gib": 1}, (64, 64, 192)),
-        (fsx.ONTAP["MULTI_AZ_1"], {"gib": 1}, (1024, 128, 3072)),
+        (TOKYO, {"gib": 1}, (1024, 128, 3072)),
         (fsx.OPENZFS["MULTI_AZ_1"], {"gib": 100.2}, (101, 160, 303)),
         (fsx.OPENZFS["MULTI_AZ_1"], {"gib": 64, "mb_s": 160}, (64, 160, 192)),
         (fsx.OPENZFS["MULTI_AZ_1"], {"gib": 64, "mb_s": 160.1}, (64, 320, 192)),
         (fsx.OPENZFS["MULTI_AZ_1"], {"gib": 64, "iops": 960}, (64, 160, 960)),
         (fsx.OPENZFS["MULTI_AZ_1"], {"gib": 64, "iops": 6_251}, (64, 320, 6_251)),
         (fsx.OPENZFS["MULTI_AZ_1"], {"gib": 64, "iops": 64_001}, (65, 2560, 64_001)),
-        (fsx.ONTAP["SINGLE_AZ_1"], {"gib": 1024, "iops": 60_000}, (1200, 128, 60_000)),
+        (TOKYO, {"gib": 1024, "iops": 60_000}, (1200, 2048, 60_000)),
+        (TOKYO, {"gib": 1024, "iops": 6_001}, (1024, 256, 6_001)),
+        (TOKYO, {"gib": 196_608}, (196_608, 128, 80_000)),
+        (TOKYO, {"gib": 196_609}, None),
+        (TOKYO, {"gib": 1, "mb_s": 75}, (1024, 128, 3072)),
+        (TOKYO, {"gib": 1, "mb_s": 76}, (1024, 256, 3072)),
+        (TOKYO, {"gib": 1, "mb_s": 768}, (1024, 2048, 3072)),
+        (TOKYO, {"gib": 1, "mb_s": 1_000}, (1024, 2048, 4_000)),  # 768 MBps come with 1,024 GiB
+        (TOKYO, {"gib": 1, "mb_s": 1_300}, (1024, 2048, 5_200)),
+        (TOKYO, {"gib": 1, "mb_s": 1_301}, None),
+        (TOKYO, {"gib": 1, "iops": 80_001}, None),
+        (fsx.ontap("SINGLE_AZ_1", "ap-northeast-1"), {"gib": 1, "mb_s": 751}, None),
+        (fsx.ontap("SINGLE_AZ_1", "us-west-2"), {"gib": 1, "mb_s": 1_001}, None),
+        (fsx.ontap("SINGLE_AZ_1", "us-east-2"), {"gib": 1, "iops": 80_001}, (5_120, 4096, 160_000)),
+        (fsx.ontap("MULTI_AZ_1", "us-east-2"), {"gib": 1, "mb_s": 1_800}, (5_120, 4096, 160_000)),
         (fsx.OPENZFS["SINGLE_AZ_1"], {"gib": 100_000}, (100_000, 64, 160_000)),
         (fsx.OPENZFS["SINGLE_AZ_1"], {"gib": 524_289}, None),
         (fsx.OPENZFS["SINGLE_AZ_1"], {"gib": 64, "mb_s": 4_097}, None),
         (fsx.OPENZFS["SINGLE_AZ_1"], {"gib": 64, "iops": 160_001}, None),
         (fsx.OPENZFS["MULTI_AZ_1"], {"gib": 64, "iops": 160_001}, (161, 5120, 160_001)),
-        (fsx.ONTAP["MULTI_AZ_1"], {"gib": 64, "iops": 160_001}, None),
+        (fsx.OPENZFS["MULTI_AZ_1"], {"gib": 64, "mb_s": 7_680}, (64, 7680, 192)),
+        (fsx.OPENZFS["MULTI_AZ_1"], {"gib": 64, "mb_s": 7_681}, None),
+        (fsx.ontap("MULTI_AZ_1", "us-east-1"), {"gib": 64, "iops": 160_001}, None),
     ],
 )
 def test_the_least_that_carries_it_is_bought(
@@ -93,7 +149,7 @@ def test_storage_throughput_and_the_iops_above_three_for_each_gib_are_billed() -
 
 
 @given(
-    deployment=st.sampled_from([*fsx.OPENZFS.values(), *fsx.ONTAP.values()]),
+    deployment=st.sampled_from([*fsx.OPENZFS.values(), *(fsx.ontap(*kind) for kind in ONTAP)]),
     gib=st.floats(1, 400_000),
     mb_s=st.floats(0, 5_000),
     iops=st.integers(0, 200_000),
@@ -102,10 +158,13 @@ def test_what_is_bought_holds_and_carries_what_was_asked(
     deployment: fsx.Deployment, gib: float, mb_s: float, iops: int
 ) -> None:
     found = fsx.smallest(deployment, stored_bytes=gib * GIB, bytes_per_s=mb_s * 1e6, iops=iops)
+    largest = deployment.file_servers[-1]
 
     if found is None:
-        assert mb_s > 4_096 or iops > 160_000
+        assert mb_s > largest.write_mb_s or iops > largest.disk_iops or gib > deployment.max_gib - 1
     else:
-        assert found.storage_gib >= max(gib, deployment.min_gib)
-        assert found.throughput_mb_s >= mb_s
-        assert iops <= found.iops <= deployment.max_iops
+        (server,) = [one for one in deployment.file_servers if one.throughput_mb_s == found.throughput_mb_s]
+        assert found.storage_gib >= max(gib, deployment.min_gib, server.least_gib)
+        assert server.write_mb_s >= mb_s
+        assert server.disk_iops >= iops
+        assert max(iops, server.least_iops) <= found.iops <= deployment.max_iops

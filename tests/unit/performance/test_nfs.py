@@ -108,7 +108,7 @@ def test_readers_between_measured_points_are_on_a_log_scale_and_beyond_the_last_
 
     assert 35 < three < 70
     assert of_the_report("ebs-gp3", "read", 256).seconds == pytest.approx(16)
-    geometric_mean_of_1_and_4 = nfs.Pace(file_s=1, operations=1, bytes_per_s=1, measured_s={1: 400, 4: 100}).speed_up(2)
+    geometric_mean_of_1_and_4 = nfs.Pace(file_s=1, operations=1, bytes_per_s=1, iops=1, measured_s={1: 400, 4: 100}).speed_up(2)
     assert geometric_mean_of_1_and_4 == pytest.approx(2)
 
 
@@ -133,7 +133,13 @@ def test_large_files_are_bound_by_throughput(storage: nfs.Storage, operation: nf
 
 @pytest.mark.parametrize(
     ("storage", "operation", "per_s"),
-    [("efs-one-zone", "write", 7_000), ("efs-regional", "write", 7_000), ("ebs-gp3", "write", 3_000)],
+    [
+        ("efs-one-zone", "write", 7_000),
+        ("efs-regional", "write", 7_000),
+        ("ebs-gp3", "write", 3_000),
+        ("openzfs-sync", "write", 6_250),
+        ("openzfs-async", "write", 6_250),
+    ],
 )
 def test_workers_on_a_balanced_tree_share_the_operations_a_second(
     storage: nfs.Storage, operation: nfs.Operation, per_s: float
@@ -144,8 +150,30 @@ def test_workers_on_a_balanced_tree_share_the_operations_a_second(
     assert 40_000 * nfs.PACES[storage, operation].operations / found.best_s == pytest.approx(per_s)
 
 
+def test_the_operations_that_were_measured_of_openzfs_are_within_what_its_server_has() -> None:
+    assert nfs.OPENZFS_SERVER.disk_iops > nfs.ASYNC_OPS_PER_S
+
+
+@pytest.mark.parametrize(("storage", "operation"), sorted(nfs.PACES))
+def test_one_file_takes_many_workers_as_long_as_one(storage: nfs.Storage, operation: nfs.Operation) -> None:
+    one, many = (nfs.passage(storage, operation, files=1, size_bytes=1e3, workers=workers) for workers in (1, 256))
+
+    assert one
+    assert one == many
+    assert one.best_s == one.seconds
+
+
+@pytest.mark.parametrize("storage", ["efs-one-zone", "efs-regional"])
+def test_two_readers_of_two_files_are_no_faster_than_one_of_one(storage: nfs.Storage) -> None:
+    one, two = (nfs.passage(storage, "read", files=count, size_bytes=0, workers=count) for count in (1, 2))
+
+    assert one
+    assert two
+    assert two.seconds == one.seconds
+
+
 MEASURED = st.sampled_from(sorted(nfs.PACES))
-FILES = st.integers(1, 10**9)
+FILES = st.one_of(st.integers(1, 300), st.integers(1, 10**9))
 BYTES = st.floats(0, 1e15)
 WORKERS = st.integers(1, 256)
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 from pydantic import TypeAdapter
 
+from slackwater.model.estimated import Estimated
 from slackwater.model.estimates import Answer, Figure, Result, Usd, of, usd_text
 from slackwater.model.findings import Gap, PriceBasis
 from slackwater.model.money import Price, ebs_storage
@@ -35,11 +36,14 @@ RESULT = Whole(
     seconds=0.1 + 0.2, monthly_usd=Decimal("189.184"), unknown_usd=None, seconds_range=(1, 2e12 / 7), parts=[Part(usd=Decimal(0))]
 )  # fmt: skip
 TOLD = document(
-    "made-up",
-    {"size": "30GiB", "region": "us-east-1"},
-    Answer(summary="So.", result=RESULT, assumptions=("assumed: much",), sources=("a report",)),
-    [PriceBasis(ebs_storage("gp3"), Price(Decimal("0.08"), "a test", date(2026, 9, 1)))],
-    [Gap("", "us-east-1", "pricing:GetProducts", "AccessDenied", optional=True)],
+    Estimated(
+        kind="made-up",
+        inputs={"size": "30GiB", "region": "us-east-1"},
+        answer=Answer(summary="So.", result=RESULT, assumptions=("assumed: much",), sources=("a report",)),
+        price_basis=(PriceBasis(ebs_storage("gp3"), Price(Decimal("0.08"), "a test", date(2026, 9, 1))),),
+        unpriced=(ebs_storage("gp2"),),
+        gaps=(Gap("", "us-east-1", "pricing:GetProducts", "AccessDenied", optional=True),),
+    )
 )
 
 
@@ -55,6 +59,7 @@ def test_everything_is_told_in_its_order() -> None:
             "price_basis",
             [{"item": "ebs.gp3.storage", "usd": "0.08", "unit": "GiB-month", "source": "a test", "as_of": "2026-09-01"}],
         ),
+        ("unpriced", ["ebs.gp2.storage"]),
         ("gaps", [{"what": "pricing:GetProducts", "reason": "AccessDenied"}]),
         (
             "result",

@@ -16,15 +16,17 @@ import typer
 from pydantic.fields import FieldInfo
 from typer.core import TyperGroup
 
-from slackwater.app.estimates import Estimated, EstimateError, UnknownKindError
+from slackwater.app.estimates import EstimateError, UnknownKindError
 from slackwater.app.settings import cache_dir
 from slackwater.app.wiring import estimating
 from slackwater.aws.errors import AwsError
+from slackwater.aws.instance_types import ACTIONS as TYPES
 from slackwater.aws.inventory_types import snapshot_date
 from slackwater.aws.meter import CallMeter
-from slackwater.aws.pricing import snapshot
+from slackwater.aws.pricing import packaged_regions, snapshot
 from slackwater.aws.session import FALLBACK_REGION, SOMEBODY_WAITS, AwsSession
 from slackwater.engine.registry import estimates
+from slackwater.model.estimated import Estimated
 from slackwater.model.estimates import AnyEstimate, Inputs
 from slackwater.model.nearest import unknown
 from slackwater.model.quantities import DURATION, NUMBER, RATE, SIZE
@@ -37,11 +39,16 @@ from slackwater_cli.run import interruptible
 from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.targets import refuse_unknown, regions_without_asking
 
-ANSWERED: Final = """\b
+ANSWERED: Final = f"""\b
+SIZE, such as {SIZE.example}: {", ".join(SIZE.units)}
+RATE, such as {RATE.example}: {", ".join(RATE.units)}
+DURATION, such as {DURATION.example}: {", ".join(DURATION.units)}
+
+\b
 Exit status:
 0 answered
-2 wrong usage: every input that is wrong is named, with what would do
-4 no such profile
+2 wrong usage: what is wrong is named, with what would do
+4 the profile that was named cannot be used
 """
 METAVARS: Final = {SIZE.pattern: "SIZE", RATE.pattern: "RATE", DURATION.pattern: "DURATION"}
 A_NUMBER: Final = re.compile(f"-?{NUMBER}")
@@ -250,7 +257,7 @@ def _answer(kind: str, said: Mapping[str, Any], format: Output, account: Account
     except EstimateError as error:
         raise EstimateError((field and option_of(field), problem) for field, problem in error.problems) from error
     if format is Output.JSON:
-        write(dump(document(done.kind, done.inputs, done.answer, done.price_basis, done.gaps)))
+        write(dump(document(done)))
     else:
         write(rendered(partial(draw_estimate, done, said)))
     for line in _notes(done, account, named="region" in said):
@@ -262,10 +269,19 @@ def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:
     region = done.inputs["region"]
     if not named and account.region is None:
         yield f"No region: this is for {region}; choose with --region"
-    if account.session is None:
-        dates = sorted({f"{one.price.as_of}" for one in done.price_basis})
-        prices = f" and prices (of {' to '.join(dict.fromkeys((dates[0], dates[-1])))})" if dates else ""
-        none = "" if snapshot(region) else f"; there are no prices for {region}"
-        yield f"{account.why}: packaged instance limits (of {snapshot_date()}){prices} are used{none}"
-    for gap in done.gaps:
-        yield f"Not read from AWS: {gap.what}: {gap.reason}"
+    if account.session is not None:
+        yield from (f"Not read from AWS, so packaged figures stand in: {gap.what}: {gap.reason}" for gap in done.gaps)
+    elif used := [*_packaged(done)]:
+        yield f"{account.why}; packaged {' and '.join(used)} are used"
+    if unverified := [one.item.id for one in done.price_basis if "UNVERIFIED" in one.price.source]:
+        yield f"No public source confirms these packaged prices: {', '.join(unverified)}"
+    if done.unpriced:
+        there_are = "" if snapshot(region) else f" (packaged prices: {' and '.join(packaged_regions())})"
+        yield f"No price is known in {region}{there_are}: {', '.join(item.id for item in done.unpriced)}"
+
+
+def _packaged(done: Estimated) -> Iterator[str]:
+    if any(gap.what in TYPES for gap in done.gaps):
+        yield f"instance limits of {snapshot_date()}"
+    if dates := sorted({f"{one.price.as_of}" for one in done.price_basis}):
+        yield f"prices of {' to '.join(dict.fromkeys((dates[0], dates[-1])))}"

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from slackwater.app.policy import LIST_REGIONS
 from slackwater.engine.registry import estimates
+from slackwater.model.estimated import Estimated
 from slackwater.model.estimates import Answer, AnyEstimate, InputError, Inputs, Known
 from slackwater.model.findings import Gap, PriceBasis
 from slackwater.model.money import Price, PriceItem, PriceTable
@@ -37,17 +38,6 @@ LONGEST_SHOWN: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimated:
-    """A worked estimate, with what it was asked (defaults included) and which prices it used."""
-
-    kind: str
-    inputs: Mapping[str, Any]
-    answer: Answer[Any]
-    price_basis: tuple[PriceBasis, ...]
-    gaps: tuple[Gap, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimates:
     """Answers estimates. `default_region` is taken where none is named; `regions` are all that there are."""
 
@@ -68,12 +58,13 @@ class Estimates:
         estimate = estimates()[kind]
         inputs = self._read(estimate, said)
         region = self.default_region if inputs.region is None else inputs.region
-        answered, table, gaps = self._answer(kind, estimate, inputs, region)
+        answered, items, table, gaps = self._answer(kind, estimate, inputs, region)
         return Estimated(
             kind=kind,
             inputs={name: said.get(name, default) for name, default in _defaults(estimate)} | {"region": region},
             answer=answered,
             price_basis=tuple(PriceBasis(item, table[item]) for item in sorted(table)),
+            unpriced=tuple(sorted(items - table.keys())),
             gaps=gaps,
         )
 
@@ -91,8 +82,11 @@ class Estimates:
 
     def _answer(
         self, kind: str, estimate: AnyEstimate, inputs: Inputs, region: str
-    ) -> tuple[Answer[Any], PriceTable, tuple[Gap, ...]]:
-        """Work it out again with whatever it asked for the last time, until it asks for nothing new."""
+    ) -> tuple[Answer[Any], set[PriceItem], PriceTable, tuple[Gap, ...]]:
+        """Work it out again with whatever it asked for the last time, until it asks for nothing new.
+
+        The answer, the items it asked the price of, the prices of those that have one, and what could not be read.
+        """
         prices, items, families = dict[PriceItem, Price](), set[PriceItem](), set[str]()
         types, found = self.types.of((), region)
         gaps = dict.fromkeys(found)
@@ -103,7 +97,7 @@ class Estimates:
             if not new_items and not new_families:
                 if isinstance(answered, InputError):
                     raise EstimateError([(answered.field, answered.problem)])
-                return answered, prices, tuple(gaps)
+                return answered, items, prices, tuple(gaps)
             if new_items:
                 items |= new_items
                 table, found = self.prices.of(new_items, region)
@@ -137,15 +131,35 @@ def _problem(estimate: AnyEstimate, one: Any) -> tuple[str, str]:
             near = did_you_mean(field[:LONGEST_SHOWN], estimate.inputs.model_fields, "the documentation")
             return field, f"no such input; {near}"
         case "missing":
-            return field, f"is needed: {estimate.inputs.model_fields[field].description}"
+            description = estimate.inputs.model_fields[field].description or field
+            return field, f"is needed: {description[0].lower()}{description[1:]}"
         case "literal_error":
             choices = one["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
             typed = one["input"][:LONGEST_SHOWN] if isinstance(one["input"], str) else ""
-            return field, f"{_shown(one)}{did_you_mean(typed, choices, 'the documentation')}"
+            near = did_you_mean(typed, choices, "the documentation")
+            there_are = f" There are {', '.join(choices)}" if near.endswith("?") and len(choices) > 1 else ""
+            return field, f"{_shown(one)}{near}{there_are}"
         case "value_error":
             return field, f"{_shown(one)}{one['ctx']['error']}"
         case _:
-            return field, f"{_shown(one)}{one['msg']}"
+            words = PROBLEMS.get(one["type"], one["msg"]).format_map(one.get("ctx", {}))
+            return field, f"{_shown(one)}{words}"
+
+
+PROBLEMS: Final = {
+    "int_type": "a whole number is needed, such as 40000",
+    "float_type": "a number is needed",
+    "finite_number": "a finite number is needed",
+    "list_type": "a list is needed",
+    "bool_type": "true or false is needed",
+    "greater_than": "more than {gt:g} is needed",
+    "greater_than_equal": "at least {ge:g} is needed",
+    "less_than": "less than {lt:g} is needed",
+    "less_than_equal": "at most {le:g} is allowed",
+    "string_too_long": "at most {max_length} characters are allowed",
+    "too_long": "at most {max_length} are allowed",
+}
+"""Pydantic's types of error, in our words."""
 
 
 def _shown(one: Any) -> str:

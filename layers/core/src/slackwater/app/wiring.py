@@ -69,12 +69,14 @@ def audit(
 def estimating(session: AwsSession | None, cache_dir: Path | None, default_region: str, regions: Collection[str]) -> Estimates:
     """Estimates as a session's account sees prices and instance types; without a session, from what is packaged."""
     from slackwater.app.estimates import Estimates
+    from slackwater.aws.deadline import Deadline
     from slackwater.aws.instance_types import DescribedTypes, PackagedTypes
     from slackwater.aws.pricing import PackagedPrices, PriceList
 
+    deadline = Deadline()
     return Estimates(
-        prices=PriceList(session, cache_dir, Decimal(1), {}, clock().date()) if session else PackagedPrices(),
-        types=DescribedTypes(session) if session else PackagedTypes(),
+        prices=PriceList(session, cache_dir, Decimal(1), {}, clock().date(), deadline) if session else PackagedPrices(),
+        types=DescribedTypes(session, deadline) if session else PackagedTypes(),
         default_region=default_region,
         regions=regions,
     )
@@ -164,7 +166,7 @@ class Serving:
     audits: Audits
     known_regions: Callable[[], Collection[str]]
     estimates: Callable[[], Estimates]
-    """Made anew for each question: what was out of reach, and what day it is, may have changed since the last."""
+    """Made anew for each question, whose time runs from then on."""
 
 
 def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:

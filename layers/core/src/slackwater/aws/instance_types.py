@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Final
 from slackwater.aws.errors import reason
 from slackwater.aws.inventory_types import instance_type, snapshot
 from slackwater.aws.pages import pages
+from slackwater.aws.pricing import NOT_ASKED
 from slackwater.model.findings import Gap
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2.type_defs import FilterTypeDef
 
+    from slackwater.aws.deadline import Deadline
     from slackwater.aws.session import AwsSession
     from slackwater.model.resources import InstanceType
 
@@ -24,8 +26,9 @@ class PackagedTypes:
     """The packaged snapshot alone."""
 
     def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:  # noqa: ARG002
-        """Every packaged type."""
-        return snapshot(), []
+        """Every packaged type; that AWS was not asked of these families is an optional gap."""
+        asked = [Gap("", "", "ec2:DescribeInstanceTypes", NOT_ASKED, optional=True)] if [*families] else []
+        return snapshot(), asked
 
 
 FAMILY: Final = re.compile("[a-z0-9-]{1,32}")
@@ -35,13 +38,14 @@ FAMILY: Final = re.compile("[a-z0-9-]{1,32}")
 class DescribedTypes:
     """Families as EC2 describes them in a region, over the packaged snapshot."""
 
-    def __init__(self, session: AwsSession) -> None:
+    def __init__(self, session: AwsSession, deadline: Deadline) -> None:
         """Makes no call."""
         self._session = session
+        self._deadline = deadline
         self._refused: dict[str, Gap] = {}
 
     def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:
-        """Every packaged type, and these families' as the region has them.
+        """Every packaged type of other families, and of these what the region has.
 
         What could not be read is an optional gap, and the region is not asked again.
         """
@@ -51,7 +55,12 @@ class DescribedTypes:
             try:
                 call = self._session.client("ec2", region).describe_instance_types
                 filters: list[FilterTypeDef] = [{"Name": "instance-type", "Values": wanted}]
-                found |= {one["InstanceType"]: instance_type(one) for one in pages(call, "InstanceTypes", Filters=filters)}
+                self._deadline.check()
+                described = {}
+                for one in pages(call, "InstanceTypes", Filters=filters):
+                    described[one["InstanceType"]] = instance_type(one)
+                    self._deadline.check()
+                found = {name: one for name, one in found.items() if one.family not in families} | described
             except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
                 self._refused[region] = Gap("", region, "ec2:DescribeInstanceTypes", reason(error), optional=True)
         return found.values(), [self._refused[region]] if wanted and region in self._refused else []

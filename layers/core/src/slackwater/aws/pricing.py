@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from slackwater.aws.deadline import TookTooLongError
 from slackwater.aws.errors import is_final, reason
 from slackwater.aws.pages import pages
 from slackwater.aws.price_cache import NoPrice, PriceCache
@@ -26,6 +27,7 @@ from slackwater.model.money import Price, PriceItem, PriceTable
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from slackwater.aws.deadline import Deadline
     from slackwater.aws.session import AwsSession
 
 ACTIONS: Final = frozenset({"pricing:GetProducts"})
@@ -49,6 +51,7 @@ class PriceList:
         discount: Decimal,
         overrides: Mapping[str, Mapping[str, Decimal]],
         today: date,
+        deadline: Deadline | None = None,
     ) -> None:
         """`discount` is the factor on list prices (0.9 for 10 % off); `overrides` are by region and item id. Makes no call."""
         self._session = session
@@ -56,6 +59,7 @@ class PriceList:
         self._discount = discount
         self._overrides = overrides
         self._today = today
+        self._deadline = deadline
         self._lock = threading.Lock()
         self._refused: str | None = None
 
@@ -114,12 +118,14 @@ class PriceList:
             if self._refused is not None:
                 return
             try:
+                if self._deadline:
+                    self._deadline.check()
                 answers[id_] = self._price(self._quote(queries[id_], id_, region))
             except UnknownPriceError as error:
                 answers[id_] = NoPrice(str(error), self._today)
             except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
                 failures.append(reason(error))
-                if is_final(error) or len(failures) == PATIENCE:
+                if is_final(error) or isinstance(error, TookTooLongError) or len(failures) == PATIENCE:
                     self._refused = failures[-1]
 
         # One first: where the price list may not be read, one attempt tells.
@@ -152,16 +158,32 @@ class PackagedPrices:
     """The packaged snapshot alone."""
 
     def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
-        """Every price that is packaged."""
+        """Every price that is packaged; that AWS was not asked is an optional gap."""
         packaged = snapshot(region)
-        return {item: packaged[item.id] for item in items if item.id in packaged}, []
+        table = {item: packaged[item.id] for item in items if item.id in packaged}
+        return table, [Gap("", "", "pricing:GetProducts", NOT_ASKED, optional=True)]
+
+
+NOT_ASKED: Final = "not asked: what is packaged stands in"
+
+
+def snapshot(region: str) -> Mapping[str, Price]:
+    """The packaged list prices of a region by item id; each names its source and date. Empty for most regions."""
+    return _packaged().get(region, {})
+
+
+def packaged_regions() -> list[str]:
+    """The regions that have packaged prices."""
+    return sorted(_packaged())
 
 
 @cache
-def snapshot(region: str) -> Mapping[str, Price]:
-    """The packaged list prices of a region by item id; each names its source and date. Empty for most regions."""
+def _packaged() -> Mapping[str, Mapping[str, Price]]:
     data = json.loads(files("slackwater.aws").joinpath("data/prices.json").read_text("utf-8"))
     return {
-        id_: Price(Decimal(entry["usd"]), f"snapshot: {entry['source']}", date.fromisoformat(entry["as_of"]))
-        for id_, entry in data["regions"].get(region, {}).items()
+        region: {
+            id_: Price(Decimal(entry["usd"]), f"snapshot: {entry['source']}", date.fromisoformat(entry["as_of"]))
+            for id_, entry in entries.items()
+        }
+        for region, entries in data["regions"].items()
     }

@@ -57,6 +57,7 @@ class Patience:
     max_attempts: int
     read_timeout_s: int
     connect_timeout_s: int = CONNECT_TIMEOUT_S
+    retry_mode: Literal["adaptive", "standard"] = "adaptive"
     replaceable: Patience | None = None
 
     def with_(self, service: str) -> Patience:
@@ -70,10 +71,10 @@ PATIENT: Final = Patience(8, 60)
 REPLACEABLE: Final = frozenset({"ec2", "pricing"})
 """Where somebody waits, these are asked for instance types and prices, and snapshots stand in."""
 
-SOMEBODY_WAITS: Final = Patience(3, 8, replaceable=Patience(2, 3, 3))
+SOMEBODY_WAITS: Final = Patience(3, 8, replaceable=Patience(2, 3, 3, "standard"))
 """Whoever asks the API shall hear that the store is busy before API Gateway hangs up, after 30 seconds.
 
-An estimate asks both replaceable services, and neither again once it is out of reach: 2 x (2 x (3 + 3) + 1 between) = 26.
+A call of a replaceable service ends after 2 x (3 + 3) + 1 between = 13 of them; the adaptive mode would slow all calls down.
 """
 
 QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3}
@@ -198,7 +199,7 @@ class AwsSession:
     def _options(self, service: str, region: str) -> dict[str, Any]:
         patience = self._patience.with_(service)
         settings: dict[str, Any] = {
-            "retries": {"mode": "adaptive"},
+            "retries": {"mode": patience.retry_mode},
             "connect_timeout": patience.connect_timeout_s,
             "read_timeout": patience.read_timeout_s,
             "max_pool_connections": POOL,

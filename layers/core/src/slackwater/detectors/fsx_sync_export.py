@@ -140,7 +140,7 @@ def _flag(
         severity="high" if slow_hours >= 24 else "medium",
         confidence="medium",
         evidence=tuple(evidence),
-        advice=(),
+        advice=(AT_THE_CLIENTS,),
         gist=tuple(sorted(entry.clients for entry in waiting)),
         caveats=(
             nfs.ASYNC_CAVEAT,
@@ -149,12 +149,12 @@ def _flag(
         remedies=(
             Remedy(
                 kind="small-files",
-                inputs={
-                    "files": max(1, round(count / nfs.OPENZFS_OPERATIONS)),
-                    "bytes": f"{kib:.0f}KiB",
+                inputs={  # of five minutes
+                    "files": max(1, round(count / len(at_rest) / nfs.OPENZFS_OPERATIONS)),
+                    "bytes": f"{kib / len(at_rest):.0f}KiB",
                     "storage": "openzfs-sync",
                 },
-                advise=lambda way: _advice(volume, waiting, way),
+                advise=lambda way: _async_export(volume, waiting, way) if way.id == "openzfs-async" else None,
             ),
         ),
     )
@@ -168,36 +168,34 @@ def _around(writes: Series, at_rest: list[int]) -> Series:
     return Series.of(part.start_s, part.period_s, [None if isnan(v) else v / FIVE_MINUTES_S for v in part.values])
 
 
-def _advice(volume: FsxVolume, waiting: list[NfsClients], way: Alternative) -> Advice | None:
-    """More workers are the clients' affair; other storage is another question."""
-    match way.id:
-        case "more-workers":
-            return Advice(
-                action="client-side-first",
-                summary=(
-                    "At the clients, without risk: several writers side by side (rsync or tar in parallel), larger writes"
-                    f" (wsize=1048576), nconnect=16, no fsync after each file. {way.summary}."
-                ),
-                changes=way.changes,
-                risk="None for the data.",
-                reversible=True,
-            )
-        case "openzfs-async":
-            return Advice(
-                action="async-export",
-                summary=(
-                    f"Where the last seconds may be lost: async for {', '.join(entry.clients for entry in waiting)}."
-                    f" {way.summary}. The command carries the whole export list, because UpdateVolume replaces it."
-                ),
-                changes=way.changes,
-                risk="Acknowledged writes are lost when the file server fails or fails over.",
-                reversible=True,
-                command=(
-                    f"aws fsx update-volume --volume-id {volume.id} --region {volume.target.region}"
-                    f" --open-zfs-configuration '{_all_async(volume)}'"
-                ),
-            )
-    return None
+AT_THE_CLIENTS: Final = Advice(
+    action="client-side-first",
+    summary=(
+        "At the clients, without risk: several writers side by side (rsync or tar in parallel), larger writes (wsize=1048576),"
+        " nconnect=16, no fsync after each file."
+    ),
+    changes=(),
+    risk="None for the data.",
+    reversible=True,
+)
+
+
+def _async_export(volume: FsxVolume, waiting: list[NfsClients], way: Alternative) -> Advice:
+    return Advice(
+        action="async-export",
+        summary=(
+            f"Where the last seconds may be lost: async for {', '.join(entry.clients for entry in waiting)}. {way.summary},"
+            " for one writer, by what was measured with 4 KiB. The command carries the whole export list, because UpdateVolume"
+            " replaces it."
+        ),
+        changes=way.changes,
+        risk="Acknowledged writes are lost when the file server fails or fails over.",
+        reversible=True,
+        command=(
+            f"aws fsx update-volume --volume-id {volume.id} --region {volume.target.region}"
+            f" --open-zfs-configuration '{_all_async(volume)}'"
+        ),
+    )
 
 
 def _all_async(volume: FsxVolume) -> str:

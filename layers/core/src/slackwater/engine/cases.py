@@ -34,8 +34,8 @@ def play_with_queries(detector: AnyDetector, case: Case) -> tuple[Verdict, list[
     while call := docket.next_call(idle=True):
         queries += call.queries
         docket.receive({query: _answer(query, case) for query in call.queries}, {})
-    if docket.unknown:
-        return Unknown(docket.unknown[0].reason), queries
+    for reason in (*(one.reason for one in docket.unknown), *(reason for _, reason, _ in docket.failures)):
+        return Unknown(reason), queries
     return docket.flagged[0].verdict if docket.flagged else verdicts[-1], queries
 
 

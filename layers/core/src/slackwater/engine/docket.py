@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of
@@ -127,7 +127,7 @@ class Docket:
         try:
             verdict = detector.judge(question.resource, Seen(self._now, self._fleet, household.answered), limits)
             if isinstance(verdict, Flagged):
-                return resolved(verdict, question.resource.target.region, self._fleet.all(InstanceType))
+                return self._resolved(question, verdict)
             if not isinstance(verdict, Ask):
                 return verdict
             question.rounds += 1
@@ -141,6 +141,14 @@ class Docket:
             return self._broken(question, f"a mistake of ours, please report it: {type(error).__name__}: {error}")
         question.asked += verdict.needs
         return verdict
+
+    def _resolved(self, question: _Question, verdict: Flagged) -> Flagged:
+        """The verdict with its remedies' advice; without it where an estimate fails, for it is true all the same."""
+        try:
+            return resolved(verdict, question.resource.target.region, self._fleet.all(InstanceType))
+        except Exception as error:  # noqa: BLE001 -- a mistake in an estimate must not lose a finding
+            self._broken(question, f"a mistake of ours, please report it: its advice: {type(error).__name__}: {error}")
+            return replace(verdict, remedies=())
 
     def _broken(self, question: _Question, reason: str) -> Unknown:
         self.failures[f"detector:{question.enabled.id}", reason, False] += 1

@@ -17,8 +17,8 @@ type Registry = Mapping[str, AnyDetector]
 """Detectors by id, in alphabetical order."""
 
 
-class MissingError(Exception):
-    """A module among the detectors or the estimates that defines none."""
+class BrokenModuleError(Exception):
+    """A module among the detectors or the estimates that defines none, or cannot be loaded."""
 
 
 @cache
@@ -28,7 +28,7 @@ def registry() -> Registry:
     for id_, module in _modules(detectors):
         detector = getattr(module, "DETECTOR", None)
         if not isinstance(detector, Detector):
-            raise MissingError(f"{module.__name__} defines no DETECTOR = Detector(...)")
+            raise BrokenModuleError(f"{module.__name__} defines no DETECTOR = Detector(...)")
         found[id_] = detector
     return found
 
@@ -40,14 +40,18 @@ def estimates() -> Mapping[str, AnyEstimate]:
     for kind, module in _modules(all_estimates):
         estimate = getattr(module, "ESTIMATE", None)
         if not isinstance(estimate, Estimate):
-            raise MissingError(f"{module.__name__} defines no ESTIMATE = Estimate(...)")
+            raise BrokenModuleError(f"{module.__name__} defines no ESTIMATE = Estimate(...)")
         found[kind] = estimate
     return found
 
 
 def _modules(package: ModuleType) -> Iterator[tuple[str, ModuleType]]:
     for name in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
-        yield name.replace("_", "-"), import_module(f"{package.__name__}.{name}")
+        try:
+            module = import_module(f"{package.__name__}.{name}")
+        except Exception as error:
+            raise BrokenModuleError(f"{package.__name__}.{name} cannot be loaded: {type(error).__name__}: {error}") from error
+        yield name.replace("_", "-"), module
 
 
 def documentation(detector_id: str) -> str:

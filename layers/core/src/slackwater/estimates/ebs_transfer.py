@@ -7,6 +7,7 @@ instance for half an hour.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from math import ceil
 from typing import Final, Literal
 
@@ -27,7 +28,7 @@ from slackwater.model.estimates import (
 )
 from slackwater.model.money import Change, ec2_hour, hours
 from slackwater.model.nearest import did_you_mean
-from slackwater.model.quantities import Rate, Size, duration_words, rate_words, size_words
+from slackwater.model.quantities import Rate, Size, duration_words, own_size_words, rate_words, size_words
 from slackwater.model.resources import InstanceType
 from slackwater.model.units import GIB, MIB, MINUTE_S
 from slackwater.performance import ebs
@@ -81,6 +82,7 @@ class EbsTransferred(Result):
     volume_burst_mb_per_s: Figure = of("The same while it has credits", "MB/s")
     volume_refill_seconds: Figure | None = of("From no credits to all, at rest", "s", null="")
     unbound_seconds: Figure = of("Time with an instance that never binds", "s")
+    volume_monthly_usd: Usd | None = of("Price of the volume", "USD/month")
     hourly_usd: Usd | None = of("Price of the instance", "USD/hour")
     smallest_unbound_instance_type: str | None = of("Smallest of its family that never binds", null="none")
     smallest_unbound_hourly_usd: Usd | None = of("Its price", "USD/hour")
@@ -114,6 +116,7 @@ def work(inputs: EbsTransfer, known: Known) -> Answer[EbsTransferred]:
         volume_mb_per_s=volume.baseline.rate(operation_bytes) / 1e6,
         volume_burst_mb_per_s=volume.burst.rate(operation_bytes) / 1e6,
         volume_refill_seconds=volume.refill_s if volume.credits else None,
+        volume_monthly_usd=_volume_usd(inputs, known),
         hourly_usd=known.price(ec2_hour(this.id)),
         unbound_seconds=_seconds(alone),
         smallest_unbound_instance_type=unbound.id if unbound else None,
@@ -152,6 +155,11 @@ def _volume(inputs: EbsTransfer) -> VolumeLimits:
         raise InputError("size", f"a volume of type {name} has {smallest}GiB to {largest}GiB")
 
     iops, (least_iops, _), most_iops = inputs.volume_iops, kind.iops, kind.most_iops(size_gib)
+    least_mib_s, most_mib_s, why = 0.0, float(kind.most_mib_s), ""
+    if sized := ebs.sized_limits(name, size_gib):
+        most_iops = int(sized.iops)
+        if name != "gp2":
+            most_mib_s, why = sized.iops, f" with {size_gib} GiB"
     allowed = f"{least_iops} to {most_iops}" if least_iops < most_iops else f"{least_iops}"
     if iops is None and name in {"io1", "io2"}:
         raise InputError("volume_iops", f"{name} has what is provisioned, {allowed} IOPS for {size_gib} GiB: say how many")
@@ -159,7 +167,6 @@ def _volume(inputs: EbsTransfer) -> VolumeLimits:
         ratio = f", up to {kind.iops_per_gib} for each GiB" if kind.iops_per_gib else ""
         raise InputError("volume_iops", f"a volume of type {name} and {size_gib} GiB has {allowed} IOPS{ratio}")
 
-    least_mib_s, most_mib_s, why = 0.0, float(kind.most_mib_s), ""
     if name == "gp3":
         iops = iops or ebs.GP3_INCLUDED_IOPS
         least_mib_s, most_mib_s = ebs.GP3_INCLUDED_MIB_S, ebs.gp3_most_mib_s(iops)
@@ -169,6 +176,11 @@ def _volume(inputs: EbsTransfer) -> VolumeLimits:
         least = f"{least_mib_s:g}MiB/s to" if least_mib_s else "more than nothing, and at most"
         raise InputError("volume_throughput", f"a volume of type {name} has {least} {most_mib_s:g}MiB/s{why}")
     return ebs.volume_limits(name, size_gib, iops, throughput)
+
+
+def _volume_usd(inputs: EbsTransfer, known: Known) -> Decimal | None:
+    throughput_mib_s = ceil((inputs.volume_throughput or 0) / MIB)
+    return known.usd(*ebs.units(inputs.volume_type, ceil(inputs.size / GIB), inputs.volume_iops or 0, throughput_mib_s))
 
 
 def _like(this: InstanceType, types: Iterable[InstanceType]) -> str:
@@ -205,27 +217,25 @@ def _smallest_unbound(
 def _summary(inputs: EbsTransfer, this: InstanceType, result: EbsTransferred) -> str:
     average = " on average" if len(result.phases) > 1 else ""
     mostly = " most of the time" if len({(one.bound_by, one.limit) for one in result.phases}) > 1 else ""
-    limit = "IOPS bind" if result.limit == "iops" else "throughput binds"
-    if result.bound_by == "volume":
-        carried = _rates(result.instance_mb_per_s, result.instance_burst_mb_per_s, "for half an hour")
-        binding = f"the volume's {limit}{mostly}, not {this.id}, which carries {carried}"
-    else:
-        possible = _rates(result.volume_mb_per_s, result.volume_burst_mb_per_s, "while its credits last")
-        binding = f"{this.id}'s EBS {limit}{mostly}, not the volume, which can do {possible}"
+    binding = "the volume's" if result.bound_by == "volume" else f"{this.id}'s EBS"
+    limit = "IOPS" if result.limit == "iops" else "throughput"
+    carried = _rates(result.instance_mb_per_s, result.instance_burst_mb_per_s, "for half an hour")
+    possible = _rates(result.volume_mb_per_s, result.volume_burst_mb_per_s, "while its credits last")
     if result.smallest_unbound_instance_type is None:
         unbound = f"No {this.family} carries all that the volume can do without a burst"
     else:
         time = f": {duration_words(result.unbound_seconds)}" if result.bound_by == "instance" else ""
         unbound = f"{result.smallest_unbound_instance_type} is the smallest {this.family} that never binds{time}"
     return (
-        f"Moving {size_words(inputs.bytes)} takes {duration_words(result.seconds)} at"
-        f" {rate_words(result.mb_per_s * 1e6)}{average}: {binding}. {unbound}."
+        f"Moving {own_size_words(inputs.bytes)} takes {duration_words(result.seconds)} at"
+        f" {rate_words(result.mb_per_s * 1e6)}{average}, bound by {binding} {limit}{mostly}: {this.id} carries {carried}, the"
+        f" volume {possible}. {unbound}."
     )
 
 
 def _rates(baseline_mb_per_s: float, burst_mb_per_s: float, how_long: str) -> str:
     baseline, burst = (rate_words(mb_per_s * 1e6) for mb_per_s in (baseline_mb_per_s, burst_mb_per_s))
-    return baseline if baseline == burst else f"{baseline}, and {burst} {how_long}"
+    return baseline if baseline == burst else f"{baseline} for good and {burst} {how_long}"
 
 
 def _assumptions(inputs: EbsTransfer, this: InstanceType, instance: InstanceLimits, volume: VolumeLimits) -> tuple[str, ...]:
@@ -260,7 +270,10 @@ def _assumptions(inputs: EbsTransfer, this: InstanceType, instance: InstanceLimi
             f"rule: {this.id} is not built on Nitro: {ebs.XEN_PROVISIONED_IOPS:,} IOPS at most to an {inputs.volume_type}"
         )
     if inputs.volume_type == "standard":
-        said.append("assumed: a magnetic volume has 40 to 200 IOPS and 40 to 90 MiB/s; the lower end where none is named")
+        said.append(
+            "assumed: a magnetic volume has 40 to 200 IOPS and 40 to 90 MiB/s, the lower end where none is named; its I/O is"
+            " billed as well"
+        )
     return tuple(said)
 
 

@@ -1,17 +1,18 @@
-"""How long the burst credits of an EFS file system last, in footage that an encoder works on or by the clock.
+"""How long the burst credits of an EFS file system last: in footage that an encoder works on, in daily jobs, by the clock.
 
 Everything that is written costs credits, and everything that is read a third. Without credits a small file system has 1 MiB/s.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import Field
 
 from slackwater.model.estimates import Answer, Estimate, Figure, InputError, Inputs, Known, Result, of
 from slackwater.model.quantities import Duration, Rate, Size, binary_rate_words, duration_words, size_words
-from slackwater.model.units import GIB, HOUR_S, MIB, MINUTE_S
+from slackwater.model.units import DAY_S, GIB, HOUR_S, MIB, MINUTE_S
 from slackwater.performance import efs
 
 REPORT: Final = 'report "Can Amazon EFS replace EBS?" (2025-02-19)'
@@ -19,7 +20,7 @@ MOST_READINGS: Final = 1_000
 
 
 class EfsCredits(Inputs):
-    """An encoder's work on one file system in bursting mode, or a steady rate."""
+    """An encoder's work on one file system in bursting mode, a job every day, or a steady rate."""
 
     input: Size | None = Field(default=None, description="Size of the input, for one duration of footage")
     input_rate: Rate | None = Field(default=None, description="Bit rate of the input, in place of its size")
@@ -41,6 +42,8 @@ class EfsCredits(Inputs):
     metered_rate: Rate | None = Field(
         default=None, description="A steady rate by the clock, a byte read counted as a third of one written"
     )
+    write_per_day: Size = Field(default="0B", validate_default=True, description="Written by a job that runs every day")
+    read_per_day: Size = Field(default="0B", validate_default=True, description="Read by it")
 
 
 class Credits(Result):
@@ -51,6 +54,11 @@ class Credits(Result):
     metered_gib: Figure | None = of("Credits used, for one duration", "GiB", null="")
     footage_until_empty_hours: Figure | None = of("Footage until they are gone", "h", null="")
     wall_until_empty_hours: Figure | None = of("Time at the metered rate until then", "h", null="")
+    daily_metered_gib: Figure | None = of("Credits used by the daily job", "GiB", null="")
+    daily_earned_gib: Figure | None = of("Credits that a day earns", "GiB", null="")
+    daily_earned_gib_at_worst: Figure | None = of("The same, if it earns by size alone", "GiB", null="")
+    days_until_empty: int | None = of("Days that they carry the job", "d", null="")
+    days_until_empty_at_worst: int | None = of("The same, if it earns by size alone", "d", null="")
     initial_credits_bytes: int = of("Credits at the start", "bytes")
     write_ceiling_mib_s: Figure = of("Writing, with credits", "MiB/s")
     read_ceiling_mib_s: Figure = of("Reading, with credits", "MiB/s")
@@ -60,8 +68,17 @@ class Credits(Result):
     refill_hours_at_worst: Figure | None = of("The same, if it earns by size alone", "h", null="never")
 
 
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A daily job: its credits in bytes, and days that they last, earned at the baseline or by size alone; None for ever."""
+
+    metered: float
+    days: int | None
+    days_at_worst: int | None
+
+
 def work(inputs: EfsCredits, known: Known) -> Answer[Credits]:
-    """The credits of the footage, then of the steady rate."""
+    """The credits of the footage, then of the steady rate and of the daily job."""
     footage = _input_bytes(inputs)
     credits_bytes = efs.full_credits_bytes(inputs.stored)
     baseline = efs.baseline_bytes_per_s(inputs.stored)
@@ -75,19 +92,26 @@ def work(inputs: EfsCredits, known: Known) -> Answer[Credits]:
         footage_h = credits_bytes / metered * inputs.duration / HOUR_S if metered else None
     if inputs.metered_rate is not None:
         wall_s = efs.seconds_to_empty(credits_bytes, min(inputs.metered_rate, allowed.write), inputs.stored)
+    job = _job(inputs, credits_bytes, allowed)
+    earned = efs.earned_bytes_per_s(inputs.stored)
     result = Credits(
         written_gib=_gib(written),
         read_gib=_gib(read),
         metered_gib=_gib(metered),
         footage_until_empty_hours=footage_h,
         wall_until_empty_hours=_hours(wall_s),
+        daily_metered_gib=job and job.metered / GIB,
+        daily_earned_gib=job and baseline * DAY_S / GIB,
+        daily_earned_gib_at_worst=job and earned * DAY_S / GIB,
+        days_until_empty=job and job.days,
+        days_until_empty_at_worst=job and job.days_at_worst,
         initial_credits_bytes=credits_bytes,
         baseline_mib_s=min(baseline, allowed.write) / MIB,
         write_ceiling_mib_s=allowed.write / MIB,
         read_ceiling_mib_s=allowed.read / MIB,
-        burst_minutes_a_day=efs.burst_s_a_day(inputs.stored) / MINUTE_S,
+        burst_minutes_a_day=efs.burst_s_a_day(inputs.stored, allowed.write) / MINUTE_S,
         refill_hours=credits_bytes / baseline / HOUR_S,
-        refill_hours_at_worst=_hours(efs.seconds_to_fill(credits_bytes, efs.earned_bytes_per_s(inputs.stored))),
+        refill_hours_at_worst=_hours(efs.seconds_to_fill(credits_bytes, earned)),
     )
     return Answer(
         summary=_summary(inputs, result),
@@ -100,19 +124,40 @@ def work(inputs: EfsCredits, known: Known) -> Answer[Credits]:
 def _input_bytes(inputs: EfsCredits) -> float | None:
     """The input for one duration; None where only a metered rate is asked."""
     if inputs.input is not None and inputs.input_rate is not None:
-        raise InputError("input_rate", "is said by input already: give one of them")
+        raise InputError("input_rate", "give input or input-rate, not both")
     if not inputs.duration:
         raise InputError("duration", "no footage; such as 1h")
     if inputs.input is not None:
         return inputs.input
     if inputs.input_rate is not None:
         return inputs.input_rate * inputs.duration
-    if inputs.metered_rate is None:
-        raise InputError("input", "is needed, or input_rate, or metered_rate")
-    for field, size in (("output_size", inputs.output_size), ("pass_log", inputs.pass_log)):
-        if size:
-            raise InputError(field, "is of footage, which needs input or input_rate: input 0B if nothing is read")
+    if inputs.metered_rate is None and not inputs.write_per_day + inputs.read_per_day:
+        raise InputError("input", "nothing uses credits: give input, input-rate, write-per-day, read-per-day or metered-rate")
+    unused = EfsCredits()
+    for field in OF_FOOTAGE:
+        if getattr(inputs, field) != getattr(unused, field):
+            raise InputError(field, "is of footage, which needs input or input-rate; give input 0B if nothing is read")
     return None
+
+
+OF_FOOTAGE: Final = ("duration", "renditions", "passes", "video_share", "output_size", "pass_log")
+
+
+def _job(inputs: EfsCredits, credits_bytes: int, allowed: efs.Allowance) -> _Job | None:
+    """The daily job, as fast as its credits allow."""
+    metered = efs.metered_bytes(inputs.write_per_day, inputs.read_per_day)
+    if not metered:
+        return None
+    job_s = allowed.used(inputs.read_per_day, inputs.write_per_day)
+    if job_s > DAY_S:
+        field = "write_per_day" if inputs.write_per_day else "read_per_day"
+        most = size_words(getattr(inputs, field) * DAY_S / job_s)
+        raise InputError(field, f"the daily job takes {duration_words(job_s)} even with credits; a day has time for {most}")
+    days, at_worst = (
+        efs.days_carried(credits_bytes, metered, job_s, earned)
+        for earned in (efs.baseline_bytes_per_s(inputs.stored), efs.earned_bytes_per_s(inputs.stored))
+    )
+    return _Job(metered, days, at_worst)
 
 
 def _summary(inputs: EfsCredits, result: Credits) -> str:
@@ -132,6 +177,8 @@ def _summary(inputs: EfsCredits, result: Credits) -> str:
             words.append(f"{steady} the credits never run out: it is no more than the baseline.")
         else:
             words.append(f"{steady}, {held} last for {duration_words(result.wall_until_empty_hours * HOUR_S)}.")
+    if result.daily_metered_gib is not None:
+        words.append(_daily_words(inputs, result))
     read_at_rest = min(efs.READ_DISCOUNT * result.baseline_mib_s, result.read_ceiling_mib_s)
     write, read, rest, rest_read = (
         binary_rate_words(mib_s * MIB)
@@ -139,6 +186,24 @@ def _summary(inputs: EfsCredits, result: Credits) -> str:
     )
     words.append(f"With credits it writes at {write} or reads at {read} at most; without, at {rest} or {rest_read}.")
     return " ".join(words)
+
+
+def _daily_words(inputs: EfsCredits, result: Credits) -> str:
+    parts = {"written": inputs.write_per_day, "read": inputs.read_per_day}
+    moved = " and ".join(f"{size_words(size)} {done}" for done, size in parts.items() if size)
+    used, earned, at_worst = (
+        size_words((gib or 0) * GIB)
+        for gib in (result.daily_metered_gib, result.daily_earned_gib, result.daily_earned_gib_at_worst)
+    )
+    last, last_at_worst = _last_words(result.days_until_empty), _last_words(result.days_until_empty_at_worst)
+    words = f"{moved} a day uses {used} of burst credits, and a day earns {earned}: {last}"
+    if last != last_at_worst:
+        words += f" ({last_at_worst} if it earns {at_worst}, by size alone)"
+    return f"{words}."
+
+
+def _last_words(days: int | None) -> str:
+    return "they are back every day" if days is None else f"they are gone on day {days + 1:,}"
 
 
 def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
@@ -150,9 +215,11 @@ def _assumptions(inputs: EfsCredits, *, footage: bool) -> tuple[str, ...]:
         ),
         (
             "assumed: credits are earned at the baseline; of a file system below 20 GiB AWS states the floor of 1 MiB/s for its"
-            " throughput only, so the time to refill is given without it too"
+            " throughput only, so what it earns by size alone is given too"
         ),
     ]
+    if inputs.write_per_day or inputs.read_per_day:
+        said.append("assumed: the daily job runs as fast as credits allow, and nothing else uses them")
     if footage:
         said += [
             "assumed: credits earned meanwhile are not counted in the footage, so it is rather more",

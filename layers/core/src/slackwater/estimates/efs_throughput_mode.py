@@ -5,8 +5,7 @@ Bursting lives on credits, Provisioned is paid for whether it is used or not, an
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from math import ceil
 from typing import Final, Literal
 
@@ -26,22 +25,18 @@ from slackwater.model.estimates import (
     usd_words,
 )
 from slackwater.model.money import (
-    EFS_ELASTIC_READ,
-    EFS_ELASTIC_WRITE,
     EFS_PROVISIONED_THROUGHPUT,
     Change,
     amount,
     ebs_storage,
     efs_storage,
 )
-from slackwater.model.quantities import Rate, Size, binary_rate_words, duration_words, size_words
-from slackwater.model.units import GIB, HOUR_S, MIB
+from slackwater.model.quantities import Rate, Size, size_words
+from slackwater.model.units import DAY_S, GIB, HOUR_S, MIB
 from slackwater.performance import efs
-from slackwater.performance.efs import Allowance, EfsMode
+from slackwater.performance.efs import EfsMode, Fit, Load
 
 REPORT: Final = 'report "Can Amazon EFS replace EBS?" (2025-02-19)'
-NOISE: Final = 1e-9
-"""Binary noise: a share of 1 is still all that is allowed."""
 
 
 class EfsThroughputMode(Inputs):
@@ -67,6 +62,7 @@ class Mode(Result):
     carries_peak: bool = of("Carries the peak")
     sustains_month: bool = of("Carries the month")
     why_not: str | None = of("Why not", null="")
+    credits_last_days: Figure | None = of("Credits last at the month's average", "d", null="")
     read_ceiling_mib_s: Figure = of("Reading at most", "MiB/s")
     write_ceiling_mib_s: Figure = of("Writing at most", "MiB/s")
     clients_at_least: int = of("Clients that the peak needs")
@@ -84,38 +80,12 @@ class Modes(Result):
 class Choice(Result):
     """The modes, and the cheapest that does."""
 
-    recommended: EfsMode | None = of("The cheapest that carries it", null="none")
+    recommended: EfsMode | None = of("The cheapest that carries it", null="none, or it depends on the month")
     modes: Modes = of("Modes")
     peak_mib_s: Figure = of("Peak", "MiB/s")
     average_mib_s: Figure = of("Average of the month", "MiB/s")
     provisioned_mib_s: Figure = of("Provisioned, as priced", "MiB/s")
     break_even_average_percent: Figure | None = of("Average use above which Elastic is dearer", "%")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Load:
-    """What moves, in bytes a second: at most, and on average over the month."""
-
-    peak_read: float
-    peak_write: float
-    average_read: float
-    average_write: float
-
-    @property
-    def peak(self) -> float:
-        return self.peak_read + self.peak_write
-
-    @property
-    def average(self) -> float:
-        return self.average_read + self.average_write
-
-    @property
-    def peak_metered(self) -> float:
-        return efs.metered_bytes(self.peak_write, self.peak_read)
-
-    @property
-    def average_metered(self) -> float:
-        return efs.metered_bytes(self.average_write, self.average_read)
 
 
 def work(inputs: EfsThroughputMode, known: Known) -> Answer[Choice]:
@@ -124,21 +94,28 @@ def work(inputs: EfsThroughputMode, known: Known) -> Answer[Choice]:
         raise InputError("operation_size", "an operation moves 1B at least")
     load = _load(inputs, known)
     provisioned_mib_s = _provisioned_mib_s(inputs, load)
-    units = _units(inputs, provisioned_mib_s)
-    modes: dict[EfsMode, Mode] = {
-        mode: _mode(mode, inputs, load, provisioned_mib_s, throughput, known) for mode, throughput in units.items()
-    }
-    recommended = _recommended(modes)
-    result = Choice(
-        recommended=recommended,
-        modes=Modes(bursting=modes["bursting"], provisioned=modes["provisioned"], elastic=modes["elastic"]),
-        peak_mib_s=load.peak / MIB,
-        average_mib_s=load.average / MIB,
+    fits = efs.fits(
+        load,
+        known.region,
+        one_zone=inputs.efs == "one-zone",
+        standard_bytes=inputs.stored,
         provisioned_mib_s=provisioned_mib_s,
-        break_even_average_percent=_break_even_percent(inputs, known),
+    )
+    modes = {mode: _mode(mode, fit, inputs, load, known) for mode, fit in fits.items()}
+    cheapest = efs.cheapest(fits, known.usd)
+    depends = (
+        fits["elastic"].carries and fits["elastic"].units is None and not (cheapest and not modes[cheapest].throughput_usd)
+    )
+    result = Choice(
+        recommended=None if depends else cheapest,
+        modes=Modes(bursting=modes["bursting"], provisioned=modes["provisioned"], elastic=modes["elastic"]),
+        peak_mib_s=load.peak_bytes_per_s / MIB,
+        average_mib_s=load.moved_bytes / load.month_s / MIB,
+        provisioned_mib_s=provisioned_mib_s,
+        break_even_average_percent=_break_even_percent(load, known),
     )
     return Answer(
-        summary=_summary(modes, recommended),
+        summary=_summary(fits, modes, cheapest, _elastic_words(inputs, modes, cheapest, known) if depends else None),
         result=result,
         assumptions=_assumptions(inputs, load),
         sources=(
@@ -148,11 +125,11 @@ def work(inputs: EfsThroughputMode, known: Known) -> Answer[Choice]:
             "Amazon EFS pricing",
             REPORT,
         ),
-        alternatives=tuple(_alternative(mode, modes[mode], (_stored(inputs), *units[mode])) for mode in modes),
+        alternatives=tuple(_alternative(mode, fit, _stored(inputs)) for mode, fit in fits.items()),
     )
 
 
-def _load(inputs: EfsThroughputMode, known: Known) -> _Load:
+def _load(inputs: EfsThroughputMode, known: Known) -> Load:
     month_s = float(known.hours_per_month) * HOUR_S
     average = (inputs.read_per_month + inputs.write_per_month) / month_s
     peak = average if inputs.peak is None else inputs.peak
@@ -160,24 +137,20 @@ def _load(inputs: EfsThroughputMode, known: Known) -> _Load:
         raise InputError(
             "peak", f"is below the month's average, {average / MIB:,.4g} MiB/s; at least {ceil(average / MIB)}MiB/s"
         )
-    read_share = _read_share(inputs)
-    return _Load(
-        peak_read=peak * read_share,
-        peak_write=peak * (1 - read_share),
-        average_read=average * read_share,
-        average_write=average * (1 - read_share),
+    return Load(
+        read_bytes=inputs.read_per_month,
+        write_bytes=inputs.write_per_month,
+        month_s=month_s,
+        peak_bytes_per_s=peak,
+        operations_per_s=peak / inputs.operation_size if inputs.operation_size else 0,
+        operation_bytes=inputs.operation_size,
     )
 
 
-def _read_share(inputs: EfsThroughputMode) -> float:
-    moved = inputs.read_per_month + inputs.write_per_month
-    return inputs.read_per_month / moved if moved else 0.0
-
-
-def _provisioned_mib_s(inputs: EfsThroughputMode, load: _Load) -> float:
-    least, most = efs.PROVISIONED_MIB_S
+def _provisioned_mib_s(inputs: EfsThroughputMode, load: Load) -> float:
     if inputs.provisioned is None:
-        return min(most, max(least, ceil(round(load.peak_metered / MIB, 6))))
+        return load.provisioned_mib_s
+    least, most = efs.PROVISIONED_MIB_S
     if not least <= inputs.provisioned / MIB <= most:
         raise InputError("provisioned", f"{inputs.provisioned / MIB:,.4g} MiB/s; from {least}MiB/s to {most}MiB/s can be had")
     return inputs.provisioned / MIB
@@ -188,122 +161,75 @@ def _stored(inputs: EfsThroughputMode) -> Change:
     return Change(efs_storage("Standard", one_zone=one_zone, elastic=False), amount(inputs.stored / GIB))
 
 
-def _units(inputs: EfsThroughputMode, provisioned_mib_s: float) -> dict[EfsMode, tuple[Change, ...]]:
-    """What each mode bills for throughput in a month."""
-    return {
-        "bursting": (),
-        "provisioned": (efs.provisioned_units(provisioned_mib_s, inputs.stored),),
-        "elastic": efs.elastic_units(inputs.read_per_month, inputs.write_per_month, inputs.operation_size),
-    }
-
-
-def _mode(
-    mode: EfsMode,
-    inputs: EfsThroughputMode,
-    load: _Load,
-    provisioned_mib_s: float,
-    throughput: tuple[Change, ...],
-    known: Known,
-) -> Mode:
-    one_zone, provisioned = inputs.efs == "one-zone", provisioned_mib_s * MIB
-    allowed = efs.allows(
-        mode, known.region, one_zone=one_zone, standard_bytes=inputs.stored, provisioned_bytes_per_s=provisioned
-    )
-    limits = efs.limits(mode, one_zone=one_zone)
-    bursts = mode == "bursting" or (mode == "provisioned" and efs.is_bursting(provisioned, inputs.stored))
-    too_fast = [
-        *_excess(allowed, binary_rate_words, load.peak_read, load.peak_write),
-        *_excess(limits.operations, _operations_words, *_operations(inputs, load)),
-    ]
-    runs_dry = _runs_dry(inputs, load, allowed) if bursts else []
-    throughput_usd = known.usd(*throughput)
+def _mode(mode: EfsMode, fit: Fit, inputs: EfsThroughputMode, load: Load, known: Known) -> Mode:
+    clients = load.peak_bytes_per_s / efs.limits(mode, one_zone=inputs.efs == "one-zone").client_bytes_per_s
+    throughput_usd = None if fit.units is None else known.usd(*fit.units)
     gp3 = known.price(ebs_storage("gp3"))
     return Mode(
         storage_usd=known.usd(_stored(inputs)),
         throughput_usd=throughput_usd,
-        monthly_usd=known.usd(_stored(inputs), *throughput),
-        carries_peak=not too_fast,
-        sustains_month=not runs_dry,
-        why_not="; ".join([*too_fast, *runs_dry]) or None,
-        read_ceiling_mib_s=allowed.read / MIB,
-        write_ceiling_mib_s=allowed.write / MIB,
-        clients_at_least=max(1, ceil(load.peak / limits.client_bytes_per_s)),
+        monthly_usd=None if fit.units is None else known.usd(_stored(inputs), *fit.units),
+        carries_peak=not fit.too_fast,
+        sustains_month=fit.runs_dry is None,
+        why_not=fit.why_not or (UNSAID if fit.units is None else None),
+        credits_last_days=None if fit.credits_last_s is None else fit.credits_last_s / DAY_S,
+        read_ceiling_mib_s=fit.allowed.read / MIB,
+        write_ceiling_mib_s=fit.allowed.write / MIB,
+        clients_at_least=max(1, ceil(clients)),
         throughput_as_gp3_gib=float(throughput_usd / gp3) if throughput_usd is not None and gp3 else None,
     )
 
 
-def _operations(inputs: EfsThroughputMode, load: _Load) -> tuple[float, float]:
-    """Reads and writes a second at the peak; none where their size is not known."""
-    if not inputs.operation_size:
-        return 0.0, 0.0
-    return load.peak_read / inputs.operation_size, load.peak_write / inputs.operation_size
+UNSAID: Final = "what it costs is unknown without read-per-month and write-per-month"
 
 
-def _excess(allowed: Allowance, words: Callable[[float], str], read: float, write: float) -> list[str]:
-    used = allowed.used(read, write)
-    if used <= 1 + NOISE:
-        return []
-    return [f"the peak is {used:,.2f} times what it allows, {words(allowed.read)} read or {words(allowed.write)} written"]
-
-
-def _operations_words(per_s: float) -> str:
-    return f"{per_s:,.0f} operations/s"
-
-
-def _runs_dry(inputs: EfsThroughputMode, load: _Load, allowed: Allowance) -> list[str]:
-    """What to say where the month's average is more than a file system that bursts has for good."""
-    average = min(load.average_metered, allowed.write)
-    dry_s = efs.seconds_to_empty(efs.full_credits_bytes(inputs.stored), average, inputs.stored)
-    if dry_s is None:
-        return []
-    return [
-        (
-            f"the month's average is {binary_rate_words(load.average_metered)} metered and its baseline"
-            f" {binary_rate_words(efs.baseline_bytes_per_s(inputs.stored))}, so its credits are gone after"
-            f" {duration_words(dry_s)}"
-        )
-    ]
-
-
-def _recommended(modes: dict[EfsMode, Mode]) -> EfsMode | None:
-    """The cheapest of those that do; all pay the same for storage, so its price need not be known."""
-    fitting = {mode: one.throughput_usd for mode, one in modes.items() if _carries(one) and one.throughput_usd is not None}
-    return min(fitting, key=lambda mode: fitting[mode], default=None)
-
-
-def _break_even_percent(inputs: EfsThroughputMode, known: Known) -> float | None:
+def _break_even_percent(load: Load, known: Known) -> float | None:
     """For the month's mix of reads and writes, without what the size includes."""
-    read_share = _read_share(inputs)
     provisioned = known.price(EFS_PROVISIONED_THROUGHPUT)
-    elastic = known.usd(
-        *(Change(item, amount(share)) for item, share in ((EFS_ELASTIC_READ, read_share), (EFS_ELASTIC_WRITE, 1 - read_share)))
-    )
+    elastic = known.usd(*efs.elastic_units(GIB * load.read_share, GIB * (1 - load.read_share), load.operation_bytes))
     if provisioned is None or not elastic:
         return None
-    metered_per_byte = efs.metered_bytes(1 - read_share, read_share)
-    return efs.break_even_share(provisioned, elastic, metered_per_byte, known.hours_per_month) * 100
+    return efs.break_even_share(provisioned, elastic, load.metered_per_byte, known.hours_per_month) * 100
 
 
-def _summary(modes: dict[EfsMode, Mode], recommended: EfsMode | None) -> str:
-    if recommended:
-        monthly = usd_words(modes[recommended].monthly_usd)
-        words = [f"{recommended.capitalize()} is the cheapest that carries this: {monthly} a month."]
-    elif any(_carries(one) for one in modes.values()):
-        words = ["No price is known of what carries this."]
+def _elastic_words(inputs: EfsThroughputMode, modes: Mapping[EfsMode, Mode], cheapest: EfsMode | None, known: Known) -> str:
+    """Where it turns on the month, of which nothing was said."""
+    words = "It depends on what moves in a month"
+    if cheapest and (other := modes[cheapest].throughput_usd) is not None:
+        most = efs.elastic_for(other, known.usd, inputs.operation_size)
+        if most:
+            words += (
+                f": Elastic is the cheapest below {size_words(most.write)} written or {size_words(most.read)} read,"
+                f" {cheapest.capitalize()} above, which {_cost_words(modes[cheapest])}"
+            )
+    return f"{words}. The peak counts as writes: say read-per-month and write-per-month."
+
+
+def _summary(fits: Mapping[EfsMode, Fit], modes: Mapping[EfsMode, Mode], cheapest: EfsMode | None, depends: str | None) -> str:
+    words = []
+    if depends:
+        words.append(depends)
+    elif cheapest:
+        words.append(f"{cheapest.capitalize()} is the cheapest that carries this: it {_cost_words(modes[cheapest])}.")
+        if note := fits[cheapest].note:
+            words.append(f"{note}.")
+    elif any(fit.carries for fit in fits.values()):
+        words.append("No price is known of what carries this.")
     else:
-        words = ["No mode carries this."]
-    for mode, one in modes.items():
-        if mode != recommended:
-            others = f"costs {usd_words(one.monthly_usd)}" if _carries(one) else f"does not: {one.why_not}"
-            words.append(f"{mode.capitalize()} {others}.")
+        words.append("No mode carries this.")
+    for mode, fit in fits.items():
+        if not fit.carries:
+            words.append(f"{mode.capitalize()} does not: {fit.why_not}.")
+        elif mode != cheapest and fit.units is not None:
+            words.append(f"{mode.capitalize()} {_cost_words(modes[mode])}.")
     return " ".join(words)
 
 
-def _carries(one: Mode) -> bool:
-    return one.carries_peak and one.sustains_month
+def _cost_words(mode: Mode) -> str:
+    return "has no known price" if mode.monthly_usd is None else f"costs {usd_words(mode.monthly_usd)} a month"
 
 
-def _assumptions(inputs: EfsThroughputMode, load: _Load) -> tuple[str, ...]:
+def _assumptions(inputs: EfsThroughputMode, load: Load) -> tuple[str, ...]:
     said = [
         f"assumed: all of {size_words(inputs.stored)} is in Standard; colder classes cost less and earn no throughput",
         "rule: a byte read is metered as a third of one written; Elastic bills it whole",
@@ -314,7 +240,7 @@ def _assumptions(inputs: EfsThroughputMode, load: _Load) -> tuple[str, ...]:
     ]
     if inputs.peak is None:
         said.append("assumed: the peak is the month's average, as none was named")
-    if not inputs.read_per_month + inputs.write_per_month and load.peak:
+    if not load.moved_bytes and load.peak_bytes_per_s:
         said.append("assumed: the peak is all writes, as nothing was said of the month")
     if inputs.provisioned is None:
         said.append("assumed: provisioned is what the peak is metered as, in whole MiB/s")
@@ -328,13 +254,14 @@ def _assumptions(inputs: EfsThroughputMode, load: _Load) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _alternative(mode: EfsMode, one: Mode, units: tuple[Change, ...]) -> Alternative:
-    solves = _carries(one)
+def _alternative(mode: EfsMode, fit: Fit, stored: Change) -> Alternative:
     return Alternative(
         id=mode,
-        summary=f"{mode} throughput" if solves else f"{mode} throughput does not carry it: {one.why_not}",
-        solves=solves,
-        changes=tuple(Change(unit.item, -unit.quantity) for unit in units if unit.quantity),
+        summary=f"{mode} throughput" if fit.carries else f"{mode} throughput does not carry it: {fit.why_not}",
+        solves=fit.carries,
+        changes=None
+        if fit.units is None
+        else tuple(Change(unit.item, -unit.quantity) for unit in (stored, *fit.units) if unit.quantity),
     )
 
 

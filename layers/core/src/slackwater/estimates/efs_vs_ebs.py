@@ -35,7 +35,7 @@ from slackwater.model.units import GIB, HOUR_S, MINUTE_S
 REPORT: Final = 'report "Can Amazon EFS replace EBS?" (2025-02-19)'
 LEAST_HOURS: Final = 1 / 3_600
 MOST_HOURS: Final = 100_000
-LONGEST_CSV: Final = 500_000
+LONGEST_CSV: Final = 2_000_000
 ONE_LINE: Final = 40
 """As much of a wrong line as is worth repeating."""
 
@@ -131,18 +131,19 @@ def work(inputs: EfsVsEbs, known: Known) -> Answer[Costs]:
     ebs_gib_usd = known.usd(Change(ebs_item, ebs_hours / known.hours_per_month))
     ebs_usd = None if allocated is None or ebs_gib_usd is None else allocated * ebs_gib_usd
     even = float(efs_usd / ebs_gib_usd) if efs_usd is not None and ebs_gib_usd else None
+    suffices = None if allocated is None else allocated >= use.most_gib
     result = Costs(
         efs_usd=efs_usd,
         ebs_usd=ebs_usd,
         break_even_allocated_gib=even,
         break_even_ratio=even / float(use.mean_gib) if even is not None and use.mean_gib else None,
-        cheaper=_cheaper(efs_usd, ebs_usd),
+        cheaper=_cheaper(efs_usd, ebs_usd) if suffices else None,
         efs_hours=float(use.hours),
         ebs_hours=float(ebs_hours),
         used_mean_gib=float(use.mean_gib),
         used_most_gib=use.most_gib,
         allocated_gib=allocated,
-        allocated_suffices=None if allocated is None else allocated >= use.most_gib,
+        allocated_suffices=suffices,
     )
     return Answer(
         summary=_summary(inputs, result),
@@ -154,11 +155,11 @@ def work(inputs: EfsVsEbs, known: Known) -> Answer[Costs]:
 
 def _use(inputs: EfsVsEbs, known: Known) -> _Use:
     if inputs.used is not None and inputs.usage_csv is not None:
-        raise InputError("usage_csv", "is said by used already: give one of them")
+        raise InputError("usage_csv", "give used or usage-csv, not both")
     if inputs.usage_csv is not None:
         return _integrated(_points(inputs.usage_csv))
     if inputs.used is None:
-        raise InputError("used", "is needed, or usage_csv")
+        raise InputError("used", "give used or usage-csv")
     gib = inputs.used / GIB
     return _Use(mean_gib=amount(gib), most_gib=gib, hours=amount(inputs.hours) if inputs.hours else known.hours_per_month)
 
@@ -180,7 +181,8 @@ def _points(csv: str) -> list[tuple[float, float]]:
             )
         points.append((minute, gib))
     if not points or points[-1][0] == points[0][0]:
-        raise InputError("usage_csv", "no time passes in it; it needs lines minute,GiB of two different minutes at least")
+        problem = "one point is not enough" if len(points) == 1 else "no time passes in it"
+        raise InputError("usage_csv", f"{problem}; give lines minute,GiB of two different minutes at least")
     if points[-1][0] > MOST_HOURS * HOUR_S / MINUTE_S:
         raise InputError("usage_csv", f"minute {points[-1][0]:g} is after {MOST_HOURS:,} hours; give less at a time")
     return points
@@ -222,11 +224,14 @@ NAMES: Final = {"one-zone": "EFS One Zone", "regional": "EFS Regional"}
 def _summary(inputs: EfsVsEbs, result: Costs) -> str:
     used, volume = size_words(result.used_mean_gib * GIB), f"{inputs.ebs} volume"
     mean = " on average" if inputs.usage_csv is not None else ""
-    words = (
-        f"{NAMES[inputs.efs]} costs {usd_words(result.efs_usd)} for {duration_words(result.efs_hours * HOUR_S)} of {used}{mean}"
-    )
+    same_hours = result.efs_hours == result.ebs_hours
+    words, its_hours = "", "" if same_hours else f" for {duration_words(result.ebs_hours * HOUR_S)}"
+    if result.allocated_suffices is False:
+        words = f"The volume is too small: {size_words(result.used_most_gib * GIB)} are used at most. "
+    efs_hours = duration_words(result.efs_hours * HOUR_S)
+    words += f"{NAMES[inputs.efs]} {_costs(result.efs_usd, f' for {efs_hours} of {used}{mean}')}"
     if result.allocated_gib is not None:
-        words += f"; a {volume} of {result.allocated_gib:,} GiB {usd_words(result.ebs_usd)}"
+        words += f"; a {volume} of {result.allocated_gib:,} GiB {_costs(result.ebs_usd, its_hours)}"
     match result.cheaper:
         case "equal":
             words += ": as much"
@@ -234,13 +239,13 @@ def _summary(inputs: EfsVsEbs, result: Costs) -> str:
             words += f": {'EFS' if result.cheaper == 'efs' else 'the volume'} is cheaper"
     words += "."
     if result.break_even_allocated_gib is not None and result.break_even_ratio is not None:
-        words += (
-            f" A {volume} of {size_words(result.break_even_allocated_gib * GIB)}, {result.break_even_ratio:.3g} times what is"
-            " used, would cost the same."
-        )
-    if result.allocated_suffices is False:
-        words += f" The volume is too small: {size_words(result.used_most_gib * GIB)} are used at most."
+        times = f", {result.break_even_ratio:.3g} times what is used," if same_hours else its_hours
+        words += f" A {volume} of {size_words(result.break_even_allocated_gib * GIB)}{times} would cost the same."
     return words
+
+
+def _costs(usd: Decimal | None, what_for: str) -> str:
+    return "has no known price" if usd is None else f"costs {usd_words(usd)}{what_for}"
 
 
 def _assumptions(inputs: EfsVsEbs, known: Known) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How long a transfer takes once the network credits are gone, and what would carry it.
+"""How long a transfer takes once the network credits are gone, and what carries it: larger types, endpoints.
 
 An instance whose peak is above its baseline starts with a full bucket of credits and bursts on it, usually for 5 to 60
 minutes; then it has its baseline. AWS publishes no bucket's size, so the answer is a range.
@@ -13,9 +13,9 @@ from pydantic import Field
 
 from slackwater.model.estimates import Alternative, Answer, Estimate, Figure, InputError, Inputs, Known, Result, Usd, of
 from slackwater.model.money import VPC_ENDPOINT_GIB, VPC_ENDPOINT_HOUR, Change, amount, ec2_hour, hours
-from slackwater.model.quantities import Rate, Size, duration_words, rate_words, size_words
+from slackwater.model.quantities import Rate, Size, duration_words, own_size_words, rate_words
 from slackwater.model.resources import InstanceType
-from slackwater.model.units import GIB, MINUTE_S
+from slackwater.model.units import GIB, MINUTE_S, bytes_per_s_of_gbps
 from slackwater.performance import network
 
 REPORT: Final = 'report "Your network I/O credits are zero!" (2023-12-06)'
@@ -26,10 +26,11 @@ class NetworkTransfer(Inputs):
 
     instance_type: str = Field(max_length=64, description="The instance it goes through")
     bytes: Size | None = Field(default=None, description="How much goes through it")
-    needed_rate: Rate | None = Field(default=None, description="How fast it should go; as fast as its peak without it")
+    needed_rate: Rate | None = Field(default=None, description="How fast it should go, and no faster; its peak without it")
     families: list[Annotated[str, Field(max_length=32)]] = Field(
         default=[], max_length=20, description="Families to look for a type in; its own and a general one without it"
     )
+    zones: int = Field(default=1, ge=1, le=6, description="Zones of an interface endpoint, for its price")
 
 
 class Carrier(Result):
@@ -45,10 +46,10 @@ class Carrier(Result):
 class Endpoint(Result):
     """A VPC endpoint: what it costs, and whom it helps."""
 
-    hourly_usd: Usd | None = of("By the hour", "USD/hour")
+    hourly_usd: Usd | None = of("By the hour and zone", "USD/hour")
     per_gib_usd: Usd | None = of("By the GiB", "USD/GiB")
-    monthly_usd: Usd | None = of("A month of it", "USD/month")
-    transfer_usd: Usd | None = of("This transfer", "USD", null="")
+    monthly_usd: Usd | None = of("Its hours in a month, all zones", "USD/month")
+    transfer_usd: Usd | None = of("Data of this transfer", "USD", null="")
     helps: str = of("Whom it helps")
 
 
@@ -56,7 +57,7 @@ class Endpoints(Result):
     """Ways past the instance, for traffic to AWS services."""
 
     gateway: Endpoint = of("Gateway endpoint")
-    interface: Endpoint = of("Interface endpoint in one zone")
+    interface: Endpoint = of("Interface endpoint")
 
 
 class Transfer(Result):
@@ -66,7 +67,7 @@ class Transfer(Result):
     peak_mb_per_s: Figure = of("Peak", "MB/s")
     needed_mb_per_s: Figure = of("Needed", "MB/s")
     seconds_at_baseline: Figure | None = of("With the burst gone", "s", null="")
-    seconds_range: tuple[Figure, Figure] | None = of("With a burst of 60 to 5 minutes first", "s", null="")
+    seconds_range: tuple[Figure, Figure] | None = of("With 5 to 60 minutes of burst first, best to worst", "s", null="")
     instance_types: list[Carrier] = of("The smallest type of each family that carries it, else its largest")
     without_burst: list[Carrier] = of("The smallest of each that carries it and has no burst")
     endpoints: Endpoints = of("Past the instance")
@@ -88,11 +89,7 @@ def work(inputs: NetworkTransfer, known: Known) -> Answer[Transfer]:
         at_worst, at_best = (
             network.transfer_s(inputs.bytes, slow, fast, minutes * MINUTE_S) for minutes in network.BURST_MINUTES
         )
-    families = inputs.families or [*filter(None, (this.family, network.general_family(this.id)))]
-    by_family = [
-        [one for one in known.family(family, "families") if family == this.family or one.vcpus >= this.vcpus]
-        for family in dict.fromkeys(families)
-    ]
+    by_family = _named(inputs.families, known) if inputs.families else _like(this, known)
     smallest = network.smallest_that_carries
     steady_by_family = [[one for one in types if not network.can_burst(one)] for types in by_family]
     carriers = [found for types in by_family if (found := smallest(types, needed) or network.largest(types))]
@@ -105,64 +102,98 @@ def work(inputs: NetworkTransfer, known: Known) -> Answer[Transfer]:
         seconds_range=None if at_best is None or at_worst is None else (at_best, at_worst),
         instance_types=[_carrier(one, needed, known) for one in carriers],
         without_burst=[_carrier(one, needed, known) for one in steady],
-        endpoints=_endpoints(inputs.bytes, known),
+        endpoints=_endpoints(inputs, known),
     )
     return Answer(
         summary=_summary(this, inputs, result),
         result=result,
-        assumptions=_assumptions(inputs, this),
+        assumptions=_assumptions(inputs, this, needed),
         sources=(
             'Amazon EC2 User Guide, "Amazon EC2 instance network bandwidth"',
             f"{this.id}: {this.source}",
             REPORT,
         ),
-        alternatives=_alternatives(this, carriers, steady, needed, inputs.bytes),
+        alternatives=_alternatives(this, carriers, steady, needed, inputs),
     )
 
 
+def _named(families: list[str], known: Known) -> list[list[InstanceType]]:
+    return [known.family(family, "families") for family in dict.fromkeys(families)]
+
+
+def _like(this: InstanceType, known: Known) -> list[list[InstanceType]]:
+    """Its own family, and a general one, of which nothing smaller would do."""
+    general = network.general_family(this.id)
+    larger = [one for one in known.sizes(general) if one.vcpus >= this.vcpus] if general and general != this.family else []
+    return [known.sizes(this.family), *([larger] if larger else [])]
+
+
 def _summary(this: InstanceType, inputs: NetworkTransfer, result: Transfer) -> str:
-    bandwidth = f"{this.id} carries {_mb_words(result.baseline_mb_per_s)} for as long as you like"
+    size = "" if inputs.bytes is None else own_size_words(inputs.bytes)
+    baseline, peak, needed = map(_mb_words, (result.baseline_mb_per_s, result.peak_mb_per_s, result.needed_mb_per_s))
+    if inputs.needed_rate is not None and result.needed_mb_per_s <= result.baseline_mb_per_s:
+        takes = f" At {needed}, {size} takes {duration_words(result.seconds_at_baseline or 0)}." if size else ""
+        return f"{this.id} carries the {needed} you need without credits: its baseline is {baseline}.{takes}"
+    said = f"{this.id} carries {baseline} for as long as you like"
     if network.can_burst(this):
-        bandwidth += f", and up to {_mb_words(result.peak_mb_per_s)} while its hidden credits last"
-    if inputs.bytes is not None and result.seconds_at_baseline is not None and result.seconds_range is not None:
+        said += f", and up to {peak} while its hidden credits last"
+    if result.seconds_at_baseline is not None and result.seconds_range is not None:
         at_baseline, at_best, at_worst = map(duration_words, (result.seconds_at_baseline, *result.seconds_range))
-        bandwidth += f": {size_words(inputs.bytes)} takes {at_baseline}"
+        said += f": {size} takes {at_baseline}"
         if at_best != at_baseline:
-            span = at_best if at_best == at_worst else f"{at_best} to {at_worst}"
-            bandwidth += f" with the burst gone, {span} with a burst first"
+            span = at_best if at_best == at_worst else f"{at_best} at best and {at_worst} at worst"
+            said += f" with the burst gone; with a burst first, {span}"
+    return f"{said}." if inputs.needed_rate is None else f"{said}. {_what_carries(this, result, needed)}"
+
+
+def _what_carries(this: InstanceType, result: Transfer, needed: str) -> str:
+    """What to say of a rate above the baseline."""
     carrying = [one.instance_type for one in result.instance_types if one.carries]
     lacking = [one.instance_type.partition(".")[0] for one in result.instance_types if not one.carries]
     some = f"{' or '.join(carrying)} does" if carrying else ""
     none = f"no {' or '.join(lacking)} does" if lacking else ""
-    needed = _mb_words(result.needed_mb_per_s)
-    if result.needed_mb_per_s <= result.baseline_mb_per_s:
-        return f"{bandwidth}."
-    return f"{bandwidth}. It does not carry {needed} without credits; {', '.join(filter(None, (some, none)))}."
+    others = ", ".join(filter(None, (some, none)))
+    if result.needed_mb_per_s <= result.peak_mb_per_s:
+        return f"It does not carry {needed} without credits; {others}."
+    bursting = " even while it bursts" if network.can_burst(this) else ""
+    return f"It does not carry {needed}{bursting}; without credits {others}."
 
 
 def _mb_words(mb_per_s: float) -> str:
     return rate_words(mb_per_s * 1e6)
 
 
-def _assumptions(inputs: NetworkTransfer, this: InstanceType) -> tuple[str, ...]:
+FIRST_TIER_BYTES: Final = 10**15
+"""An interface endpoint's data has its first price up to a petabyte a month, and lower ones above. AWS PrivateLink, pricing."""
+
+
+def _assumptions(inputs: NetworkTransfer, this: InstanceType, needed: float) -> tuple[str, ...]:
     shortest, longest = network.BURST_MINUTES
-    flow = f"{network.SINGLE_FLOW_GBPS:g} Gbps"
-    said = [
-        (
+    said = []
+    if network.can_burst(this) and needed > network.baseline(this):
+        said.append(
             f"assumed: a burst lasts {shortest} to {longest} minutes, as AWS says it usually does; no bucket's size is"
             " published, and a burst is best effort even with credits"
-        ),
-        (
-            f"rule: one flow carries at most {flow} outside a cluster placement group, and an instance of less than 32 vCPUs"
-            " as much through an internet gateway: use several flows"
-        ),
+        )
+    if inputs.needed_rate is None:
+        said.append(f"assumed: needed is what {this.id} reaches at its peak, as no rate was named")
+    elif inputs.bytes is not None and needed < network.peak(this):
+        said.append("rule: the transfer goes no faster than the rate that is needed, even where more is there")
+    if needed > bytes_per_s_of_gbps(network.SINGLE_FLOW_GBPS):
+        said.append(
+            f"rule: one flow carries at most {network.SINGLE_FLOW_GBPS:g} Gbps outside a cluster placement group, and an"
+            " instance of less than 32 vCPUs as much through an internet gateway: use several flows"
+        )
+    said += [
         "rule: each direction has an allowance and credits of its own, and a proxy uses both",
         "assumed: nothing else goes through the instance, and neither packets a second nor CPU is its limit",
         "assumed: Linux on demand, list prices",
-        "assumed: other families' types are no smaller than it in vCPUs; Graviton and x86 do not run each other's images",
     ]
-    if inputs.needed_rate is None:
-        said.append(f"assumed: needed is what {this.id} reaches at its peak, as no rate was named")
+    general = network.general_family(this.id)
+    if not inputs.families and general not in {None, this.family}:
+        said.append(f"assumed: a type of {general} has no fewer vCPUs than {this.id}")
+    if inputs.bytes is not None and inputs.bytes > FIRST_TIER_BYTES:
+        said.append("assumed: all data of an interface endpoint at the first petabyte's price; it is lower above that")
     return tuple(said)
 
 
@@ -176,8 +207,8 @@ def _carrier(one: InstanceType, needed: float, known: Known) -> Carrier:
     )
 
 
-def _endpoints(size: float | None, known: Known) -> Endpoints:
-    hour = known.price(VPC_ENDPOINT_HOUR)
+def _endpoints(inputs: NetworkTransfer, known: Known) -> Endpoints:
+    size, hour = inputs.bytes, known.price(VPC_ENDPOINT_HOUR)
     free = Decimal(0)
     return Endpoints(
         gateway=Endpoint(
@@ -190,7 +221,7 @@ def _endpoints(size: float | None, known: Known) -> Endpoints:
         interface=Endpoint(
             hourly_usd=hour,
             per_gib_usd=known.price(VPC_ENDPOINT_GIB),
-            monthly_usd=None if hour is None else hour * known.hours_per_month,
+            monthly_usd=None if hour is None else hour * known.hours_per_month * inputs.zones,
             transfer_usd=None if size is None else known.usd(Change(VPC_ENDPOINT_GIB, amount(size / GIB))),
             helps=FOR_INTERFACE,
         ),
@@ -205,7 +236,7 @@ FOR_INTERFACE: Final = "anybody who reaches the VPC, on premises too (Direct Con
 
 
 def _alternatives(
-    this: InstanceType, carriers: list[InstanceType], steady: list[InstanceType], needed: float, size: float | None
+    this: InstanceType, carriers: list[InstanceType], steady: list[InstanceType], needed: float, inputs: NetworkTransfer
 ) -> tuple[Alternative, ...]:
     """Types that carry it first, then the largest that do not, then what goes past the instance."""
     rate = rate_words(needed)
@@ -225,21 +256,23 @@ def _alternatives(
         for one, words in which.items()
         if one != this
     ]
-    endpoint = Change(VPC_ENDPOINT_HOUR, -hours())
+    size, where = inputs.bytes, "one zone" if inputs.zones == 1 else f"{inputs.zones} zones"
     return (
         *sorted(resized, key=lambda one: not one.solves),
         Alternative(
             id="interface-endpoint",
-            summary=f"an interface endpoint in one zone takes the traffic past the instance: for {FOR_INTERFACE}",
+            summary=f"an interface endpoint in {where} takes the traffic past the instance: for {FOR_INTERFACE}",
             solves=True,
-            changes=None if size is None else (endpoint, Change(VPC_ENDPOINT_GIB, amount(-size / GIB))),
+            changes=None
+            if size is None
+            else (Change(VPC_ENDPOINT_HOUR, -hours(inputs.zones)), Change(VPC_ENDPOINT_GIB, amount(-size / GIB))),
         ),
         Alternative(id="gateway-endpoint", summary=f"a gateway endpoint is free: for {FOR_GATEWAY}", solves=True, changes=()),
     )
 
 
 ESTIMATE = Estimate(
-    title="How long a transfer takes once the network credits are gone, and what would carry it",
+    title="How long a transfer takes once the network credits are gone, and what carries it: larger types, endpoints",
     inputs=NetworkTransfer,
     result=Transfer,
     work=work,

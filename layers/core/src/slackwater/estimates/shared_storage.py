@@ -6,18 +6,21 @@ money that decides but how long each waits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from pydantic import Field
 
-from slackwater.model.estimates import Answer, Estimate, InputError, Inputs, Known, Result, Usd, of
+from slackwater.model.estimates import Answer, Estimate, InputError, Inputs, Known, Result, Usd, of, usd_words
 from slackwater.model.money import Change, amount, efs_storage
 from slackwater.model.quantities import Rate, Size, size_words
-from slackwater.model.units import GIB, HOUR_S
+from slackwater.model.units import GIB, HOUR_S, KIB
 from slackwater.performance import efs, fsx, nfs
+from slackwater.performance.efs import Load
 
+LEAST_OPERATION_BYTES: Final = 4 * KIB
+"""Assumed: IOPS come with as much throughput at least."""
 REPORT: Final = 'report "Sharing WordPress content on FSx for OpenZFS" (2025-03)'
 
 Service = Literal["efs", "ontap", "openzfs"]
@@ -78,11 +81,10 @@ class Measured(Result):
 class SharedStorageChoice(Result):
     """The services, and the cheapest that fits."""
 
-    recommended: Service | None = of("Recommended", null="none")
-    why: str = of("Because")
+    recommended: Service | None = of("The cheapest that fits", null="none")
     services: Offers = of("Services")
     measured: list[Measured] = of("Measured, not modelled")
-    caveats: list[str] = of("Mind")
+    caveats: list[str] = of("Mind", null="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,8 @@ class _Priced:
     units: tuple[Change, ...] | None
     against: tuple[str, ...]
     minimums: str
+    note: str | None = None
+    """How long it carries this, where that is not for good."""
 
 
 def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:
@@ -100,19 +104,33 @@ def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:
     if not inputs.capacity:
         raise InputError("capacity", "nothing to share; at least 1B, such as 64GiB")
     month_s = float(known.hours_per_month) * HOUR_S
-    needed = max(inputs.throughput, (inputs.read_per_month + inputs.write_per_month) / month_s)
+    load = Load(
+        read_bytes=inputs.read_per_month,
+        write_bytes=inputs.write_per_month,
+        month_s=month_s,
+        peak_bytes_per_s=max(
+            inputs.throughput,
+            inputs.iops * LEAST_OPERATION_BYTES,
+            (inputs.read_per_month + inputs.write_per_month) / month_s,
+        ),
+        operations_per_s=inputs.iops,
+    )
     deployment = "MULTI_AZ_1" if inputs.multi_az else "SINGLE_AZ_1"
-    offers: dict[Service, Offer] = {
-        "efs": _offer("efs", _efs(inputs, needed, month_s, known.region), inputs, known),
-        "ontap": _offer("ontap", _fsx(fsx.ONTAP[deployment], inputs, needed), inputs, known),
-        "openzfs": _offer("openzfs", _fsx(fsx.OPENZFS[deployment], inputs, needed), inputs, known),
+    priced: dict[Service, _Priced] = {
+        "efs": _efs(inputs, load, known),
+        "ontap": _fsx(fsx.ontap(deployment, known.region), inputs, load),
+        "openzfs": _fsx(fsx.OPENZFS[deployment], inputs, load),
     }
-    recommended, why = _choice(offers)
+    offers = {service: _offer(service, one, inputs, known) for service, one in priced.items()}
+    recommended, choice = _choice(offers)
+    note = recommended and priced[recommended].note
+    elastic = _elastic(inputs, load, offers, recommended, known)
+    said = {recommended, "efs"} if elastic else {recommended}
+    summary = [choice, *filter(None, [note and f"{note}.", elastic])]
     return Answer(
-        summary=" ".join([why, *_others(offers, recommended)]),
+        summary=" ".join([*summary, *_others(offers, said)]),
         result=SharedStorageChoice(
             recommended=recommended,
-            why=why,
             services=Offers(efs=offers["efs"], ontap=offers["ontap"], openzfs=offers["openzfs"]),
             measured=[
                 Measured(
@@ -123,9 +141,9 @@ def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:
                 )
                 for one in nfs.MEASURED_IOPS
             ],
-            caveats=list(_caveats(inputs, recommended)),
+            caveats=_caveats(inputs, recommended),
         ),
-        assumptions=_assumptions(inputs),
+        assumptions=_assumptions(load),
         sources=(
             REPORT,
             'Amazon EFS User Guide, "Amazon EFS performance"',
@@ -137,43 +155,63 @@ def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:
     )
 
 
-def _efs(inputs: SharedStorage, needed: float, month_s: float, region: str) -> _Priced:
-    """Bursting where it carries this without credits, for nothing; else Elastic, by what moves."""
-    one_zone = not inputs.multi_az
-    average = efs.metered_bytes(inputs.write_per_month, inputs.read_per_month) / month_s
-    sustained = efs.baseline_bytes_per_s(inputs.capacity)
-    bursting = (
-        max(inputs.throughput, average) <= sustained
-        and inputs.iops <= efs.limits("bursting", one_zone=one_zone).operations.write
+def _efs(inputs: SharedStorage, load: Load, known: Known) -> _Priced:
+    """In the throughput mode that carries this for the least."""
+    provisioned_mib_s = load.provisioned_mib_s
+    fits = efs.fits(
+        load,
+        known.region,
+        one_zone=not inputs.multi_az,
+        standard_bytes=inputs.capacity,
+        provisioned_mib_s=provisioned_mib_s,
     )
-    mode: efs.EfsMode = "bursting" if bursting else "elastic"
-    most = efs.region_allows(mode, region, one_zone=one_zone).write
-    most_iops = efs.limits(mode, one_zone=one_zone).operations.write
+    mode = efs.cheapest(fits, known.usd) or "elastic"
+    fit = fits[mode]
     against = []
     if inputs.small_writes:
         against.append(
             f"every small write waits for its copies, and {nfs.EFS_OPS_PER_S} operations a second of 4 KiB were measured"
         )
-    if mode == "elastic" and needed > most:
-        against.append(f"all clients together write {size_words(most)}/s at most")
-    if inputs.iops > most_iops:
-        against.append(f"it writes {most_iops:,} times a second at most")
-    storage = Change(efs_storage("Standard", one_zone=one_zone, elastic=not bursting), amount(inputs.capacity / GIB))
-    throughput = () if bursting else efs.elastic_units(inputs.read_per_month, inputs.write_per_month)
-    unsaid = "" if bursting or inputs.read_per_month + inputs.write_per_month else " with nothing moved"
+    against += [f"even in Elastic mode {why}" for why in fit.too_fast]
+    provisioned = f" of {provisioned_mib_s:,} MiB/s" if mode == "provisioned" else ""
     return _Priced(
-        configuration=(
-            f"{'One Zone' if one_zone else 'Regional'}, {size_words(inputs.capacity)} in Standard,"
-            f" {mode.capitalize()} throughput{unsaid}"
+        configuration=None
+        if fit.too_fast
+        else (
+            f"{'Regional' if inputs.multi_az else 'One Zone'}, {size_words(inputs.capacity)} in Standard,"
+            f" {mode.capitalize()} throughput{provisioned}"
         ),
-        units=(storage, *throughput),
+        units=None if fit.too_fast or fit.units is None else (_stored(inputs), *fit.units),
         against=tuple(against),
         minimums="nothing: it is billed by what is stored",
+        note=fit.note,
     )
 
 
-def _fsx(deployment: fsx.Deployment, inputs: SharedStorage, needed: float) -> _Priced:
-    bought = fsx.smallest(deployment, stored_bytes=inputs.capacity, bytes_per_s=needed, iops=inputs.iops)
+def _stored(inputs: SharedStorage) -> Change:
+    return Change(efs_storage("Standard", one_zone=not inputs.multi_az, elastic=False), amount(inputs.capacity / GIB))
+
+
+def _elastic(
+    inputs: SharedStorage, load: Load, offers: Mapping[Service, Offer], recommended: Service | None, known: Known
+) -> str | None:
+    """What Elastic throughput would cost, where that depends on the month and nothing was said of it; it may be cheaper."""
+    storage_usd = known.usd(_stored(inputs))
+    offer = offers["efs"]
+    if load.moved_bytes or not offer.fits or storage_usd is None or offer.monthly_usd == storage_usd:
+        return None
+    words = f"Unless little moves: EFS with Elastic throughput costs {usd_words(storage_usd)} a month and what moves"
+    least_usd = recommended and offers[recommended].monthly_usd
+    if least_usd:
+        most = efs.elastic_for(least_usd - storage_usd, known.usd)
+        if least_usd <= storage_usd or most is None:
+            return None
+        words += f", less in all below {size_words(most.write)} written or {size_words(most.read)} read"
+    return f"{words}. The load counts as writes: say read-per-month and write-per-month."
+
+
+def _fsx(deployment: fsx.Deployment, inputs: SharedStorage, load: Load) -> _Priced:
+    bought = fsx.smallest(deployment, stored_bytes=inputs.capacity, bytes_per_s=load.peak_bytes_per_s, iops=inputs.iops)
     largest = deployment.file_servers[-1]
     return _Priced(
         configuration=None
@@ -187,7 +225,7 @@ def _fsx(deployment: fsx.Deployment, inputs: SharedStorage, needed: float) -> _P
         if bought
         else (
             (
-                f"{deployment.deployment_type} goes up to {deployment.max_gib:,} GiB, {largest.throughput_mb_s:,} MB/s and"
+                f"{deployment.deployment_type} goes up to {deployment.max_gib:,} GiB, {largest.write_mb_s:,} MB/s written and"
                 f" {deployment.max_iops:,} IOPS"
             ),
         ),
@@ -222,39 +260,47 @@ def _choice(offers: Mapping[Service, Offer]) -> tuple[Service | None, str]:
         return None, "Nothing here fits."
     if len(fitting) == 1:
         (only,) = fitting
-        return only, f"{NAMES[only]} is the only one that fits: {_price(offers[only])} ({offers[only].configuration})."
+        return only, f"{NAMES[only]} is the only one that fits: {_price(offers[only])}."
     prices = {service: usd for service in fitting if (usd := offers[service].monthly_usd) is not None}
     if not prices:
-        return None, f"{_listed(fitting)} fit; no price of them is known."
+        return None, f"{_listed(fitting)} fit, but have no known price."
     cheapest = min(prices, key=lambda service: prices[service])
     unknown = [service for service in fitting if service not in prices]
-    why = f"{NAMES[cheapest]} is the cheapest that fits: {_price(offers[cheapest])} ({offers[cheapest].configuration})."
+    why = f"{NAMES[cheapest]} is the cheapest that fits: {_price(offers[cheapest])}."
     if unknown:
-        why += f" {_listed(unknown)} would fit too, at an unknown price."
+        why += f" {_listed(unknown)} would fit too, but {'has' if len(unknown) == 1 else 'have'} no known price."
     return cheapest, why
 
 
 def _listed(services: list[Service]) -> str:
-    return " and ".join(NAMES[service] for service in services)
+    *others, last = (NAMES[service] for service in services)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _price(offer: Offer) -> str:
-    return "price unknown" if offer.monthly_usd is None else f"{offer.monthly_usd:,.2f} USD a month"
+    usd = "at no known price" if offer.monthly_usd is None else f"{usd_words(offer.monthly_usd)} a month"
+    return f"{usd} ({offer.configuration})"
 
 
-def _others(offers: Mapping[Service, Offer], recommended: Service | None) -> list[str]:
-    """Of each service that the choice says nothing about."""
+def _others(offers: Mapping[Service, Offer], said: Collection[Service | None]) -> list[str]:
+    """Of each service of which nothing has been said."""
     words = []
     for service, offer in offers.items():
         if not offer.fits:
             words.append(f"{NAMES[service]} does not fit: {offer.why_not}.")
-        elif service != recommended and offer.monthly_usd is not None:
-            words.append(f"{NAMES[service]} costs {_price(offer)} ({offer.configuration}).")
+        elif service not in said and offer.monthly_usd is not None:
+            words.append(f"{NAMES[service]} costs {_price(offer)}.")
     return words
 
 
 def _caveats(inputs: SharedStorage, recommended: Service | None) -> list[str]:
     said = []
+    if recommended == "efs" and (inputs.throughput or inputs.iops):
+        efs_writes = nfs.MEASURED_IOPS[0]
+        said.append(
+            f"One EFS client was measured at {efs_writes.iops_4_kib} writes a second of 4 KiB, or {efs_writes.iops_1_mib} of"
+            " 1 MiB, each waiting for the one before: only many at once reach more."
+        )
     if recommended == "openzfs" and inputs.small_writes:
         said.append(
             f"An export is sync unless async is listed among its options: {nfs.SYNC_OPS_PER_S} small writes a second, whatever"
@@ -267,32 +313,22 @@ def _caveats(inputs: SharedStorage, recommended: Service | None) -> list[str]:
     return said
 
 
-def _assumptions(inputs: SharedStorage) -> tuple[str, ...]:
-    measured = "; ".join(
-        f"{one.storage} ({one.provisioned}) {one.iops_4_kib:,} and {one.iops_1_mib}" for one in nfs.MEASURED_IOPS
-    )
+def _assumptions(load: Load) -> tuple[str, ...]:
     said = [
-        f"measured: writes a second of 4 KiB and of 1 MiB from a t3a.small, shown and not modelled: {measured} ({REPORT})",
+        f"measured: the writes a second shown, from one t3a.small; no price is derived from them ({REPORT})",
         "rule: FSx bills what is provisioned, throughput from the first MB/s on, and IOPS above 3 for each GiB",
-        "rule: an OpenZFS file server carries what its disks give it for good, without burst",
+        "assumed: an FSx file server has to carry all of the throughput as writes, for good and without burst",
         "assumed: FSx's MBps are 10^6 bytes a second; AWS does not say",
-        "assumed: an ONTAP file server of any throughput carries the IOPS provisioned, first generation, one pair of servers",
+        "assumed: ONTAP is of the first generation, one pair of file servers",
         "assumed: the whole capacity is provisioned, on SSD and in EFS Standard; AWS advises to fill FSx to 80 % at most",
-        "assumed: EFS has to carry throughput and iops as writes, in Bursting mode without credits",
-        "assumed: recommended is the cheapest that fits of those with a known price, or the only one that fits; list prices",
-        "assumed: backups and traffic between zones are not counted",
+        "assumed: an operation moves 4 KiB at least",
+        "assumed: list prices, without backups and traffic between zones",
     ]
-    if inputs.read_per_month + inputs.write_per_month:
-        said.append(f"rule: throughput is no less than the month's average; {_moved(inputs)}")
+    if load.moved_bytes:
+        said.append("rule: throughput is no less than the month's average, and on EFS of the month's mix of reads and writes")
     else:
-        said.append("assumed: nothing moves in the month, as nothing was said of it; Elastic throughput would bill every GiB")
-    if inputs.multi_az:
-        said.append("rule: at 10,240 MB/s OpenZFS Multi-AZ writes at most 7,500 MB/s")
+        said.append("assumed: throughput and iops are all writes, as nothing was said of the month")
     return tuple(said)
-
-
-def _moved(inputs: SharedStorage) -> str:
-    return f"{size_words(inputs.read_per_month)} are read in it and {size_words(inputs.write_per_month)} written"
 
 
 ESTIMATE = Estimate(

@@ -6,6 +6,7 @@ by side do, and so does how long an answer takes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from math import ceil
 from typing import Final, get_args
@@ -14,7 +15,7 @@ from pydantic import Field
 
 from slackwater.model.estimates import Alternative, Answer, Estimate, Figure, Inputs, Known, Result, Usd, of
 from slackwater.model.money import Change, amount, difference, ebs_storage, efs_storage
-from slackwater.model.quantities import Size, duration_words, size_words
+from slackwater.model.quantities import Size, binary_rate_words, duration_words, rate_words, size_words
 from slackwater.model.units import GIB
 from slackwater.performance import ebs, efs, fsx, nfs
 
@@ -30,26 +31,30 @@ NAMES: Final[dict[nfs.Storage, str]] = {
     "openzfs-sync": "OpenZFS (sync)",
     "openzfs-async": "OpenZFS (async)",
 }
-CAVEATS: Final[dict[nfs.Storage, str]] = {
-    "ebs-gp3": "for one instance; an order of magnitude",
-    "efs-one-zone": "lost if its zone is lost",
-    "efs-regional": "",
-    "openzfs-sync": "",
-    "openzfs-async": "an acknowledged write can be lost",
+ONE_INSTANCE: Final = "for one instance"
+CAVEATS: Final[dict[tuple[nfs.Storage, nfs.Operation], str]] = {
+    ("ebs-gp3", "write"): f"{ONE_INSTANCE}; an order of magnitude",
+    ("ebs-gp3", "read"): ONE_INSTANCE,
+    ("efs-one-zone", "write"): "lost if its zone is lost",
+    ("efs-one-zone", "read"): "lost if its zone is lost",
+    ("openzfs-async", "write"): "an acknowledged write can be lost",
 }
-WARNINGS: Final = (
-    "Workers race: see to it that no two of them write the same file or make the same directory.",
-    "Every worker may open connections of its own: count those to a database (RDS), and the sockets left in TIME_WAIT.",
-    "Some NFS clients serialise what workers ask for, such as RHEL 6: more workers gain nothing there.",
-)
-TWO_REPORTS: Final = (
-    "EFS and OpenZFS were measured by different people with different tools: compare them roughly. Side by side, EFS made"
-    f" {nfs.EFS_OPS_PER_S} writes a second of 4 KiB where sync OpenZFS made {nfs.SYNC_OPS_PER_S}."
+NO_CREDITS: Final = "burst credits run out"
+OUT_OF_CREDITS: Final = (
+    f"This much uses up EFS's burst credits ({size_words(efs.full_credits_bytes(0))} at first): from then on EFS is slower than"
+    " said here."
 )
 ON_WRITING: Final = (
     f"{nfs.ASYNC_CAVEAT[0].upper()}{nfs.ASYNC_CAVEAT[1:]}",
-    "EBS's times are an order of magnitude only: writes end in the page cache. A volume belongs to one instance.",
-    TWO_REPORTS,
+    (
+        "EFS and OpenZFS were measured by different people: compare them roughly. Side by side they made"
+        f" {nfs.EFS_OPS_PER_S} and {nfs.SYNC_OPS_PER_S} (sync) writes of 4 KiB a second."
+    ),
+    "Workers race: no two of them may write the same file or make the same directory.",
+)
+ON_WORKERS: Final = (
+    "Each worker may open connections of its own: count those to a database (RDS), and sockets left in TIME_WAIT. Some NFS"
+    " clients, such as RHEL 6, serialise what workers ask for."
 )
 
 
@@ -68,9 +73,9 @@ class Option(Result):
 
     storage: nfs.Storage = of("Storage")
     workers: int = of("Workers")
-    seconds: Figure | None = of("Time", "s")
-    seconds_range: tuple[Figure, Figure] | None = of("Range", "s")
-    bound_by: nfs.Bound | None = of("Bound by")
+    seconds: Figure = of("At worst", "s")
+    seconds_range: tuple[Figure, Figure] = of("Best to worst", "s")
+    bound_by: nfs.Bound = of("Bound by")
     monthly_usd: Usd | None = of("Holding them", "USD/month")
     caveat: str = of("But")
 
@@ -78,43 +83,50 @@ class Option(Result):
 class SmallFilesTime(Result):
     """How long the files take, what decides it, and what else there is."""
 
-    seconds: Figure | None = of("Time", "s")
-    seconds_range: tuple[Figure, Figure] | None = of("Range, from a balanced tree to /usr", "s")
+    seconds: Figure | None = of("At worst", "s")
+    seconds_range: tuple[Figure, Figure] | None = of("Best (evenly spread) to worst", "s")
     bound_by: nfs.Bound | None = of("Bound by")
     files_per_second: Figure | None = of("Files", "files/s")
     operations_per_second: Figure | None = of("Operations", "operations/s")
-    monthly_usd: Usd | None = of("The least that holds them", "USD/month")
+    monthly_usd: Usd | None = of("Holding them", "USD/month")
     alternatives: list[Option] = of("Other ways")
     warnings: list[str] = of("Mind")
 
 
 def work(inputs: SmallFiles, known: Known) -> Answer[SmallFilesTime]:
-    """The files as asked, then with more workers, then on every other storage."""
+    """The files as asked, then with more workers where that helps, then on every other storage that was measured."""
     now = _passage(inputs, inputs.storage, inputs.workers)
-    others = [
-        *((inputs.storage, workers) for workers in MORE_WORKERS if workers > inputs.workers),
-        *((storage, inputs.workers) for storage in STORAGES if storage != inputs.storage),
+    rows = [
+        *((inputs.storage, workers, then) for workers, then in _more_workers(inputs, now)),
+        *((storage, _at_work(inputs), then) for storage, then in _others(inputs)),
     ]
-    options = [_option(inputs, storage, workers, known) for storage, workers in others]
+    options = [_option(inputs, storage, workers, then, known) for storage, workers, then in rows]
+    writes = inputs.operation == "write"
+    out_of_credits = _is_out_of_credits(inputs, inputs.storage, now)
+    any_out_of_credits = out_of_credits or any(_is_out_of_credits(inputs, storage, then) for storage, _, then in rows)
+    summary = _summary(inputs, now, options)
     return Answer(
-        summary=_summary(inputs, now, options),
+        summary=f"{summary} {OUT_OF_CREDITS}" if out_of_credits else summary,
         result=SmallFilesTime(
             seconds=now and now.seconds,
-            seconds_range=_range(now),
+            seconds_range=None if now is None else _range(now),
             bound_by=now and now.bound_by,
             files_per_second=now and now.files_per_s,
             operations_per_second=now and now.operations_per_s,
             monthly_usd=_usd(_holding(inputs.storage, inputs.bytes), known),
             alternatives=options,
-            warnings=[*(ON_WRITING if inputs.operation == "write" else ()), *WARNINGS],
+            warnings=[
+                *((OUT_OF_CREDITS,) if any_out_of_credits else ()),
+                *(ON_WRITING if writes else ()),
+                ON_WORKERS,
+            ],
         ),
-        assumptions=(*(WRITING if inputs.operation == "write" else READING), *ALWAYS),
+        assumptions=_assumptions(inputs, side_by_side=any(one.workers > 1 for one in options)),
         sources=(
             EFS_REPORT,
-            OPENZFS_REPORT,
             'Amazon EFS User Guide, "Amazon EFS performance"',
             'Amazon EBS User Guide, "Amazon EBS General Purpose SSD volumes"',
-            'Amazon FSx for OpenZFS User Guide, "Performance for SSD storage"',
+            *((OPENZFS_REPORT, 'Amazon FSx for OpenZFS User Guide, "Performance for SSD storage"') if writes else ()),
         ),
         alternatives=tuple(_alternatives(inputs, now)),
     )
@@ -124,20 +136,51 @@ def _passage(inputs: SmallFiles, storage: nfs.Storage, workers: int) -> nfs.Pass
     return nfs.passage(storage, inputs.operation, files=inputs.files, size_bytes=inputs.bytes, workers=workers)
 
 
-def _range(passage: nfs.Passage | None) -> tuple[float, float] | None:
-    return None if passage is None else (passage.best_s, passage.seconds)
+def _at_work(inputs: SmallFiles) -> int:
+    """How many of the workers have a file to work at."""
+    return min(inputs.workers, inputs.files)
 
 
-def _option(inputs: SmallFiles, storage: nfs.Storage, workers: int, known: Known) -> Option:
-    passage = _passage(inputs, storage, workers)
+def _more_workers(inputs: SmallFiles, now: nfs.Passage | None) -> Iterator[tuple[int, nfs.Passage]]:
+    """More workers, as long as they have files and each step is faster than the one before."""
+    before = now
+    for count in MORE_WORKERS:
+        workers = min(count, inputs.files)
+        then = _passage(inputs, inputs.storage, workers)
+        if then and before and then.seconds < before.seconds:
+            yield workers, then
+            before = then
+
+
+def _others(inputs: SmallFiles) -> Iterator[tuple[nfs.Storage, nfs.Passage]]:
+    """The same workers on every other storage that was measured."""
+    for storage in STORAGES:
+        if storage != inputs.storage and (then := _passage(inputs, storage, inputs.workers)):
+            yield storage, then
+
+
+def _is_out_of_credits(inputs: SmallFiles, storage: nfs.Storage, passage: nfs.Passage | None) -> bool:
+    """True where a new file system has fewer credits than writing this takes beyond what it earns; reading has enough."""
+    if passage is None or not storage.startswith("efs") or inputs.operation == "read":
+        return False
+    earned_bytes = efs.baseline_bytes_per_s(0) * passage.best_s
+    return inputs.bytes - earned_bytes > efs.full_credits_bytes(0)
+
+
+def _range(passage: nfs.Passage) -> tuple[float, float]:
+    return passage.best_s, passage.seconds
+
+
+def _option(inputs: SmallFiles, storage: nfs.Storage, workers: int, then: nfs.Passage, known: Known) -> Option:
+    caveats = [CAVEATS.get((storage, inputs.operation)), NO_CREDITS if _is_out_of_credits(inputs, storage, then) else None]
     return Option(
         storage=storage,
         workers=workers,
-        seconds=passage and passage.seconds,
-        seconds_range=_range(passage),
-        bound_by=passage and passage.bound_by,
+        seconds=then.seconds,
+        seconds_range=_range(then),
+        bound_by=then.bound_by,
         monthly_usd=_usd(_holding(storage, inputs.bytes), known),
-        caveat=CAVEATS[storage],
+        caveat="; ".join(filter(None, caveats)),
     )
 
 
@@ -161,78 +204,81 @@ def _usd(units: tuple[Change, ...] | None, known: Known) -> Decimal | None:
 
 
 def _summary(inputs: SmallFiles, now: nfs.Passage | None, options: list[Option]) -> str:
-    what = f"{'Writing' if inputs.operation == 'write' else 'Reading'} {inputs.files:,} files ({size_words(inputs.bytes)})"
+    files = "1 file" if inputs.files == 1 else f"{inputs.files:,} files"
+    what = f"{'Writing' if inputs.operation == 'write' else 'Reading'} {files} ({size_words(inputs.bytes)})"
     where = f"{'to' if inputs.operation == 'write' else 'from'} {NAMES[inputs.storage]}"
     if now is None:
         return (
             f"{what} {where}: nobody measured how OpenZFS reads, so there is no figure. Sync and async exports differ only in"
             " writing."
         )
-    answer = f"{what} {where} takes {_workers(inputs.workers)} {duration_words(now.seconds)}: {_why(inputs, now)}."
+    each = " (one for each file)" if inputs.workers > inputs.files > 1 else ""
+    best, worst = map(duration_words, _range(now))
+    how_long = worst if best == worst else f"{best} (work spread evenly) to {worst} (unevenly, as in /usr)"
+    answer = f"{what} {where} takes {_workers(_at_work(inputs))}{each} {how_long}: {_why(inputs, now)}."
     more = [one for one in options if one.storage == inputs.storage][:1]
-    shared = [one for one in options if one.storage not in {inputs.storage, "ebs-gp3"} and one.seconds is not None]
-    faster = sorted((one for one in shared if (one.seconds or 0) < now.seconds), key=lambda one: one.seconds or 0)[:1]
-    ways = [f"{_workers(one.workers)} would take {duration_words(one.seconds or 0)}" for one in more]
-    ways += [f"{NAMES[one.storage]} {'' if ways else 'would take '}{duration_words(one.seconds or 0)}" for one in faster]
-    return f"{answer} {_sentence(', '.join(ways))}" if ways else answer
+    shared = [one for one in options if one.storage not in {inputs.storage, "ebs-gp3"} and one.seconds < now.seconds]
+    faster = sorted(shared, key=lambda one: one.seconds)[:1]
+    ways = [f"{_workers(one.workers)} would take {_time(one)}" for one in more]
+    ways += [f"{NAMES[one.storage]} {'' if ways else 'would take '}{_time(one)}" for one in faster]
+    return f"{answer} {', '.join(ways)}." if ways else answer
+
+
+def _time(option: Option) -> str:
+    return " to ".join(dict.fromkeys(map(duration_words, option.seconds_range)))
 
 
 def _workers(count: int) -> str:
     return f"{count} workers" if count > 1 else "one worker"
 
 
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}."
-
-
 def _why(inputs: SmallFiles, now: nfs.Passage) -> str:
+    pace = nfs.PACES[inputs.storage, inputs.operation]
     match now.bound_by:
         case "latency":
-            each_ms = now.seconds / inputs.files * 1000
-            return f"{each_ms:.2g} ms a file, spent on waiting for answers; throughput is not the limit"
+            each_ms = pace.file_s * 1000
+            return f"one worker alone spends {each_ms:.2g} ms on a file, waiting for answers; throughput is not the limit"
         case "throughput":
-            pace = nfs.PACES[inputs.storage, inputs.operation]
-            return f"its throughput of {size_words(pace.bytes_per_s)}/s is the limit"
+            return f"its throughput of {_rate_words(inputs.storage, pace)} is the limit"
         case "iops":
-            pace = nfs.PACES[inputs.storage, inputs.operation]
             return f"its {pace.iops:,.0f} operations a second are the limit"
+
+
+def _rate_words(storage: nfs.Storage, pace: nfs.Pace) -> str:
+    """In the units of its service: MBps of FSx are read as decimal."""
+    words = rate_words if storage.startswith("openzfs") else binary_rate_words
+    return words(pace.bytes_per_s)
 
 
 def _alternatives(inputs: SmallFiles, now: nfs.Passage | None) -> list[Alternative]:
     """More workers first: they cost nothing, neither money nor safety."""
+    if now is None:
+        return []
     ways = [
         Alternative(
             id="more-workers",
             summary=f"{workers} workers side by side are {_gain(now, then)}",
-            solves=_is_faster(now, then),
+            solves=True,
             changes=(),
         )
-        for workers in MORE_WORKERS
-        if workers > inputs.workers and (then := _passage(inputs, inputs.storage, workers))
+        for workers, then in _more_workers(inputs, now)
     ][:1]
     held = _holding(inputs.storage, inputs.bytes)
-    for storage in STORAGES:
+    for storage, then in _others(inputs):
         holding = _holding(storage, inputs.bytes)
-        if storage != inputs.storage and held is not None and holding is not None:
-            then = _passage(inputs, storage, inputs.workers)
+        if held is not None and holding is not None:
             ways.append(
                 Alternative(
                     id=storage,
                     summary=f"{NAMES[storage]} is {_gain(now, then)}",
-                    solves=_is_faster(now, then),
+                    solves=then.seconds < now.seconds,
                     changes=difference(held, holding),
                 )
             )
     return ways
 
 
-def _is_faster(now: nfs.Passage | None, then: nfs.Passage | None) -> bool:
-    return now is not None and then is not None and then.seconds < now.seconds
-
-
-def _gain(now: nfs.Passage | None, then: nfs.Passage | None) -> str:
-    if now is None or then is None:
-        return "not to be compared: nobody measured how OpenZFS reads"
+def _gain(now: nfs.Passage, then: nfs.Passage) -> str:
     least, most = sorted((now.seconds / then.seconds, now.best_s / then.best_s))
     return f"{_times(1 / most, 1 / least)} slow" if most < 1 else f"{_times(least, most)} fast"
 
@@ -244,55 +290,60 @@ def _times(least: float, most: float) -> str:
 
 def _shared(storage: nfs.Storage, operation: nfs.Operation) -> str:
     pace = nfs.PACES[storage, operation]
-    return f"{size_words(pace.bytes_per_s)}/s and {pace.iops:,.0f} operations a second"
+    return f"{_rate_words(storage, pace)} and {pace.iops:,.0f} IOPS"
+
+
+OPENZFS_LEAST: Final = (
+    f", OpenZFS Multi-AZ from {fsx.OPENZFS['MULTI_AZ_1'].min_gib} GiB and {nfs.OPENZFS_SERVER.throughput_mb_s} MB/s on"
+)
+
+
+def _assumptions(inputs: SmallFiles, *, side_by_side: bool) -> tuple[str, ...]:
+    """What applies to this storage and the other ways; `side_by_side` says whether any has several workers."""
+    writes = inputs.operation == "write"
+    openzfs = OPENZFS_LEAST if writes or inputs.storage.startswith("openzfs") else ""
+    return (
+        *(WRITING if writes else READING),
+        *((SIDE_BY_SIDE,) if writes and side_by_side else ()),
+        f"assumed: the report's 1.1 GB of /usr were {nfs.REPORT_FILES:,} files; it does not say how many",
+        "assumed: one client, nothing else on the storage; EFS bursts to the end, as it does below 1 TiB with credits",
+        f'assumed: "Holding them" is the least that does, at list prices: EFS Standard by the byte, gp3 by the GiB{openzfs}',
+    )
 
 
 ONE_ZONE, REGIONAL = (efs.limits("bursting", one_zone=one_zone) for one_zone in (True, False))
 WRITING: Final = (
     (
         f"calibrated: a file takes one worker {nfs.EFS_ONE_ZONE_FILE_S * 1000:g} ms on EFS One Zone and"
-        f" {nfs.EFS_REGIONAL_FILE_S * 1000:g} ms on EFS Regional, by the {EFS_REPORT}: 1.1 GB on an m5.large, met within 2.4 %"
+        f" {nfs.EFS_REGIONAL_FILE_S * 1000:g} ms on Regional (within 2.4 % of the report of 2021), on gp3"
+        f" {nfs.PACES['ebs-gp3', 'write'].file_s * 1000:.2g} ms (order of magnitude only: page cache)"
     ),
-    f"assumed: that 1.1 GB were {nfs.REPORT_FILES:,} files, as the report gives no count",
+    "measured: that was rsync, which writes a file under a temporary name and renames it",
     (
-        f"assumed: each of a file's operations takes EFS the documented {ONE_ZONE.write_ms:g} ms (One Zone) or"
-        f" {REGIONAL.write_ms:g} ms (Regional), so that a file has {nfs.PACES['efs-one-zone', 'write'].operations:.0f} or"
-        f" {nfs.PACES['efs-regional', 'write'].operations:.0f} of them"
-    ),
-    (
-        f"calibrated: P workers are P^{nfs.PARALLEL_EXPONENT:g} times as fast, as on /usr, whose directories are of unequal"
-        " size; on a balanced tree P times, as the report says: seconds_range begins with that"
-    ),
-    f"assumed: that goes on beyond the {nfs.MEASURED_WORKERS} workers that were measured, and is the same on OpenZFS",
-    (
-        f"measured: OpenZFS made {nfs.SYNC_OPS_PER_S} operations a second sync and {nfs.ASYNC_OPS_PER_S:,} async, in blocks of"
-        f" 4 KiB at {nfs.OPENZFS_MB_S} MB/s and 192 IOPS, Multi-AZ, from a t3a.small ({OPENZFS_REPORT})"
-    ),
-    f"calibrated: {nfs.OPENZFS_OPERATIONS} operations a file on OpenZFS, as 38,000 files took about 17 minutes sync",
-    (
-        f"calibrated: gp3 takes {nfs.PACES['ebs-gp3', 'write'].file_s * 1000:.2g} ms a file, and workers speed it up as was"
-        " measured, no more beyond 4: an order of magnitude only, as writes end in the page cache"
+        f"assumed: EFS answers an operation in {ONE_ZONE.write_ms:g} ms (One Zone) or {REGIONAL.write_ms:g} ms, as documented:"
+        f" {nfs.PACES['efs-one-zone', 'write'].operations:.0f} or"
+        f" {nfs.PACES['efs-regional', 'write'].operations:.0f} operations a file"
     ),
     (
-        f"rule: all workers share EFS's burst of {_shared('efs-regional', 'write')}, gp3's {_shared('ebs-gp3', 'write')} (one"
-        f" for a file at least), OpenZFS's {nfs.OPENZFS_MB_S} MB/s"
+        f"calibrated: a file is {nfs.OPENZFS_OPERATIONS} operations on OpenZFS, which made {nfs.SYNC_OPS_PER_S} a second sync"
+        f" and {nfs.ASYNC_OPS_PER_S:,} async, of 4 KiB, from a t3a.small (report of 2025)"
     ),
+    (
+        f"rule: all workers share EFS's {_shared('efs-regional', 'write')}, gp3's {_shared('ebs-gp3', 'write')}, OpenZFS's"
+        f" {_shared('openzfs-sync', 'write')}"
+    ),
+)
+SIDE_BY_SIDE: Final = (
+    f"calibrated: P workers are P^{nfs.PARALLEL_EXPONENT:g} times as fast if work is spread as in /usr, P times if evenly;"
+    f" assumed beyond {nfs.MEASURED_WORKERS}, and for OpenZFS"
 )
 READING: Final = (
     (
-        f"measured: the times of the {EFS_REPORT} for 1.1 GB on an m5.large, by file; between 1, 2, 4 and 8 workers on a log"
-        " scale, and no faster beyond 8. Reading speeds up more than twice from one worker to two: no formula of ours says why"
+        "measured: the times of find and cat in the report, by file; between 1, 2, 4 and 8 workers on a log scale, and no"
+        " faster beyond"
     ),
-    f"assumed: that 1.1 GB were {nfs.REPORT_FILES:,} files, as the report gives no count",
-    f"assumed: each of a file's operations takes EFS the documented {REGIONAL.read_ms:g} ms; gp3 has one operation a file",
-    f"rule: all workers share EFS's burst of {_shared('efs-regional', 'read')}, gp3's {_shared('ebs-gp3', 'read')}",
-)
-ALWAYS: Final = (
-    "assumed: one client, nothing else on the storage, EFS below 1 TiB in Bursting mode with credits to the end",
-    (
-        "assumed: monthly_usd is the least that holds the bytes: EFS Standard by the byte, gp3 by whole GiB, OpenZFS Multi-AZ"
-        " from 64 GiB with 160 MB/s; list prices"
-    ),
+    f"assumed: EFS answers an operation in {REGIONAL.read_ms:g} ms, as documented; a file is one operation on gp3",
+    f"rule: all workers share EFS's {_shared('efs-regional', 'read')}, gp3's {_shared('ebs-gp3', 'read')}",
 )
 
 ESTIMATE = Estimate(

@@ -26,8 +26,10 @@ def usd_text(usd: Decimal) -> str:
 
 
 def usd_words(usd: Decimal | None) -> str:
-    """A price for people: `189.18 USD`."""
-    return "an unknown price" if usd is None else f"{usd_text(usd)} USD"
+    """A price for people, to the cent, or to four digits below a dollar: `2,400.00 USD`, `0.005244 USD`."""
+    if usd is None:
+        return "an unknown price"
+    return f"{usd:,.2f} USD" if abs(usd) >= 1 else f"{usd_text(Decimal(f'{usd:.4g}'))} USD"
 
 
 Usd = Annotated[
@@ -97,14 +99,18 @@ class Known:
         """What one unit costs, where that is known."""
         return self.usd(Change(item, Decimal(1)))
 
+    def sizes(self, family: str) -> list[InstanceType]:
+        """Every size of a family such as `t3`; none where the region does not have it."""
+        self.families_asked[family] = None
+        return [one for one in self.types.values() if one.family == family]
+
     def family(self, name: str, field: str) -> list[InstanceType]:
-        """Every size of a family such as `t3`.
+        """Every size of a family that was named.
 
         Raises:
             InputError: of `field`; there is no such family.
         """
-        self.families_asked[name] = None
-        if found := [one for one in self.types.values() if one.family == name]:
+        if found := self.sizes(name):
             return found
         families = {one.family for one in self.types.values()}
         raise InputError(field, f"no instance family {name!r}; {did_you_mean(name, families, LIST_TYPES)}")

@@ -1,13 +1,14 @@
 """Sizes, rates and durations as people write them: a number and a unit, never a bare number.
 
-KB, MB, GB are powers of 1000 and KiB, MiB, GiB of 1024; kbps, Mbps, Gbps are decimal bits a second.
+KB, MB, GB are powers of 1000 and KiB, MiB, GiB of 1024; kbps, Mbps, Gbps are decimal bits a second. A duration may have
+several parts: `1 h 30 min`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 from typing import Annotated, Final
@@ -15,10 +16,11 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, WithJsonSchema
 
 from slackwater.model.nearest import did_you_mean
-from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, TIB
+from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, PIB, TIB
 
 NUMBER: Final = r"[0-9]{1,15}(?:\.[0-9]{1,9})?"
-WORD: Final = re.compile(r"([0-9][0-9.]*) ?(\S*)")
+PART: Final = re.compile(r" ?([0-9](?:[0-9.,_' ]*[0-9.,_'])?(?:[eE][+-]?[0-9]+)?) ?([^\s0-9]*)")
+"""A number, or what was meant as one, and the unit after it."""
 
 SIZES: Final[Mapping[str, int]] = {
     "B": 1,
@@ -26,10 +28,12 @@ SIZES: Final[Mapping[str, int]] = {
     "MB": 10**6,
     "GB": 10**9,
     "TB": 10**12,
+    "PB": 10**15,
     "KiB": KIB,
     "MiB": MIB,
     "GiB": GIB,
     "TiB": TIB,
+    "PiB": PIB,
 }
 RATES: Final[Mapping[str, Decimal]] = {
     **{f"{unit}/s": Decimal(factor) for unit, factor in SIZES.items()},
@@ -38,16 +42,25 @@ RATES: Final[Mapping[str, Decimal]] = {
     "Mbps": Decimal(125_000),
     "Gbps": Decimal(125_000_000),
 }
+AS_AWS_WRITES: Final[Mapping[str, Decimal]] = {f"{unit}ps": RATES[f"{unit}/s"] for unit in ("MB", "GB", "KiB", "MiB", "GiB")}
+"""Bytes a second as some pages of AWS write them; not `KBps`, which is too like `kbps`."""
+BITS_OR_BYTES: Final = re.compile(r"([kmg])b(?:it|yte)?s?(?:ps|/s)?", re.IGNORECASE)
+BITS_AND_BYTES: Final = {"k": ("kbps", "KB/s"), "m": ("Mbps", "MB/s"), "g": ("Gbps", "GB/s")}
 DURATIONS: Final[Mapping[str, int]] = {"s": 1, "min": MINUTE_S, "h": HOUR_S, "d": DAY_S}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """One kind of quantity: what it is called, an example, and its units in terms of the first."""
+    """One kind of quantity: what it is called, an example, its units in terms of the first, and how many parts it may have.
+
+    `aliases` are units that are read too, and that nobody is told of.
+    """
 
     noun: str
     example: str
     units: Mapping[str, int | Decimal]
+    aliases: Mapping[str, int | Decimal] = field(default_factory=dict)
+    most_parts: int = 1
 
     def read(self, words: object) -> float:
         """The quantity in its first unit.
@@ -57,29 +70,44 @@ class Quantity:
         """
         if not isinstance(words, str):
             raise ValueError(f"{self.noun} is a text with a unit, such as {self.example!r}")  # noqa: TRY004 -- pydantic's
-        if words.startswith("-"):
-            raise ValueError(f"{self.noun} cannot be negative")
-        found = WORD.fullmatch(words)
-        if not found:
-            raise ValueError(f"not {self.noun}, such as {self.example}")
-        number, unit = found.groups()
-        if not re.fullmatch(NUMBER, number):
-            raise ValueError(f"{number} is no number of at most 15 digits, and 9 after the point")
-        if not unit:
-            raise ValueError(f"{self.noun} needs a unit: {', '.join(f'{number}{known}' for known in self.units)}")
-        if unit not in self.units:
-            raise ValueError(f"no unit {unit!r} of {self.noun}; {did_you_mean(unit, self.units, 'the documentation')}")
-        return float(Decimal(number) * self.units[unit])
+        if not re.fullmatch(self.pattern, words):
+            raise ValueError(self._problem(words))
+        units = {**self.units, **self.aliases}
+        return float(sum(Decimal(number) * units[unit] for number, unit in PART.findall(words)))
 
     @property
     def pattern(self) -> str:
         """What `read` takes, as a regular expression."""
-        return f"^{NUMBER} ?(?:{'|'.join(self.units)})$"
+        part = f"{NUMBER} ?(?:{'|'.join((*self.units, *self.aliases))})"
+        more = f"(?: ?{part}){{0,{self.most_parts - 1}}}" if self.most_parts > 1 else ""
+        return f"^{part}{more}$"
+
+    def _problem(self, words: str) -> str:
+        """Why `read` does not take it."""
+        if words.startswith("-"):
+            return f"{self.noun} cannot be negative"
+        parts = [] if PART.sub("", words) else PART.findall(words)
+        for number, unit in parts:
+            if not re.fullmatch(NUMBER, number):
+                return f"{number} is no plain number: digits, 15 at most, and 9 at most after a point"
+            if not unit:
+                return f"{self.noun} needs a unit: {', '.join(f'{number}{known}' for known in self.units)}"
+            if unit not in self.units and unit not in self.aliases:
+                return f"no unit {unit!r} of {self.noun}; {self._nearest(unit)}"
+        return f"not {self.noun}, such as {self.example}"
+
+    def _nearest(self, unit: str) -> str:
+        """The unit that was meant, both where it may be bits or bytes, or all that there are."""
+        if self.units is RATES and unit not in SIZES and (found := BITS_OR_BYTES.fullmatch(unit)):
+            bits, of_bytes = BITS_AND_BYTES[found[1].lower()]
+            return f"{bits} are bits, {of_bytes} bytes"
+        near = did_you_mean(unit, self.units, "")
+        return near if near.endswith("?") else f"there are {', '.join(self.units)}"
 
 
-SIZE: Final = Quantity("a size", "30GiB", SIZES)
-RATE: Final = Quantity("a rate", "100MiB/s", RATES)
-DURATION: Final = Quantity("a duration", "30min", DURATIONS)
+SIZE: Final = Quantity(noun="a size", example="30GiB", units=SIZES)
+RATE: Final = Quantity(noun="a rate", example="100MiB/s", units=RATES, aliases=AS_AWS_WRITES)
+DURATION: Final = Quantity(noun="a duration", example="30min", units=DURATIONS, most_parts=len(DURATIONS))
 
 
 def _schema(quantity: Quantity) -> WithJsonSchema:
@@ -96,7 +124,19 @@ Duration = Annotated[float, BeforeValidator(DURATION.read), _schema(DURATION)]
 
 def size_words(size_bytes: float) -> str:
     """Bytes for people: `30.1 GiB`."""
-    return _scaled(size_bytes, {"TiB": TIB, "GiB": GIB, "MiB": MIB, "KiB": KIB, "B": 1})
+    return _scaled(size_bytes, {"PiB": PIB, "TiB": TIB, "GiB": GIB, "MiB": MIB, "KiB": KIB, "B": 1})
+
+
+def decimal_size_words(size_bytes: float) -> str:
+    """Bytes for people, in decimal units as networks count them: `5 TB`."""
+    return _scaled(size_bytes, {"PB": 10**15, "TB": 10**12, "GB": 10**9, "MB": 10**6, "KB": 10**3, "B": 1})
+
+
+def own_size_words(size_bytes: float) -> str:
+    """Bytes for whoever typed them: in decimal units, and in binary ones if only those are exact: `5 TB`, `400 GiB`."""
+    decimal, binary = decimal_size_words(size_bytes), size_words(size_bytes)
+    exact = [words for words in (decimal, binary) if SIZE.read(words.replace(",", "")) == size_bytes]
+    return [*exact, decimal][0]
 
 
 def binary_rate_words(bytes_per_s: float) -> str:
@@ -106,7 +146,7 @@ def binary_rate_words(bytes_per_s: float) -> str:
 
 def rate_words(bytes_per_s: float) -> str:
     """Bytes a second for people, in decimal units as networks and disks state them: `62.5 MB/s`."""
-    return _scaled(bytes_per_s, {"GB/s": 10**9, "MB/s": 10**6, "KB/s": 10**3, "B/s": 1})
+    return f"{decimal_size_words(bytes_per_s)}/s"
 
 
 def duration_words(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Units. KiB, MiB, GiB and TiB are powers of 1024; Mbps and Gbps are decimal bits."""
+"""Units. KiB, MiB, GiB, TiB and PiB are powers of 1024; Mbps and Gbps are decimal bits."""
 
 from typing import Final
 
@@ -6,6 +6,7 @@ KIB: Final = 1024
 MIB: Final = 1024**2
 GIB: Final = 1024**3
 TIB: Final = 1024**4
+PIB: Final = 1024**5
 
 MINUTE_S: Final = 60
 FIVE_MINUTES_S: Final = 300

@@ -199,6 +199,11 @@ def included_mib_s(volume_type: str, iops: int) -> float:
             return GP3_INCLUDED_MIB_S
 
 
+def sized_limits(volume_type: str, size_gib: int) -> Allowance | None:
+    """The most that a volume has whose IOPS follow from its size, its burst; None where they are provisioned, or vary."""
+    return volume_limits(volume_type, size_gib).burst if volume_type in {"gp2", *HDD_MIB_S} else None
+
+
 def gp3_most_mib_s(iops: int) -> float:
     """The throughput that may be provisioned with so many IOPS."""
     return min(VOLUME_TYPES["gp3"].most_mib_s, iops * GP3_MIB_S_PER_IOPS)
@@ -258,17 +263,21 @@ def gp3_throughput_for(peak_mib_s: float, headroom_percent: float) -> int:
 
 def monthly_units(volume: Volume) -> tuple[Change, ...]:
     """Everything a volume is billed for, whether it is attached or not."""
-    units = [Change(ebs_storage(volume.volume_type), Decimal(volume.size_gib))]
-    iops = volume.iops or 0
-    match volume.volume_type:
+    return units(volume.volume_type, volume.size_gib, volume.iops or 0, volume.throughput_mib_s or 0)
+
+
+def units(volume_type: str, size_gib: int, iops: int, throughput_mib_s: int) -> tuple[Change, ...]:
+    """What a volume is billed for a month; IOPS and MiB/s count where they are provisioned, above what is included."""
+    billed = [Change(ebs_storage(volume_type), Decimal(size_gib))]
+    match volume_type:
         case "gp3":
-            units.append(Change(ebs_iops("gp3"), Decimal(max(0, iops - GP3_INCLUDED_IOPS))))
-            units.append(Change(EBS_GP3_THROUGHPUT, Decimal(max(0, (volume.throughput_mib_s or 0) - GP3_INCLUDED_MIB_S))))
+            billed.append(Change(ebs_iops("gp3"), Decimal(max(0, iops - GP3_INCLUDED_IOPS))))
+            billed.append(Change(EBS_GP3_THROUGHPUT, Decimal(max(0, throughput_mib_s - GP3_INCLUDED_MIB_S))))
         case "io1":
-            units.append(Change(ebs_iops("io1"), Decimal(iops)))
+            billed.append(Change(ebs_iops("io1"), Decimal(iops)))
         case "io2":
             first, second = IO2_TIER_IOPS
-            units.append(Change(ebs_iops("io2"), Decimal(min(iops, first))))
-            units.append(Change(ebs_iops_tier(2), Decimal(max(0, min(iops, second) - first))))
-            units.append(Change(ebs_iops_tier(3), Decimal(max(0, iops - second))))
-    return tuple(unit for unit in units if unit.quantity)
+            billed.append(Change(ebs_iops("io2"), Decimal(min(iops, first))))
+            billed.append(Change(ebs_iops_tier(2), Decimal(max(0, min(iops, second) - first))))
+            billed.append(Change(ebs_iops_tier(3), Decimal(max(0, iops - second))))
+    return tuple(unit for unit in billed if unit.quantity)

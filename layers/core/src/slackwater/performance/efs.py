@@ -6,10 +6,10 @@ performance mode. `standard_bytes` is what is stored in Standard: colder classes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from math import ceil
+from math import ceil, floor
 from typing import Final, Literal
 
 from slackwater.model.money import (
@@ -20,6 +20,7 @@ from slackwater.model.money import (
     amount,
     efs_storage,
 )
+from slackwater.model.quantities import binary_rate_words, duration_words, size_words
 from slackwater.model.resources import EfsFileSystem
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, TIB
 
@@ -73,14 +74,24 @@ def seconds_to_fill(credits_bytes: float, earned_bytes_per_s: float) -> float | 
     return credits_bytes / earned_bytes_per_s if earned_bytes_per_s > 0 else None
 
 
-def burst_s_a_day(standard_bytes: float) -> float:
-    """For how many seconds at full burst a day's earnings pay."""
-    return DAY_S * earned_bytes_per_s(standard_bytes) / burst_bytes_per_s(standard_bytes)
+def burst_s_a_day(standard_bytes: float, ceiling_bytes_per_s: float) -> float:
+    """For how many seconds a day's earnings pay at the ceiling, which a Region may have below the full burst."""
+    return DAY_S * min(1.0, earned_bytes_per_s(standard_bytes) / ceiling_bytes_per_s)
+
+
+def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_bytes_per_s: float) -> int | None:
+    """How many days full credits carry a daily job that is metered as so much in `job_s`; None for ever.
+
+    The next day's job is the first that finds too few. Credits are earned while it runs, and for the rest of the day.
+    """
+    lost = daily_bytes - earned_bytes_per_s * DAY_S
+    left = credits_bytes - (daily_bytes - earned_bytes_per_s * job_s)
+    return max(0, floor(left / lost) + 1) if lost > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What may be read or written at most, in bytes or operations a second. A mix may use up both to one together."""
+    """What may be read or written at most: bytes or operations, a second or a month. A mix may use up both to one together."""
 
     read: float
     write: float
@@ -194,6 +205,13 @@ def provisioned_units(provisioned_mib_s: float, standard_bytes: float) -> Change
     )
 
 
+def elastic_for(usd: Decimal, cost: Callable[..., Decimal | None], operation_bytes: float | None = None) -> Allowance | None:
+    """The bytes that Elastic throughput moves for this money; None where a price is unknown. `cost` is `Known.usd`."""
+    read, write = elastic_units(GIB, GIB, operation_bytes)
+    read_usd, write_usd = cost(read), cost(write)
+    return Allowance(GIB * float(usd / read_usd), GIB * float(usd / write_usd)) if read_usd and write_usd else None
+
+
 def break_even_share(
     provisioned_usd: Decimal, elastic_usd_per_gib: Decimal, metered_per_byte: float, hours_per_month: Decimal
 ) -> float:
@@ -204,6 +222,165 @@ def break_even_share(
     """
     moved_gib = float(hours_per_month) * HOUR_S * MIB / metered_per_byte / GIB
     return float(provisioned_usd) / (float(elastic_usd_per_gib) * moved_gib)
+
+
+NOISE: Final = 1e-9
+"""Binary noise: a share of 1 is still all that is allowed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What clients move in a month and, in bytes and operations a second, at most; reads and writes as in the month.
+
+    Where nothing is said of the month, the peak is all writes.
+    """
+
+    read_bytes: float
+    write_bytes: float
+    month_s: float
+    peak_bytes_per_s: float
+    operations_per_s: float = 0
+    operation_bytes: float | None = None
+
+    @property
+    def moved_bytes(self) -> float:
+        """In the month; 0 where nothing is said of it."""
+        return self.read_bytes + self.write_bytes
+
+    @property
+    def read_share(self) -> float:
+        """Of the bytes."""
+        return self.read_bytes / self.moved_bytes if self.moved_bytes else 0.0
+
+    @property
+    def metered_per_byte(self) -> float:
+        """What a byte of the mix counts for."""
+        return metered_bytes(1 - self.read_share, self.read_share)
+
+    @property
+    def average_metered_bytes_per_s(self) -> float:
+        """Over the month."""
+        return metered_bytes(self.write_bytes, self.read_bytes) / self.month_s
+
+    @property
+    def provisioned_mib_s(self) -> int:
+        """What to provision for the peak."""
+        least, most = PROVISIONED_MIB_S
+        return min(most, max(least, ceil(self.peak_bytes_per_s * self.metered_per_byte / MIB * (1 - NOISE))))
+
+    def share_of(self, allowed: Allowance, per_s: float) -> float:
+        """How much of what is allowed so many bytes or operations a second are; above 1 it is too much."""
+        return allowed.used(per_s * self.read_share, per_s * (1 - self.read_share))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """How a mode takes a load."""
+
+    allowed: Allowance
+    units: tuple[Change, ...] | None
+    """What it bills for throughput; None for Elastic where nothing is said of the month."""
+    too_fast: tuple[str, ...]
+    """Why it does not carry the peak."""
+    credits_last_s: float | None
+    """At the month's average, from full; None where they never run out."""
+    runs_dry: str | None
+    """Why it does not carry the month."""
+    note: str | None
+    """How long it carries the load, where that is not for good."""
+
+    @property
+    def carries(self) -> bool:
+        """The peak, and the month."""
+        return not self.too_fast and self.runs_dry is None
+
+    @property
+    def why_not(self) -> str | None:
+        """In words."""
+        return "; ".join([*self.too_fast, *filter(None, [self.runs_dry])]) or None
+
+
+def fits(load: Load, region: str, *, one_zone: bool, standard_bytes: float, provisioned_mib_s: float) -> dict[EfsMode, Fit]:
+    """How each mode takes it."""
+    units: dict[EfsMode, tuple[Change, ...] | None] = {
+        "bursting": (),
+        "provisioned": (provisioned_units(provisioned_mib_s, standard_bytes),),
+        "elastic": elastic_units(load.read_bytes, load.write_bytes, load.operation_bytes) if load.moved_bytes else None,
+    }
+    bursting = {"bursting": True, "provisioned": is_bursting(provisioned_mib_s * MIB, standard_bytes), "elastic": False}
+    return {
+        mode: _fit(
+            load,
+            throughput,
+            allows(
+                mode,
+                region,
+                one_zone=one_zone,
+                standard_bytes=standard_bytes,
+                provisioned_bytes_per_s=provisioned_mib_s * MIB,
+            ),
+            limits(mode, one_zone=one_zone).operations,
+            bursts_on=standard_bytes if bursting[mode] else None,
+        )
+        for mode, throughput in units.items()
+    }
+
+
+def cheapest(modes: Mapping[EfsMode, Fit], cost: Callable[..., Decimal | None]) -> EfsMode | None:
+    """The mode that takes the load for the least money, of those whose cost is known. `cost` is `Known.usd`.
+
+    All pay the same for storage, so that its price need not be known.
+    """
+    known = {
+        mode: usd
+        for mode, fit in modes.items()
+        if fit.carries and fit.units is not None and (usd := cost(*fit.units)) is not None
+    }
+    return min(known, key=lambda mode: known[mode], default=None)
+
+
+def _fit(
+    load: Load,
+    units: tuple[Change, ...] | None,
+    allowed: Allowance,
+    operations: Allowance,
+    *,
+    bursts_on: float | None,
+) -> Fit:
+    """`bursts_on` is what earns credits, None where they do not count."""
+    too_fast = [
+        f"the peak is {_times(share)} what it allows, {words(most.read)} read or {words(most.write)} written"
+        for most, per_s, words in (
+            (allowed, load.peak_bytes_per_s, binary_rate_words),
+            (operations, load.operations_per_s, _operations_words),
+        )
+        if (share := load.share_of(most, per_s)) > 1 + NOISE
+    ]
+    last_s, runs_dry, note = None, None, None
+    if bursts_on is not None:
+        baseline, average = baseline_bytes_per_s(bursts_on), load.average_metered_bytes_per_s
+        last_s = seconds_to_empty(full_credits_bytes(bursts_on), min(average, allowed.write), bursts_on)
+        if last_s is not None and last_s < load.month_s:
+            runs_dry = (
+                f"the month's average is {binary_rate_words(average)} metered and its baseline"
+                f" {binary_rate_words(baseline)}, so its credits are gone after {duration_words(last_s)}"
+            )
+        elif last_s is not None:
+            note = f"Burst credits last for {duration_words(last_s)}"
+        elif not load.moved_bytes and load.peak_bytes_per_s > baseline:
+            note = (
+                f"Burst credits last while no more than {size_words(baseline * load.month_s)} are written a month, or three"
+                " times as much is read"
+            )
+    return Fit(allowed=allowed, units=units, too_fast=tuple(too_fast), credits_last_s=last_s, runs_dry=runs_dry, note=note)
+
+
+def _times(share: float) -> str:
+    return f"{max(1.01, share):,.2f}".rstrip("0").rstrip(".") + " times"
+
+
+def _operations_words(per_s: float) -> str:
+    return f"{per_s:,.0f} operations/s"
 
 
 def monthly_units(file_system: EfsFileSystem) -> tuple[Change, ...]:

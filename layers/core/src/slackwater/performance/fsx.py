@@ -1,8 +1,8 @@
 """FSx file systems on SSD: what can be provisioned, what a file server carries, what is billed.
 
 Amazon FSx API Reference, "CreateFileSystem" and "DiskIopsConfiguration"; Amazon FSx for OpenZFS User Guide, "Performance for
-SSD storage" and "Quotas"; Amazon FSx for NetApp ONTAP User Guide, "File system storage capacity and IOPS". FSx states
-throughput in MBps and does not say whether its M is 10^6 or 2^20: it is read as 10^6.
+SSD storage" and "Quotas"; Amazon FSx for NetApp ONTAP User Guide, "Amazon FSx for NetApp ONTAP performance" and "Quotas". FSx
+states throughput in MBps and does not say whether its M is 10^6 or 2^20: it is read as 10^6.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ INCLUDED_IOPS_PER_GIB: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class FileServer:
-    """What the disks give a file server for good, without burst, at a throughput capacity that can be chosen."""
+    """A throughput capacity that can be chosen, what it writes and what its disks give it for good, without burst."""
 
     throughput_mb_s: int
-    disk_mb_s: int
-    disk_iops: int | None
-    """None where no table was at hand: then the provisioned IOPS are all that is known."""
+    write_mb_s: int
+    disk_iops: int
+    least_gib: int = 0
+    least_iops: int = 0
+    """What has to be provisioned beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +43,14 @@ class Deployment:
     file_servers: tuple[FileServer, ...]
     min_gib: int
     max_gib: int
-    max_iops: int
     max_iops_per_gib: int
+    iops_per_mb_s: float = 0
+    """How many IOPS the disks need for each MB/s that they move."""
+
+    @property
+    def max_iops(self) -> int:
+        """The most that can be provisioned: what the largest file server gets."""
+        return self.file_servers[-1].disk_iops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,22 +78,22 @@ class Provisioned:
 def smallest(deployment: Deployment, *, stored_bytes: float, bytes_per_s: float = 0, iops: int = 0) -> Provisioned | None:
     """The least of a deployment that holds and carries this much; None where nothing of it does.
 
-    A file server counts by what it gets from the disks for good; storage grows where the IOPS ask for it.
+    `bytes_per_s` counts as writes, which no file system carries faster than reads. A file server counts by what it carries
+    for good; storage grows where the IOPS ask for it.
     """
-    storage_gib = max(deployment.min_gib, ceil(stored_bytes / GIB), ceil(iops / deployment.max_iops_per_gib))
-    throughput_mb_s = next(
-        (
-            server.throughput_mb_s
-            for server in deployment.file_servers
-            if server.disk_mb_s * MB >= bytes_per_s and (server.disk_iops is None or server.disk_iops >= iops)
-        ),
-        None,
-    )
-    if throughput_mb_s is None or storage_gib > deployment.max_gib or iops > deployment.max_iops:
+    iops = max(iops, ceil(bytes_per_s / MB * deployment.iops_per_mb_s))
+    for server in deployment.file_servers:
+        if server.write_mb_s * MB >= bytes_per_s and server.disk_iops >= iops:
+            break
+    else:
+        return None
+    iops = max(iops, server.least_iops)
+    storage_gib = max(deployment.min_gib, ceil(stored_bytes / GIB), ceil(iops / deployment.max_iops_per_gib), server.least_gib)
+    if storage_gib > deployment.max_gib:
         return None
     included = min(INCLUDED_IOPS_PER_GIB * storage_gib, deployment.max_iops)
     return Provisioned(
-        deployment=deployment, storage_gib=storage_gib, throughput_mb_s=throughput_mb_s, iops=max(included, iops)
+        deployment=deployment, storage_gib=storage_gib, throughput_mb_s=server.throughput_mb_s, iops=max(included, iops)
     )
 
 
@@ -113,41 +121,69 @@ _OPENZFS_SECOND_GENERATION: Final = tuple(
         (3_840, 150_000),
         (5_120, 200_000),
         (7_680, 300_000),
-        (10_240, 400_000),
     )
 )
-_ONTAP_FIRST_GENERATION: Final = tuple(FileServer(mb_s, mb_s, None) for mb_s in (128, 256, 512, 1_024, 2_048, 4_096))
+_OPENZFS_LARGEST_MULTI_AZ: Final = FileServer(10_240, 7_500, 400_000)
 
 
-def _openzfs(deployment_type: str, file_servers: tuple[FileServer, ...], max_iops: int) -> Deployment:
+def _openzfs(deployment_type: str, file_servers: tuple[FileServer, ...]) -> Deployment:
     return Deployment(
         file_system_type="OPENZFS",
         deployment_type=deployment_type,
         file_servers=file_servers,
         min_gib=64,
         max_gib=524_288,
-        max_iops=max_iops,
         max_iops_per_gib=1_000,
     )
 
 
-def _ontap(deployment_type: str) -> Deployment:
+OPENZFS: Final[Mapping[str, Deployment]] = {
+    "SINGLE_AZ_1": _openzfs("SINGLE_AZ_1", _OPENZFS_FIRST_GENERATION),
+    "MULTI_AZ_1": _openzfs("MULTI_AZ_1", (*_OPENZFS_SECOND_GENERATION, _OPENZFS_LARGEST_MULTI_AZ)),
+}
+"""By deployment type, as in most Regions: in some, 1,000 IOPS per GiB are 50, and Multi-AZ has fewer IOPS and ends at 5,120."""
+
+ONTAP_FAST_REGIONS: Final = frozenset({"us-east-1", "us-east-2", "us-west-2", "eu-west-1"})
+"""Where a first-generation ONTAP file system may be faster than elsewhere."""
+_ONTAP_ELSEWHERE: Final = (
+    (128, 150, 6_000),
+    (256, 300, 12_000),
+    (512, 625, 18_750),
+    (1_024, 1_500, 40_000),
+    (2_048, 3_125, 80_000),
+)
+_ONTAP_FAST: Final = (
+    (128, 188, 6_000),
+    (256, 375, 12_000),
+    (512, 750, 20_000),
+    (1_024, 1_500, 40_000),
+    (2_048, 3_125, 80_000),
+    (4_096, 6_250, 160_000),
+)
+"""Throughput capacity and network in MBps, and disk IOPS. Single-AZ and Multi-AZ are alike."""
+_ONTAP_MOST_WRITTEN_MB_S: Final[Mapping[str, tuple[int, int]]] = {"SINGLE_AZ_1": (750, 1_000), "MULTI_AZ_1": (1_300, 1_800)}
+"""By deployment type: elsewhere, and in the fast Regions."""
+_ONTAP_LEAST_GIB_AND_IOPS: Final = {4_096: (5_120, 160_000)}
+"""What has to be provisioned beside a throughput capacity."""
+
+
+def ontap(deployment_type: str, region: str) -> Deployment:
+    """SINGLE_AZ_1 or MULTI_AZ_1 in a Region: first generation, one pair of file servers.
+
+    A write takes the network twice, as it is replicated to the other server: half of a server's network is what it writes.
+    Disks move 768 MBps with each 3,072 IOPS.
+    """
+    is_fast = region in ONTAP_FAST_REGIONS
+    most_mb_s = _ONTAP_MOST_WRITTEN_MB_S[deployment_type][is_fast]
     return Deployment(
         file_system_type="ONTAP",
         deployment_type=deployment_type,
-        file_servers=_ONTAP_FIRST_GENERATION,
+        file_servers=tuple(
+            FileServer(mb_s, min(network_mb_s // 2, most_mb_s), iops, *_ONTAP_LEAST_GIB_AND_IOPS.get(mb_s, ()))
+            for mb_s, network_mb_s, iops in (_ONTAP_FAST if is_fast else _ONTAP_ELSEWHERE)
+        ),
         min_gib=1_024,
-        max_gib=524_288,
-        max_iops=160_000,
+        max_gib=196_608,
         max_iops_per_gib=50,
+        iops_per_mb_s=3_072 / 768,
     )
-
-
-OPENZFS: Final[Mapping[str, Deployment]] = {
-    "SINGLE_AZ_1": _openzfs("SINGLE_AZ_1", _OPENZFS_FIRST_GENERATION, max_iops=160_000),
-    "MULTI_AZ_1": _openzfs("MULTI_AZ_1", _OPENZFS_SECOND_GENERATION, max_iops=400_000),
-}
-"""By deployment type. 1,000 IOPS per GiB are 50 in some Regions; at 10,240 MB/s Multi-AZ writes are at most 7,500 MB/s."""
-
-ONTAP: Final[Mapping[str, Deployment]] = {kind: _ontap(kind) for kind in ("SINGLE_AZ_1", "MULTI_AZ_1")}
-"""By deployment type, first generation, one pair of file servers."""

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from math import exp, inf, log
+from math import log
 from typing import Final, Literal
 
 from slackwater.model.units import MIB
-from slackwater.performance import efs
+from slackwater.performance import efs, fsx
 from slackwater.performance.ebs import GP3_INCLUDED_IOPS, GP3_INCLUDED_MIB_S
-from slackwater.performance.fsx import MB
 
 Storage = Literal["ebs-gp3", "efs-one-zone", "efs-regional", "openzfs-sync", "openzfs-async"]
 Operation = Literal["write", "read"]
@@ -41,10 +40,11 @@ no other two have a smaller largest error."""
 EFS_OPS_PER_S: Final = 87
 SYNC_OPS_PER_S: Final = 342
 ASYNC_OPS_PER_S: Final = 3_768
-"""Measured from one client with 4 KiB blocks, in 2025: EFS in Elastic mode, and OpenZFS at 160 MB/s and 192 IOPS."""
+"""Measured from one client with 4 KiB blocks, in 2025: EFS in Elastic mode, and OpenZFS Multi-AZ at 160 MB/s and 192 IOPS."""
 OPENZFS_OPERATIONS: Final = 9
 """NFS operations to write a file. Derived: 38,000 files took about 17 minutes at 342 operations a second."""
-OPENZFS_MB_S: Final = 160
+OPENZFS_SERVER: Final = fsx.OPENZFS["MULTI_AZ_1"].file_servers[0]
+"""What was measured. The 192 IOPS provisioned are no limit here: far more operations were measured."""
 
 ASYNC_CAVEAT: Final = (
     "async acknowledges before the data is on stable storage: writes of the last seconds are lost if the file server fails."
@@ -90,7 +90,7 @@ class Pace:
     file_s: float
     operations: float
     bytes_per_s: float
-    iops: float = inf
+    iops: float
     measured_s: Mapping[int, int] | None = None
 
     def speed_up(self, workers: int) -> float:
@@ -101,7 +101,7 @@ class Pace:
         for (fewer, slow), (more, fast) in pairwise(self.measured_s.items()):
             if fewer <= workers < more:
                 part = log(workers / fewer) / log(more / fewer)
-                return one / exp(log(slow) + part * log(fast / slow))
+                return float(one / slow * (slow / fast) ** part)
         return one / min(self.measured_s.values())
 
 
@@ -138,7 +138,12 @@ def _gp3(measured_s: Mapping[int, int]) -> Pace:
 
 
 def _openzfs_write(operations_per_s: int) -> Pace:
-    return Pace(file_s=OPENZFS_OPERATIONS / operations_per_s, operations=OPENZFS_OPERATIONS, bytes_per_s=OPENZFS_MB_S * MB)
+    return Pace(
+        file_s=OPENZFS_OPERATIONS / operations_per_s,
+        operations=OPENZFS_OPERATIONS,
+        bytes_per_s=OPENZFS_SERVER.write_mb_s * fsx.MB,
+        iops=OPENZFS_SERVER.disk_iops,
+    )
 
 
 PACES: Final[Mapping[tuple[Storage, Operation], Pace]] = {
@@ -166,20 +171,24 @@ class Passage:
 
 
 def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: float, workers: int) -> Passage | None:
-    """How long `files` of `size_bytes` together take that many workers; None where it was never measured."""
+    """How long `files` of `size_bytes` together take that many workers; None where it was never measured.
+
+    A file is one worker's: more workers than files gain nothing, and no file is faster than it is for one worker.
+    """
     pace = PACES.get((storage, operation))
     if pace is None:
         return None
+    workers = min(workers, files)
     speed_up = pace.speed_up(workers)
     # A reader takes the next file of a list, so that what was measured is balanced already.
     balanced = max(speed_up, workers) if operation == "write" else speed_up
     shared: dict[Bound, float] = {"throughput": size_bytes / pace.bytes_per_s, "iops": files * pace.operations / pace.iops}
-    times: dict[Bound, float] = {"latency": files * pace.file_s / speed_up, **shared}
+    times: dict[Bound, float] = {"latency": pace.file_s * max(1, files / speed_up), **shared}
     bound_by = max(times, key=lambda bound: times[bound])
     seconds = times[bound_by]
     return Passage(
         seconds=seconds,
-        best_s=max(files * pace.file_s / balanced, *shared.values()),
+        best_s=max(pace.file_s * max(1, files / balanced), *shared.values()),
         bound_by=bound_by,
         operations_per_s=files * pace.operations / seconds,
         files_per_s=files / seconds,

@@ -19,7 +19,8 @@ class EstimateGapDocument(TypedDict):
 class EstimateDocument[R](TypedDict):
     """A worked estimate: what was asked, the answer in words and figures, and what it rests on.
 
-    `inputs` can be sent again as they are. An assumption begins with what it is: assumed, calibrated, measured, or a rule.
+    `inputs` can be sent again as they are; `unpriced` are the items whose price is not known. An assumption begins with what it
+    is: assumed, calibrated, measured, or a rule.
     """
 
     schema: Literal["slackwater.estimate/1"]
@@ -29,5 +30,6 @@ class EstimateDocument[R](TypedDict):
     assumptions: list[str]
     sources: list[str]
     price_basis: list[PriceBasisDocument]
+    unpriced: list[str]
     gaps: list[EstimateGapDocument]
     result: R
