@@ -33,6 +33,10 @@ QUESTIONS = (
         command=f"slackwater estimate efs-credits --stored 100GiB --metered-rate 100MiB/s {TOKYO}",
     ),
     Question(
+        question="Does a nightly copy of 200 GiB leave a file system enough credits for the next night?",
+        command=f"slackwater estimate efs-credits --stored 50GiB --write-per-day 200GiB {TOKYO}",
+    ),
+    Question(
         question="Is EFS dearer than the EBS volume it would replace?",
         about="For an hour's job, [encode.csv](encode.csv) says how much was on the file system at each minute.",
         command=(
