@@ -170,3 +170,20 @@ def test_a_scan_says_what_it_asked_and_by_which_policy() -> None:
     head = document(audit.run([HERE], CASE_NOW))["scan"]
 
     assert (head["detectors"], head["policy"]) == (["ebs-unattached"], {"version": "v7", "sha256": "0" * 64})
+
+
+def test_what_a_stronger_finding_tells_of_is_not_listed() -> None:
+    verdict = Flagged(summary="so", confidence="high", evidence=(), advice=(), gist=(), severity="low")
+    weak = Detector(title="", kind="performance", resource=Volume, limits=Limits, judge=lambda *_: verdict, cases=())
+    both = {"ebs-loose": replace(weak, outranks=("ebs-slow",)), "ebs-slow": weak}
+    world = World({HERE: [LOOSE]})
+    audit = Audit(
+        registry=both, policy=Policy(limits=dict.fromkeys(both, Limits())), sources=lambda _: Sources(world, world),
+        prices=world, meter=world, clock=lambda: CASE_NOW, progress=lambda *_: None,
+    )  # fmt: skip
+    (target,) = audit.run([HERE], CASE_NOW).targets
+
+    assert [one.detector for one in target.findings] == ["ebs-loose"]
+    assert [(one.detector, one.resource.id, one.reason) for one in target.unlisted] == [
+        ("ebs-slow", "vol-1", "a stronger finding tells of it")
+    ]

@@ -14,11 +14,13 @@ from slackwater.engine.docket import Docket, Enabled, FlaggedResource
 from slackwater.engine.exempt import is_kept
 from slackwater.engine.owner import owner_of
 from slackwater.engine.plan import MetricCall
+from slackwater.engine.precedence import settle
 from slackwater.engine.price import items_of, price
 from slackwater.engine.registry import Registry
 from slackwater.model.findings import (
     BELOW_MINIMUM,
     KEPT,
+    OUTRANKED,
     Finding,
     Gap,
     Scan,
@@ -109,8 +111,10 @@ class Audit:
         )
 
     def _price(self, target: Target, docket: Docket, now: datetime) -> tuple[list[Finding], list[Unlisted], list[Gap]]:
-        wasted_or_slow, unlisted = list[FlaggedResource](), list[Unlisted]()
-        for flagged in docket.flagged:
+        speaking, silenced = settle(docket.flagged)
+        unlisted = [Unlisted(one.enabled.id, one.resource, OUTRANKED) for one in silenced]
+        wasted_or_slow = list[FlaggedResource]()
+        for flagged in speaking:
             if flagged.enabled.detector.kind == "waste" and is_kept(flagged.resource, self.policy.exempt, now):
                 unlisted.append(Unlisted(flagged.enabled.id, flagged.resource, KEPT))
             else:

@@ -196,6 +196,7 @@ DETECTOR = Detector(
     limits=UnattachedLimits,
     reads_if_allowed=(AttachmentEvent,),
     judge=judge,
+    outranks=("ebs-surplus-throughput",),
     cases=(
         Case(
             title="detached three weeks ago",

@@ -81,8 +81,8 @@ CASE_NOW: Final = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 class Detector[R: Resource, L: Limits]:
     """One question about one kind of resource.
 
-    `reads` are other kinds of record the judgement cannot do without, `reads_if_allowed` those it can. The id is the file's
-    name.
+    `reads` are other kinds of record the judgement cannot do without, `reads_if_allowed` those it can. `outranks` are the ids
+    of detectors that see less of the same trouble: where both flag, they are silent. The id is the file's name.
     """
 
     title: str
@@ -93,6 +93,7 @@ class Detector[R: Resource, L: Limits]:
     cases: tuple[Case, ...]
     reads: tuple[type[Record], ...] = ()
     reads_if_allowed: tuple[type[Record], ...] = ()
+    outranks: tuple[str, ...] = ()
 
 
 type AnyDetector = Detector[Any, Any]

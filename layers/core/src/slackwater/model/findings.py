@@ -63,14 +63,15 @@ class UnknownVerdict:
     reason: str
 
 
-type UnlistedReason = Literal["kept by a tag", "saves less than the policy's minimum"]
+type UnlistedReason = Literal["kept by a tag", "saves less than the policy's minimum", "a stronger finding tells of it"]
 KEPT: Final[UnlistedReason] = "kept by a tag"
 BELOW_MINIMUM: Final[UnlistedReason] = "saves less than the policy's minimum"
+OUTRANKED: Final[UnlistedReason] = "a stronger finding tells of it"
 
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """A question answered with yes that is not listed, as the policy or a tag wants it."""
+    """A question answered with yes that is not listed, as the policy or a tag wants it, or a stronger finding tells of it."""
 
     detector: str
     resource: Resource

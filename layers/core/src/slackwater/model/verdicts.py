@@ -58,7 +58,8 @@ class Flagged:
     """The detector's question is answered with yes.
 
     The engine resolves `remedies`; what comes of them follows the advice. `severity` is None where the money decides it.
-    `gist` holds what makes a person look again when it changes; ages and cents do not belong in it.
+    `gist` holds what makes a person look again when it changes; ages and cents do not belong in it. `covers` are the ids of
+    other resources whose trouble this explains too: there, what the detector outranks is silent.
     """
 
     summary: str
@@ -69,6 +70,7 @@ class Flagged:
     severity: Severity | None = None
     caveats: tuple[str, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    covers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,95 @@
+"""One trouble, one finding."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from slackwater.engine.docket import Enabled, FlaggedResource
+from slackwater.engine.precedence import settle
+from slackwater.engine.registry import registry
+from slackwater.model.resources import Target, Volume
+from slackwater.model.verdicts import Flagged
+
+ANY = registry()["ebs-unattached"]
+VERDICT = Flagged(summary="so", confidence="high", evidence=(), advice=(), gist=("g",), caveats=("own",))
+
+type Flag = Callable[..., FlaggedResource]
+
+
+def flag(
+    detector: str, resource: str = "vol-1", *, outranks: tuple[str, ...] = (), covers: tuple[str, ...] = ()
+) -> FlaggedResource:
+    volume = Volume(
+        id=resource, arn="", target=Target("1", "r"), tags={}, volume_type="gp3", size_gib=1, iops=None, throughput_mib_s=None,
+        state="in-use", created_at=datetime(2026, 1, 1, tzinfo=UTC), availability_zone="ra", multi_attach=False,
+    )  # fmt: skip
+    enabled = Enabled(detector, replace(ANY, outranks=outranks), ANY.limits())
+    return FlaggedResource(enabled, volume, replace(VERDICT, covers=covers))
+
+
+def ids(flagged: list[FlaggedResource]) -> list[str]:
+    return [f"{one.enabled.id}/{one.resource.id}" for one in flagged]
+
+
+def test_the_stronger_speaks_and_names_the_weaker() -> None:
+    speaking, silenced = settle([flag("idle"), flag("unattached", outranks=("idle",))])
+
+    assert (ids(speaking), ids(silenced)) == (["unattached/vol-1"], ["idle/vol-1"])
+    assert speaking[0].verdict.caveats == ("own", "It is the same trouble that idle would tell of; that is silent meanwhile.")
+
+
+def test_nothing_else_about_the_stronger_changes() -> None:
+    strong = flag("unattached", outranks=("idle",))
+    (said,), _ = settle([strong, flag("idle")])
+
+    assert replace(said, verdict=replace(said.verdict, caveats=("own",))) == strong
+
+
+def test_on_another_resource_the_weaker_speaks() -> None:
+    speaking, silenced = settle([flag("unattached", outranks=("idle",)), flag("idle", "vol-2")])
+
+    assert (ids(speaking), silenced) == (["unattached/vol-1", "idle/vol-2"], [])
+    assert speaking[0].verdict.caveats == ("own",)
+
+
+def test_the_weaker_is_silent_on_what_the_stronger_covers_and_is_named_with_it() -> None:
+    strong = flag("export", "fsvol-1", outranks=("surplus", "iops"), covers=("fs-1",))
+    speaking, silenced = settle([flag("surplus", "fs-1"), strong, flag("iops", "fs-2"), flag("iops", "fs-1")])
+
+    assert (ids(speaking), ids(silenced)) == (["export/fsvol-1", "iops/fs-2"], ["surplus/fs-1", "iops/fs-1"])
+    assert "surplus of fs-1, iops of fs-1 would tell of" in speaking[0].verdict.caveats[-1]
+
+
+def test_a_detector_that_is_not_outranked_speaks_beside_it() -> None:
+    assert settle([flag("unattached", outranks=("idle",)), flag("snapshotless")])[1] == []
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)])
+def test_of_three_in_a_row_only_the_first_speaks_and_names_both(order: tuple[int, ...]) -> None:
+    chain = [flag("unattached", outranks=("idle",)), flag("idle", outranks=("surplus",)), flag("surplus")]
+    speaking, silenced = settle([chain[place] for place in order])
+
+    assert ids(speaking) == ["unattached/vol-1"]
+    assert {*ids(silenced)} == {"idle/vol-1", "surplus/vol-1"}
+    assert {"idle", "surplus"} <= {*speaking[0].verdict.caveats[-1].replace(",", " ").split()}
+
+
+def test_none_is_lost_and_none_is_told_twice() -> None:
+    flagged = [flag("a", outranks=("b", "c")), flag("b", outranks=("c",)), flag("c"), flag("c", "vol-2"), flag("d")]
+    speaking, silenced = settle(flagged)
+
+    assert sorted(ids(speaking) + ids(silenced)) == sorted(ids(flagged))
+    assert ids(speaking) == ["a/vol-1", "c/vol-2", "d/vol-1"]
+
+
+def test_what_detectors_outrank_are_detectors_and_never_in_a_circle() -> None:
+    everything = registry()
+
+    def below(id_: str, seen: tuple[str, ...] = ()) -> set[str]:
+        assert id_ not in seen
+        return {id_}.union(*(below(weaker, (*seen, id_)) for weaker in everything[id_].outranks))
+
+    for id_ in everything:
+        assert below(id_) <= set(everything)
