@@ -113,7 +113,7 @@ def test_an_estimate_is_answered_with_the_accounts_prices(service):
     kinds = service.get("/openapi.json")
     schema = kinds["paths"][path]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
     jsonschema.Draft202012Validator(schema | {"components": kinds["components"]}).validate(answer.body)
-    assert answer.body["inputs"] == {"region": REGION, "hours_per_month": 730, "families": [], **asked}
+    assert answer.body["inputs"] == {"region": REGION, "hours_per_month": 730, "families": [], "zones": 1, **asked}
     assert answer.body["gaps"] == []
     assert {price["source"].partition(",")[0] for price in answer.body["price_basis"]} == {"AWS Price List"}
     assert "t3.micro: ec2:DescribeInstanceTypes" in answer.body["sources"]
