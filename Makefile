@@ -71,6 +71,9 @@ e2e: setup $(TOOLS) ## deploy to a stand-in for AWS on this machine, and watch a
 bench: setup ## calls against the floor, CPU and memory, on 5,000 and 20,000 simulated resources
 	$(RUN)/python bench/scan.py
 
+score: setup ## what the detectors get right and wrong on labelled fleets; ten minutes
+	$(RUN)/python bench/score.py --seeds report --write docs/score.md
+
 bench-cold-start: setup $(TOOLS) ## how long each function takes to start, on Lambda's runtime emulator
 	PYTHONPATH=tools $(RUN)/python bench/cold_start.py --write docs/performance.md
 
@@ -83,4 +86,4 @@ tools/asl/node_modules/ready: tools/asl/package-lock.json
 	@npm ci --prefix tools/asl --silent --no-fund --no-audit
 	@touch $@
 
-.PHONY: help setup demo test check-template docs format lock e2e bench bench-cold-start
+.PHONY: help setup demo test check-template docs format lock e2e bench score bench-cold-start

@@ -96,6 +96,8 @@ def inventory(fleet: Fleet, region: str) -> Iterator[tuple[str, int, int]]:
     yield "ec2:volumes", sum(v.region == region for v in fleet.volumes), PAGES["ec2:volumes"]
     yield "ec2:instances", len(instances), PAGES["ec2:instances"]
     yield "ec2:types", len({i.type for i in instances}), PAGES["ec2:types"]
+    if any(v.region == region for v in fleet.volumes):
+        yield "compute-optimizer:enrollment", 1, 1
     yield "efs", sum(e.region == region for e in fleet.efs), PAGES["efs"]
     yield "efs:replications", sum(r.source_region == region for r in fleet.replications), PAGES["efs"]
     yield "fsx:systems", sum(f.region == region for f in fleet.fsx), PAGES["fsx"]

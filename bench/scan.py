@@ -23,10 +23,9 @@ BEGIN, END = "<!-- bench -->\n", "<!-- /bench -->\n"
 
 
 @contextmanager
-def simulator(resources: int, latency_ms: float) -> Iterator[dict[str, Any]]:
+def simulator(*options: str) -> Iterator[dict[str, Any]]:
     """A simulated account in its own process; ends with the block."""
-    command = [sys.executable, "-m", "slackwater_simulator", "--fleet", "mixed", "--resources", str(resources)]
-    command += ["--latency-ms", str(latency_ms), "--exit-with-stdin"]
+    command = [sys.executable, "-m", "slackwater_simulator", *options, "--exit-with-stdin"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
         assert process.stdout
@@ -49,11 +48,14 @@ def scan(account: dict[str, Any], home: Path) -> tuple[dict[str, Any], float, fl
     command = [str(slackwater), "scan", "--now", account["now"], "--format", "json", "--output", str(document)]
     command += [flag for region in account["regions"] for flag in ("--region", region)]
     started = time.monotonic()
-    process = subprocess.Popen(command, env=environment, cwd=home)
-    _, status, used = os.wait4(process.pid, 0)
+    told = home / "told.txt"
+    with told.open("w") as stderr:
+        process = subprocess.Popen(command, env=environment, cwd=home, stderr=stderr)
+        _, status, used = os.wait4(process.pid, 0)
     wall_s = time.monotonic() - started
-    if os.waitstatus_to_exitcode(status) != 0:
-        raise SystemExit(f"the scan ended with {os.waitstatus_to_exitcode(status)}")
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"the scan ended with {process.returncode}:\n{told.read_text()}")
     return json.loads(document.read_text()), wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
@@ -65,7 +67,8 @@ def floor(resources: int) -> int:
 
 def row(resources: int, latency_ms: float) -> str:
     """A line of the table."""
-    with tempfile.TemporaryDirectory() as folder, simulator(resources, latency_ms) as account:
+    fleet = ("--fleet", "mixed", "--resources", str(resources), "--latency-ms", str(latency_ms))
+    with tempfile.TemporaryDirectory() as folder, simulator(*fleet) as account:
         home = Path(folder)
         scan(account, home)  # fills the price cache, and the simulator's own
         urllib.request.urlopen(urllib.request.Request(f"{account['url']}/_simulator/reset", method="POST")).read()

@@ -49,7 +49,9 @@ def simulate() -> Iterator[Callable[..., Account]]:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """One attempt, so that a call that cannot work ends soon."""
     monkeypatch.setattr(
-        aws_session, "QUICK_ATTEMPTS", dict.fromkeys(("cloudtrail", "cloudwatch", "ec2", "efs", "fsx", "pricing", "sts"), 1)
+        aws_session,
+        "QUICK_ATTEMPTS",
+        dict.fromkeys(("cloudtrail", "cloudwatch", "compute-optimizer", "ec2", "efs", "fsx", "pricing", "sts"), 1),
     )
 
 

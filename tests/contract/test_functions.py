@@ -29,7 +29,7 @@ from slackwater_simulator import Simulator, demo_fleet
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
-SIMULATED = ("EC2", "EFS", "FSX", "CLOUDWATCH", "CLOUDTRAIL", "PRICING", "STS")
+SIMULATED = ("EC2", "EFS", "FSX", "CLOUDWATCH", "CLOUDTRAIL", "COMPUTE_OPTIMIZER", "PRICING", "STS")
 CONTEXT = SimpleNamespace(
     function_name="slackwater", memory_limit_in_mb=1769, aws_request_id="1-2-3",
     invoked_function_arn="arn:aws:lambda:ap-northeast-1:123456789012:function:slackwater",

@@ -1,28 +1,39 @@
 """What an account holds is read whole, or the gap is said."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
+from botocore.loaders import Loader
 
-from slackwater.aws import inventory_cloudtrail, inventory_ec2, inventory_efs
+from slackwater.app.wiring import audit
+from slackwater.aws import inventory_cloudtrail, inventory_cloudwatch, inventory_ec2, inventory_efs
 from slackwater.aws.identity import identity
 from slackwater.aws.inventory import ACTIONS, READERS, AwsInventory
+from slackwater.engine.registry import registry
 from slackwater.model import resources as kinds
 from slackwater.model.fleet import Fleet as Read
+from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
 from slackwater_simulator import (
     Attachment,
+    Disk,
     ElasticFileSystem,
     Export,
     Fleet,
+    Flow,
     FsxFileSystem,
     FsxVolume,
+    IdleRecommendation,
     Instance,
+    MountTarget,
     Replication,
     Shapes,
     TrailEvent,
     Volume,
+    VolumeRecommendation,
     demo_fleet,
     given,
     instant,
@@ -198,6 +209,12 @@ def test_a_stopped_instance_says_since_when(simulate):
     assert instance.stopped_at == datetime(2026, 11, 11, 9, 7, tzinfo=UTC)
 
 
+def test_a_spot_instance_is_told_from_an_on_demand_one(simulate):
+    spot = Instance(id="i-spot", type="t3.micro", az=ZONE, launched=NOW - DAY, spot=True)
+    found, _ = simulate(Fleet(now=NOW, instances=[*instances(1), spot])).read({kinds.Instance})
+    assert {one.id: one.lifecycle for one in found.all(kinds.Instance)} == {"i-00000": None, "i-spot": "spot"}
+
+
 def test_a_volume_is_read_with_all_that_detectors_ask_of_it(simulate):
     attached = (Attachment(instance_id="i-00000", since=NOW - DAY),)
     bought = volumes(1, throughput=500, iops=4_000, tags={"Name": "data & more"}, attachments=attached)
@@ -243,6 +260,120 @@ def test_no_replication_is_none_even_where_efs_calls_it_not_found(simulate):
     assert (found.all(kinds.EfsReplication), gaps) == ([], [])
 
 
+def large(name="fs-large", gib=100, **options):
+    return ElasticFileSystem(id=name, region=REGION, created=NOW - 40 * DAY, standard_bytes=gib << 30, **options)
+
+
+POLICIES = (
+    ("TransitionToIA", "AFTER_30_DAYS"),
+    ("TransitionToArchive", "AFTER_90_DAYS"),
+    ("TransitionToPrimaryStorageClass", "AFTER_1_ACCESS"),
+)
+
+
+def test_lifecycle_policies_are_asked_only_where_much_is_in_standard(simulate):
+    cold = large("fs-cold", gib=99, ia_bytes=500 << 30)
+    account = simulate(Fleet(now=NOW, efs=[large(lifecycle=POLICIES), large("fs-none"), cold, *file_systems(5)]))
+    found, gaps = account.read({kinds.EfsFileSystem}, {kinds.EfsLifecycle})
+    read = {one.id: one for one in found.all(kinds.EfsLifecycle)}
+    assert gaps == []
+    assert read["fs-large"] == kinds.EfsLifecycle(
+        id="fs-large",
+        transition_to_ia="AFTER_30_DAYS",
+        transition_to_archive="AFTER_90_DAYS",
+        transition_to_primary="AFTER_1_ACCESS",
+    )
+    assert read["fs-none"] == kinds.EfsLifecycle(
+        id="fs-none", transition_to_ia=None, transition_to_archive=None, transition_to_primary=None
+    )
+    assert account.sim.calls["elasticfilesystem:DescribeLifecycleConfiguration"] == len(read) == 2
+
+
+def test_a_mount_target_is_asked_only_where_a_regional_file_system_has_just_one(simulate):
+    one, other = MountTarget(id="fsmt-1", az=ZONE), MountTarget(id="fsmt-2", az="ap-northeast-1c")
+    systems = [
+        large("fs-single", mount_targets=(one,)),
+        large("fs-two", mount_targets=(one, other)),
+        large("fs-zonal", mount_targets=(one,), one_zone=ZONE),
+        *file_systems(3),
+    ]
+    account = simulate(Fleet(now=NOW, efs=systems))
+    found, gaps = account.read({kinds.EfsFileSystem}, {kinds.EfsMountTarget})
+    (target,) = found.all(kinds.EfsMountTarget)
+    assert gaps == []
+    assert (target.id, target.file_system_id, target.availability_zone) == ("fsmt-1", "fs-single", ZONE)
+    assert (target.subnet_id.partition("-")[0], target.state) == ("subnet", "available")
+    assert account.sim.calls["elasticfilesystem:DescribeMountTargets"] == 1
+
+
+ONE_BY_ONE = {
+    kinds.EfsLifecycle: "elasticfilesystem:DescribeLifecycleConfiguration",
+    kinds.EfsMountTarget: "elasticfilesystem:DescribeMountTargets",
+}
+
+
+@pytest.mark.parametrize(("kind", "action"), ONE_BY_ONE.items())
+def test_a_file_system_deleted_since_it_was_listed_is_no_gap_and_has_no_record(simulate, kind, action):
+    systems = [large(name, mount_targets=(MountTarget(id=f"fsmt-{name}", az=ZONE),)) for name in ("fs-gone", "fs-here")]
+    account = simulate(Fleet(now=NOW, efs=systems))
+    account.sim.faults.error(action, "FileSystemNotFound", 404, times=1)
+    found, gaps = account.read(set(), {kind})
+    assert (len(found.all(kind)), gaps) == (1, [])
+    assert account.sim.calls[action] == 2
+
+
+@pytest.mark.parametrize(("kind", "action"), ONE_BY_ONE.items())
+def test_what_efs_answers_one_by_one_may_be_denied_or_break_off(simulate, impatient, kind, action):
+    account = simulate(Fleet(now=NOW, efs=[large(mount_targets=(MountTarget(id="fsmt-1", az=ZONE),))]))
+    account.sim.faults.truncate(action)
+    _, (gap,) = account.read({kinds.EfsFileSystem}, {kind})
+    assert (gap.what, gap.optional) == (action, True)
+    account.sim.faults.deny(action)
+    found, (gap,) = account.read({kinds.EfsFileSystem}, {kind})
+    assert (gap.what, gap.optional) == (action, True)
+    assert kind in found.unreadable
+
+
+def test_a_mount_target_may_come_without_a_zone_or_be_on_its_way_out():
+    answers = [
+        {"MountTargetId": "fsmt-1", "FileSystemId": "fs-1", "SubnetId": "subnet-1", "LifeCycleState": "available"},
+        {"MountTargetId": "fsmt-2", "FileSystemId": "fs-1", "SubnetId": "subnet-1", "LifeCycleState": "deleting"},
+    ]
+    found = {"FileSystemId": "fs-1", "FileSystemArn": "arn", "LifeCycleState": "available", "NumberOfMountTargets": 1}
+    shape = {"SizeInBytes": {"Value": 1}, "CreationTime": datetime(2026, 1, 1, tzinfo=UTC), "ThroughputMode": "elastic"}
+    target = Target("123456789012", REGION)
+    system = inventory_efs._file_system({**found, **shape, "PerformanceMode": "generalPurpose"}, target)
+    session = SimpleNamespace(client=lambda *_: SimpleNamespace(describe_mount_targets=lambda **_: {"MountTargets": answers}))
+    (read,) = inventory_efs.mount_targets(session, target, Read([system]))
+    assert (read.id, read.availability_zone) == ("fsmt-1", None)
+
+
+def test_what_is_read_is_in_the_shapes_that_efs_answers():
+    service = Loader().load_service_model("efs", "service-2")
+    shapes = {name: set(service["shapes"][name]["members"]) for name in ("LifecyclePolicy", "MountTargetDescription")}
+    assert shapes["LifecyclePolicy"] == {name for name, _ in POLICIES}
+    wanted = {"MountTargetId", "FileSystemId", "SubnetId", "LifeCycleState", "AvailabilityZoneName"}
+    assert wanted <= shapes["MountTargetDescription"]
+    listing = service["shapes"]["DescribeMountTargetsRequest"]["members"]
+    assert {"MaxItems", "Marker", "FileSystemId"} <= set(listing)
+
+
+def test_todays_detectors_ask_for_nothing_file_system_by_file_system(simulate):
+    account = simulate(Fleet(now=NOW, instances=instances(2), efs=[large(mount_targets=(MountTarget(id="fsmt-1", az=ZONE),))]))
+    limits = {id_: detector.limits() for id_, detector in registry().items()}
+    audit(
+        account.session,
+        account.meter,
+        registry=registry(),
+        policy=Policy(limits=limits),
+        cache_dir=None,
+        progress=lambda *_: None,
+    ).run([account.target], datetime.fromtimestamp(NOW, UTC))
+    assert account.sim.calls["elasticfilesystem:DescribeFileSystems"] == 1
+    assert not set(ONE_BY_ONE.values()) & set(account.sim.calls)
+    assert account.sim.calls["cloudwatch:ListMetrics"] == len(inventory_cloudwatch.ALLOWANCES)
+
+
 def test_an_export_is_read_with_every_client_entry(simulate):
     exports = (Export("10.0.0.0/16", ("rw", "crossmnt")), Export("*", ("ro", "async")))
     volume = FsxVolume(
@@ -263,6 +394,32 @@ def test_an_export_is_read_with_every_client_entry(simulate):
     assert (read.path, read.file_system_id) == ("/fsx/content", "fs-zfs")
     system = found.get(kinds.FsxFileSystem, "fs-zfs")
     assert (system.deployment_type, system.throughput_mb_s, system.storage_gib) == ("MULTI_AZ_1", 160, 64)
+    assert (system.automatic_backup_days, system.root_volume_id) == (7, "fsvol-zfs")
+    assert read.ontap_volume_type is None
+
+
+@pytest.mark.parametrize("kind", ["OPENZFS", "ONTAP", "WINDOWS", "LUSTRE"])
+def test_backups_are_read_of_every_type_and_a_root_volume_where_there_is_one(simulate, kind):
+    account = simulate(Fleet(now=NOW, fsx=[zfs(kind=kind, backup_days=0)]))
+    (system,) = account.read({kinds.FsxFileSystem})[0].all(kinds.FsxFileSystem)
+    assert system.automatic_backup_days == 0
+    assert (system.root_volume_id is not None) == (kind == "OPENZFS")
+
+
+@pytest.mark.parametrize("ontap_type", ["RW", "DP", "LS"])
+def test_a_volume_of_ontap_says_what_it_is_for(simulate, ontap_type):
+    volume = FsxVolume(
+        id="fsvol-1",
+        file_system_id="fs-1",
+        region=REGION,
+        created=NOW - DAY,
+        name="copy",
+        kind="ONTAP",
+        ontap_type=ontap_type,
+        path="/copy",
+    )
+    (read,) = simulate(Fleet(now=NOW, fsx_volumes=[volume])).read({kinds.FsxVolume})[0].all(kinds.FsxVolume)
+    assert (read.ontap_volume_type, read.volume_type, read.path) == (ontap_type, "ONTAP", "/copy")
 
 
 def test_types_come_from_ec2_and_their_siblings_from_the_dated_snapshot(simulate):
@@ -414,6 +571,40 @@ def test_where_no_network_bursts_no_agent_metric_is_listed(simulate):
     assert "cloudwatch:ListMetrics" not in account.sim.calls
 
 
+def disk_of(volume_id, instance_id, key="VolumeId"):
+    disk = Disk(used=Flow(Shapes(NOW).shape("steady"), 20.0), volume_key=key)
+    carried = (Attachment(instance_id=instance_id, since=NOW - DAY),)
+    return Volume(id=volume_id, az=ZONE, created=NOW - DAY, size_gib=8, attachments=carried, disk=disk)
+
+
+@pytest.mark.parametrize(("key", "volume_id"), [("VolumeId", "vol-00000"), ("DiskId", "vol-00000"), ("", None)])
+def test_how_full_a_file_system_is_comes_with_its_dimensions_and_its_volume_where_the_agent_names_it(simulate, key, volume_id):
+    other = Instance(id="i-ended", type="t3.micro", az=ZONE, launched=NOW - DAY, state="terminated")
+    carried = [disk_of("vol-00000", "i-00000", key), disk_of("vol-foreign", "i-ended")]
+    account = simulate(Fleet(now=NOW, instances=[*instances(1), other], volumes=carried))
+    found, gaps = account.read(set(), {kinds.DiskMetric})
+    (metric,) = found.all(kinds.DiskMetric)
+    assert gaps == []
+    assert (metric.namespace, metric.name, metric.instance_id) == ("CWAgent", "disk_used_percent", "i-00000")
+    assert (metric.path, metric.volume_id) == ("/data", volume_id)
+    assert {"device", "fstype", "path", "InstanceId"} <= dict(metric.dimensions).keys()
+    assert account.sim.calls["cloudwatch:ListMetrics"] == 1
+
+
+def test_where_there_is_no_instance_no_disk_is_listed(simulate):
+    account = simulate(Fleet(now=NOW, volumes=volumes(1)))
+    account.read(set(), {kinds.DiskMetric})
+    assert "cloudwatch:ListMetrics" not in account.sim.calls
+
+
+def test_two_kinds_of_one_action_are_one_gap(simulate):
+    account = simulate(Fleet(now=NOW, instances=instances(1)))
+    account.sim.faults.deny("cloudwatch:ListMetrics")
+    found, gaps = account.read(set(), {kinds.AgentMetric, kinds.DiskMetric})
+    assert [(gap.what, gap.optional) for gap in gaps] == [("cloudwatch:ListMetrics", True)]
+    assert {kinds.AgentMetric, kinds.DiskMetric} <= found.unreadable.keys()
+
+
 def test_a_reader_that_breaks_is_a_gap_too(simulate, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("a bug")
@@ -424,8 +615,25 @@ def test_a_reader_that_breaks_is_a_gap_too(simulate, monkeypatch):
     assert "ZeroDivisionError" in gap.reason
 
 
+def whole_fleet():
+    """The demo's account, and what there is none of in it."""
+    demo = demo_fleet()
+    single = large(mount_targets=(MountTarget(id="fsmt-1", az=ZONE),))
+    disk = disk_of("vol-full", demo.instances[0].id)
+    judged = VolumeRecommendation(volume_id=disk.id, region=REGION, finding="Optimized", refreshed=NOW - DAY)
+    idle = IdleRecommendation(resource_id=demo.instances[0].id, region=REGION, refreshed=NOW - DAY)
+    return replace(
+        demo,
+        efs=[*demo.efs, single],
+        volumes=[*demo.volumes, disk],
+        enrollment="Active",
+        volume_recommendations=[judged],
+        idle_recommendations=[idle],
+    )
+
+
 def test_a_whole_inventory_uses_only_the_actions_it_names(simulate):
-    account = simulate(demo_fleet())
+    account = simulate(whole_fleet())
     found, gaps = account.read(set(READERS))
     assert gaps == []
     assert set(account.meter.api_calls()) == ACTIONS

@@ -30,7 +30,7 @@ INSTANCE = """<item><reservationId>r-1</reservationId><groupSet/><instancesSet><
   <reason>User initiated (2026-09-01 10:00:00 GMT)</reason><instanceType>t3.micro</instanceType>
   <launchTime>2026-05-01T10:00:00.000Z</launchTime><monitoring><state>disabled</state></monitoring>
   <placement><availabilityZone>ap-northeast-1a</availabilityZone></placement>
-  <rootDeviceName>/dev/xvda</rootDeviceName>
+  <rootDeviceName>/dev/xvda</rootDeviceName><instanceLifecycle>spot</instanceLifecycle>
   <networkPerformanceOptions><bandwidthWeighting>vpc-1</bandwidthWeighting></networkPerformanceOptions>
   <tagSet><item><key>Name</key><value>web</value></item></tagSet></item></instancesSet></item>"""
 

@@ -15,12 +15,15 @@ from slackwater.aws.probes import AwsProbes
 from slackwater.engine.registry import registry
 from slackwater.model.access import UNNAMED, Answer, Check, Examination, Need, Refusal
 from slackwater.model.policy import Policy
-from slackwater.model.resources import FsxFileSystem, FsxVolume, Record
+from slackwater.model.resources import AgentMetric, DiskMetric, FsxFileSystem, FsxVolume, Instance, Record
 from slackwater.views import doctor_json
 from slackwater_simulator import Fleet, demo_fleet
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 REGION = "ap-northeast-1"
+
+AHEAD = frozenset({"elasticfilesystem:DescribeLifecycleConfiguration", "elasticfilesystem:DescribeMountTargets"})
+"""What no detector needs yet: their readers are there, and a scan does not call them."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +47,16 @@ def test_there_is_a_call_for_each_action_of_a_scan_and_no_other() -> None:
     of_a_scan = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | identity.ACTIONS | regions.ACTIONS
 
     assert of_a_scan == probes.ACTIONS
-    assert {need.action for need in needs(registry())} == of_a_scan
+    assert {need.action for need in needs(registry())} == of_a_scan - AHEAD
+
+
+@pytest.mark.parametrize("action", sorted(AHEAD))
+def test_of_what_efs_answers_one_by_one_it_asks_about_a_file_system_that_is_none(demo: Any, action: str) -> None:
+    ask = AwsProbes(demo.session, demo.meter, NOW).ask
+
+    assert ask(action, REGION).access == "allowed"
+    demo.sim.faults.deny(action)
+    assert ask(action, REGION).access == "denied"
 
 
 def test_a_healthy_account_is_ready_and_was_asked_as_little_as_can_be(demo: Any) -> None:
@@ -52,7 +64,7 @@ def test_a_healthy_account_is_ready_and_was_asked_as_little_as_can_be(demo: Any)
 
     assert seen.ready
     assert seen.missing == ()
-    assert {action for action, calls in demo.sim.calls.items() if calls == 2} == probes.ACTIONS - {
+    assert {action for action, calls in demo.sim.calls.items() if calls == 2} == probes.ACTIONS - AHEAD - {
         "ec2:DescribeRegions",
         "pricing:GetProducts",
     }
@@ -60,7 +72,7 @@ def test_a_healthy_account_is_ready_and_was_asked_as_little_as_can_be(demo: Any)
     assert demo.meter.metrics_requested() == demo.sim.metrics_requested == 2
 
 
-@pytest.mark.parametrize("action", sorted(probes.ACTIONS - identity.ACTIONS))
+@pytest.mark.parametrize("action", sorted(probes.ACTIONS - identity.ACTIONS - AHEAD))
 def test_a_denied_action_is_told_with_what_would_close_it_and_matters_as_much_as_it_does_in_a_scan(
     demo: Any, action: str
 ) -> None:
@@ -104,7 +116,7 @@ def test_what_is_not_an_answer_is_not_taken_for_one(demo: Any, fault: str, setti
 
 def stub(resource: type[Record], reads_if_allowed: tuple[type[Record], ...] = ()) -> Any:
     """A detector that measures nothing."""
-    return SimpleNamespace(resource=resource, reads=(), reads_if_allowed=reads_if_allowed, cases=())
+    return SimpleNamespace(kind="risk", resource=resource, reads=(), reads_if_allowed=reads_if_allowed, cases=())
 
 
 def test_the_metric_is_asked_of_the_last_hour(demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +138,13 @@ def test_what_blinds_one_detector_may_weaken_another() -> None:
 
     assert (need.optional, need.blind, need.weaker) == (False, ("one",), ("other",))
     assert doctor_json.consequence(need) == "one cannot judge; other can say less"
+
+
+def test_an_action_that_two_kinds_need_is_asked_once() -> None:
+    both = {"one": stub(Instance, reads_if_allowed=(AgentMetric,)), "other": stub(Instance, reads_if_allowed=(DiskMetric,))}
+    (need,) = [need for need in needs(both) if need.action == "cloudwatch:ListMetrics"]
+
+    assert (need.optional, need.weaker) == (True, ("one", "other"))
 
 
 @pytest.mark.parametrize(("heard", "silent"), [("allowed", ()), ("denied", ()), ("failed", ()), ("unreachable", (REGION,))])
@@ -152,6 +171,21 @@ def test_a_region_that_is_not_enabled_is_named_and_the_other_is_not(demo: Any) -
     assert [hint for hint in doctor_json.hints(seen) if "af-south-1" in hint]
     assert {check.region for check in seen.missing} == {"af-south-1"}
     assert seen.lacking == ()
+
+
+def test_a_region_without_compute_optimizer_lacks_nothing(demo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo.session, "regions_of", lambda service: [REGION] if service == "compute-optimizer" else [])
+    seen = examine(demo, REGION, "us-east-1")
+
+    assert seen.missing == ()
+    optimizer = [check for check in seen.checks if check.need.action.startswith("compute-optimizer:")]
+    assert {check.region for check in optimizer} == {REGION}
+
+
+def test_what_can_say_less_without_compute_optimizer_is_waste_on_volumes_and_instances() -> None:
+    weaker = {need.action: need.weaker for need in needs(registry()) if need.action.startswith("compute-optimizer:")}
+
+    assert set(weaker.values()) == {("ebs-surplus-throughput", "ebs-unattached")}
 
 
 WHO = "User: arn:aws:sts::123456789012:assumed-role/AWSReservedSSO_ViewOnly_0123456789abcdef/somebody@example.com"

@@ -93,7 +93,15 @@ def test_what_cannot_be_read_is_a_named_gap_and_nothing_is_made_up(
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("action", ["pricing:GetProducts", "cloudtrail:LookupEvents", "cloudwatch:ListMetrics"])
+@pytest.mark.parametrize(
+    "action",
+    [
+        "pricing:GetProducts",
+        "cloudtrail:LookupEvents",
+        "cloudwatch:ListMetrics",
+        "compute-optimizer:GetEnrollmentStatus",
+    ],
+)
 def test_an_optional_source_that_is_denied_loses_no_finding(demo: Any, healthy: Scan, action: str) -> None:
     demo.sim.faults.deny(action)
     done = scan(demo)

@@ -31,6 +31,13 @@ CALLS = {
     "fsx:DescribeFileSystems": ("fsx", "describe_file_systems", "AccessDeniedException", "ThrottlingException", 400),
     "cloudwatch:ListMetrics": ("cloudwatch", "list_metrics", "AccessDenied", "ThrottlingException", 400),
     "cloudtrail:LookupEvents": ("cloudtrail", "lookup_events", "AccessDeniedException", "ThrottlingException", 400),
+    "compute-optimizer:GetEnrollmentStatus": (
+        "compute-optimizer",
+        "get_enrollment_status",
+        "AccessDeniedException",
+        "ThrottlingException",
+        400,
+    ),
     "sts:GetCallerIdentity": ("sts", "get_caller_identity", "AccessDenied", "Throttling", 400),
 }
 

@@ -5,16 +5,19 @@ It is a simulation with known truth, made to score programs that judge storage. 
 
 from .fleets.demo import demo_fleet
 from .fleets.hostile import hostile_fleet
+from .fleets.labelled import labelled_fleet
 from .fleets.mixed import mixed_fleet
 from .resources import (
     Activity,
     Attachment,
+    Disk,
     ElasticFileSystem,
     Export,
     Fleet,
     Flow,
     FsxFileSystem,
     FsxVolume,
+    IdleRecommendation,
     Instance,
     MountTarget,
     Planted,
@@ -23,6 +26,8 @@ from .resources import (
     StorageVirtualMachine,
     TrailEvent,
     Volume,
+    VolumeOption,
+    VolumeRecommendation,
     given,
     instant,
 )
@@ -32,12 +37,14 @@ from .shapes import Shapes
 __all__ = [
     "Activity",
     "Attachment",
+    "Disk",
     "ElasticFileSystem",
     "Export",
     "Fleet",
     "Flow",
     "FsxFileSystem",
     "FsxVolume",
+    "IdleRecommendation",
     "Instance",
     "MountTarget",
     "Planted",
@@ -48,9 +55,12 @@ __all__ = [
     "StorageVirtualMachine",
     "TrailEvent",
     "Volume",
+    "VolumeOption",
+    "VolumeRecommendation",
     "demo_fleet",
     "given",
     "hostile_fleet",
     "instant",
+    "labelled_fleet",
     "mixed_fleet",
 ]

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 
-from . import Simulator, demo_fleet, mixed_fleet
+from . import Simulator, demo_fleet, labelled_fleet, mixed_fleet
 from .resources import Fleet, rfc3339
 
 
@@ -16,6 +16,10 @@ def _fleet(options: argparse.Namespace) -> Fleet:
     chosen = {"now": options.now} if options.now else {}
     if options.fleet == "demo":
         return demo_fleet(seed=options.seed, **chosen)
+    if options.fleet == "labelled":
+        return labelled_fleet(
+            options.seed, troubles=options.troubles, twins=options.twins, ordinary_of_a_kind=options.ordinary_of_a_kind
+        )
     return mixed_fleet(options.resources, seed=options.seed, regions=tuple(options.regions.split(",")), **chosen)
 
 
@@ -27,11 +31,14 @@ def _until_closed(stop: threading.Event) -> None:
 def main() -> int:
     """Serve; the first line of standard output says where."""
     parser = argparse.ArgumentParser(prog="slackwater_simulator", description=__doc__)
-    parser.add_argument("--fleet", choices=["demo", "mixed"], default="demo")
+    parser.add_argument("--fleet", choices=["demo", "mixed", "labelled"], default="demo")
     parser.add_argument("--resources", type=int, default=20_000, help="size of the mixed fleet")
     parser.add_argument("--regions", default="ap-northeast-1", help="of the mixed fleet, by commas")
+    parser.add_argument("--troubles", type=int, default=30, help="of the labelled fleet, for each detector")
+    parser.add_argument("--twins", type=int, default=6, help="of the labelled fleet, of each innocent scenario")
+    parser.add_argument("--ordinary-of-a-kind", type=int, default=1_250, help="of the labelled fleet")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--now", help="the account's present moment, RFC 3339, UTC")
+    parser.add_argument("--now", help="the account's present moment, RFC 3339, UTC; a labelled fleet draws its own")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency-ms", type=float, default=0.0, help="delay of every answer")
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when standard input closes")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
+
 import numpy as np
 
 from . import mechanisms
 from .published import MINUTELY, alive
-from .resources import MIB, Volume
-from .series import MINUTE, Signal, Track
+from .resources import MIB, Activity, Volume
+from .series import MINUTE, Floats, Signal, Track
 
 _EBS = (
     "VolumeReadBytes",
@@ -21,11 +24,13 @@ _EBS = (
 )
 CHECKS = ("VolumeIOPSExceededCheck", "VolumeThroughputExceededCheck")
 _SECONDS_AN_OPERATION = 0.0008
+_CREDIT_UNITS = {"gp2": "operations", "st1": "bytes", "sc1": "bytes"}
 
 
 def ebs_names(volume: Volume) -> tuple[str, ...]:
-    """Metrics with the dimension VolumeId alone."""
-    return (*_EBS, "BurstBalance") if volume.type == "gp2" and volume.iops_limit != 16_000 else _EBS
+    """Metrics with the dimension VolumeId alone. Without a burst there is no balance on Nitro, and 100 % on Xen."""
+    balanced = mechanisms.volume_allowance(volume.type, volume.size_gib) or (volume.type in _CREDIT_UNITS and not volume.nitro)
+    return (*_EBS, "BurstBalance") if balanced else _EBS
 
 
 def ebs_track(volume: Volume, metric: str) -> Track | None:
@@ -37,7 +42,7 @@ def ebs_track(volume: Volume, metric: str) -> Track | None:
         idle = metric == "VolumeIdleTime"
         known = metric in ebs_names(volume)
         return alive(spans, MINUTELY, 60.0 if idle else 100.0 if metric == "BurstBalance" else 0.0) if known else None
-    shape = activity.shape
+    shape = _delivered(activity, volume.type, volume.size_gib).shape
     reads, writes = activity.read / activity.read_size, activity.write / activity.write_size
     match metric:
         case "VolumeReadBytes":
@@ -57,14 +62,56 @@ def ebs_track(volume: Volume, metric: str) -> Track | None:
             return alive(spans, shape, reads * 60 * _SECONDS_AN_OPERATION, digits=4)
         case "VolumeTotalWriteTime":
             return alive(spans, shape, writes * 60 * _SECONDS_AN_OPERATION, digits=4)
-        case "BurstBalance" if volume.type == "gp2":
-            percent = mechanisms.gp2_balance(shape.stats.total * (reads + writes), volume.size_gib)
-            return alive(spans, Signal.sampled(shape.origin, MINUTE, percent), 1.0, digits=4)
+        case "BurstBalance" if metric in ebs_names(volume):
+            return _balance(volume, activity)
     return None
 
 
+def _balance(volume: Volume, activity: Activity) -> Track:
+    allowance = mechanisms.volume_allowance(volume.type, volume.size_gib)
+    credit = _credits(activity, volume.type, volume.size_gib)
+    if allowance is None or credit is None:
+        return alive(volume.intervals, MINUTELY, 100.0)
+    percent = 100 * credit.balance / allowance.most
+    return alive(volume.intervals, Signal.sampled(activity.shape.origin, MINUTE, percent), 1.0, digits=4)
+
+
+def _demand(activity: Activity, unit: str) -> Floats:
+    """Operations or bytes asked for a second."""
+    operations = activity.read / activity.read_size + activity.write / activity.write_size
+    return activity.shape.stats.total * (operations if unit == "operations" else activity.read + activity.write)
+
+
+@lru_cache(maxsize=16)
+def _credits(activity: Activity, type_: str, size_gib: int) -> mechanisms.Credits | None:
+    allowance = mechanisms.volume_allowance(type_, size_gib)
+    return mechanisms.bursting(_demand(activity, _CREDIT_UNITS[type_]), *allowance) if allowance else None
+
+
+@lru_cache(maxsize=128)
+def _delivered(activity: Activity, type_: str, size_gib: int) -> Activity:
+    """The work that the credits let through: all of it, unless they run out."""
+    credit = _credits(activity, type_, size_gib)
+    if credit is None:
+        return activity
+    wanted, stats = _demand(activity, _CREDIT_UNITS[type_]) * MINUTE, activity.shape.stats
+    if np.allclose(credit.done, wanted):
+        return activity
+    share = np.divide(credit.done, wanted, out=np.zeros_like(wanted), where=wanted > 0)
+    values = np.where(stats.samples > 0, stats.total * share, np.nan)
+    return replace(activity, shape=Signal.sampled(activity.shape.origin, MINUTE, values))
+
+
+def disk_track(volume: Volume, running: tuple[tuple[int, int], ...]) -> Track | None:
+    """How full the file system on it is, while its instance runs and the agent with it."""
+    if volume.disk is None:
+        return None
+    both = tuple((max(a, c), min(b, d)) for a, b in volume.intervals for c, d in running)
+    return alive(both, volume.disk.used.signal, volume.disk.used.scale, digits=4)
+
+
 def ebs_check(volume: Volume, metric: str) -> Track | None:
-    """1 in the minutes in which demand reached what is provisioned."""
+    """1 in the minutes in which demand reached what is provisioned, or what the credits allow."""
     if metric in volume.telemetry:
         return volume.telemetry[metric]
     if metric not in CHECKS or volume.type == "standard" or volume.multi_attach or not volume.nitro:
@@ -72,13 +119,16 @@ def ebs_check(volume: Volume, metric: str) -> Track | None:
     activity = volume.activity
     if activity is None:
         return alive(volume.intervals, MINUTELY, 0.0)
-    if metric == "VolumeIOPSExceededCheck":
+    unit = "operations" if metric == "VolumeIOPSExceededCheck" else "bytes"
+    credit = _credits(activity, volume.type, volume.size_gib)
+    limit: Floats | float
+    if credit is not None and unit == _CREDIT_UNITS[volume.type]:
+        limit = credit.permitted
+    elif unit == "operations":
         limit = float(volume.iops_limit or 500)
-        peak = activity.read / activity.read_size + activity.write / activity.write_size
     else:
         limit = (volume.throughput_limit or 250) * float(MIB)
-        peak = activity.read + activity.write
-    if peak < limit * 0.96:
+    over = (_demand(activity, unit) >= limit * 0.96).astype(np.float64)
+    if not over.any():
         return alive(volume.intervals, MINUTELY, 0.0)
-    over = (activity.shape.stats.total * peak >= limit * 0.96).astype(np.float64)
     return alive(volume.intervals, Signal.sampled(activity.shape.origin, MINUTE, over), 1.0)

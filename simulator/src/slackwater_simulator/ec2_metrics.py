@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from . import mechanisms
 from .ebs_metrics import ebs_track
 from .published import FIVE, MINUTELY, alive
 from .resources import Flow, Instance, Volume
-from .series import MINUTE, Track, added
+from .series import MINUTE, Signal, Track, added
 
 _EC2 = ("NetworkIn", "NetworkOut", "NetworkPacketsIn", "NetworkPacketsOut", "CPUUtilization")
 _CREDITS = ("CPUCreditBalance", "CPUSurplusCreditBalance", "CPUSurplusCreditsCharged", "CPUCreditUsage")
@@ -16,9 +19,10 @@ _EBS_TOTALS = {
     "EBSWriteOps": "VolumeWriteOps",
 }
 _BALANCES = ("EBSIOBalance%", "EBSByteBalance%")
+_INSTANCE_CHECKS = ("InstanceEBSIOPSExceededCheck", "InstanceEBSThroughputExceededCheck")
+_BYTES, _OPERATIONS = ("VolumeReadBytes", "VolumeWriteBytes"), ("VolumeReadOps", "VolumeWriteOps")
 _PACKET = 1_100
 _CREDITS_AN_HOUR = {"nano": 6, "micro": 12, "small": 24, "medium": 24, "large": 36, "xlarge": 96, "2xlarge": 192}
-_INSTANCE_CHECKS = ("InstanceEBSIOPSExceededCheck", "InstanceEBSThroughputExceededCheck")
 
 
 def ec2_names(instance: Instance) -> tuple[str, ...]:
@@ -60,19 +64,54 @@ def ec2_track(instance: Instance, metric: str, volumes: list[Volume]) -> Track |
             return _flow(instance, instance.net_out, scale=1 / _PACKET, step=300)
         case "CPUUtilization":
             return _flow(instance, instance.cpu, step=step, digits=4)
-        case "CPUCreditBalance":
-            return alive(instance.intervals, FIVE, 24.0 * _CREDITS_AN_HOUR[size])
-        case "CPUSurplusCreditBalance" | "CPUSurplusCreditsCharged":
-            return alive(instance.intervals, FIVE, 0.0)
+        case "CPUCreditBalance" | "CPUSurplusCreditBalance" | "CPUSurplusCreditsCharged":
+            return _cpu_credits(instance, metric, _CREDITS_AN_HOUR[size])
         case "CPUCreditUsage":
             return _flow(instance, instance.cpu, scale=instance.kind.vcpus / 100, step=300, digits=4)
-        case "EBSIOBalance%" | "EBSByteBalance%":
-            return alive(instance.intervals, FIVE, 100.0)
-        case "InstanceEBSIOPSExceededCheck" | "InstanceEBSThroughputExceededCheck":
-            return alive(instance.intervals, MINUTELY, 0.0)
-    tracks = [ebs_track(volume, _EBS_TOTALS[metric]) for volume in volumes]
-    parts = [(track[-1].signal, track[-1].scale) for track in tracks if track and track[-1].scale]
-    if not parts:
+        case "EBSIOBalance%" | "EBSByteBalance%" | "InstanceEBSIOPSExceededCheck" | "InstanceEBSThroughputExceededCheck":
+            return _ebs_limit(instance, metric, volumes)
+    total = _carried(volumes, (_EBS_TOTALS[metric],))
+    if total is None:
         return alive(instance.intervals, FIVE if step == 300 else MINUTELY, 0.0)
-    total = added(parts)
     return alive(instance.intervals, total if step == MINUTE else total.coarsened(step), 1.0)
+
+
+def _carried(volumes: list[Volume], metrics: tuple[str, ...]) -> Signal | None:
+    """What the volumes do together, a minute; None when they do nothing."""
+    tracks = [ebs_track(volume, metric) for volume in volumes for metric in metrics]
+    parts = [(track[-1].signal, track[-1].scale) for track in tracks if track and track[-1].scale]
+    return added(parts) if parts else None
+
+
+def _ebs_limit(instance: Instance, metric: str, volumes: list[Volume]) -> Track:
+    """How much of the instance's EBS burst is left, and the minutes in which its volumes wanted all that it carries."""
+    by_bytes = metric in ("EBSByteBalance%", "InstanceEBSThroughputExceededCheck")
+    balance, limit = metric in _BALANCES, instance.kind.ebs
+    work = _carried(volumes, _BYTES if by_bytes else _OPERATIONS)
+    if work is None or limit is None:
+        return alive(instance.intervals, FIVE if balance else MINUTELY, 100.0 if balance else 0.0)
+    allowance = (
+        mechanisms.instance_allowance(limit.baseline_mbps * 125_000, limit.maximum_mbps * 125_000)
+        if by_bytes
+        else mechanisms.instance_allowance(limit.baseline_iops, limit.maximum_iops)
+    )
+    wanted = work.stats.total / MINUTE
+    credit = mechanisms.bursting(wanted, *allowance)
+    if balance and not allowance.most:
+        return alive(instance.intervals, FIVE, 100.0)
+    if balance:
+        left = Signal.sampled(work.origin, MINUTE, 100 * credit.balance / allowance.most)
+        return alive(instance.intervals, left.coarsened(300), 1.0, digits=4)
+    over = (wanted >= credit.permitted * 0.96).astype(np.float64)
+    return alive(instance.intervals, Signal.sampled(work.origin, MINUTE, over), 1.0)
+
+
+def _cpu_credits(instance: Instance, metric: str, an_hour: int) -> Track:
+    most = 24.0 * an_hour
+    if not instance.unlimited or instance.cpu is None:
+        return alive(instance.intervals, FIVE, most if metric == "CPUCreditBalance" else 0.0)
+    signal = instance.cpu.signal if instance.cpu.signal.step == 300 else instance.cpu.signal.coarsened(300)
+    used = signal.stats.total / np.maximum(signal.stats.samples, 1) * instance.cpu.scale / 100
+    held = mechanisms.cpu_surplus(used, vcpus=instance.kind.vcpus, an_hour=an_hour, start=most, step=300)
+    values = {"CPUCreditBalance": held.balance, "CPUSurplusCreditBalance": held.surplus}.get(metric, held.charged)
+    return alive(instance.intervals, Signal.sampled(signal.origin, 300, values), 1.0, digits=4)

@@ -12,7 +12,16 @@ from .published import MINUTELY, QUARTER, alive
 from .resources import GIB, KIB, MIB, Activity, ElasticFileSystem
 from .series import FOREVER, MINUTE, Signal, Track
 
-_EFS_IO = ("MeteredIOBytes", "TotalIOBytes", "DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes", "ClientConnections")
+_EFS_IO = (
+    "MeteredIOBytes",
+    "TotalIOBytes",
+    "DataReadIOBytes",
+    "DataWriteIOBytes",
+    "MetadataIOBytes",
+    "MetadataReadIOBytes",
+    "MetadataWriteIOBytes",
+    "ClientConnections",
+)
 LIMITS = ("PercentIOLimit", "PermittedThroughput", "BurstCreditBalance")
 STORAGE_CLASSES = ("Total", "Standard", "IA", "IASizeOverhead", "Archive", "ArchiveSizeOverhead")
 _ELASTIC_WRITE = 5_000 * MIB
@@ -46,9 +55,10 @@ def efs_track(system: ElasticFileSystem, metric: str) -> Track | None:
 
 def _efs_during(system: ElasticFileSystem, metric: str, activity: Activity | None, span: tuple[int, int]) -> Track:
     since = (span,)
-    bursting = activity is not None and system.mode == "bursting" and system.active is None
-    if activity and bursting and metric in ("PermittedThroughput", "BurstCreditBalance"):
-        credit = _efs_credits(activity, system.standard_bytes)
+    limited = activity is not None and system.mode != "elastic" and system.active is None
+    limit = system.provisioned_mibps if system.mode == "provisioned" else None
+    if activity and limited and metric in ("PermittedThroughput", "BurstCreditBalance"):
+        credit = _efs_credits(activity, system.standard_bytes, limit)
         values = credit.permitted if metric == "PermittedThroughput" else credit.balance
         return alive(since, Signal.sampled(activity.shape.origin, MINUTE, values), 1.0)
     burst = max(100 * MIB, 100 * MIB * system.standard_bytes // (GIB * KIB))
@@ -65,7 +75,7 @@ def _efs_during(system: ElasticFileSystem, metric: str, activity: Activity | Non
         return alive(since, system.clients.signal, system.clients.scale)
     if metric == "ClientConnections":
         return alive(since, MINUTELY, 1.0)
-    return _efs_work(_efs_delivered(activity, system.standard_bytes) if bursting else activity, metric, since)
+    return _efs_work(_efs_delivered(activity, system.standard_bytes, limit) if limited else activity, metric, since)
 
 
 def _efs_metered(activity: Activity) -> float:
@@ -73,15 +83,18 @@ def _efs_metered(activity: Activity) -> float:
     return activity.write + activity.read / 3 + activity.metadata
 
 
-def _efs_credits(activity: Activity, standard_bytes: int) -> mechanisms.EfsCredits:
-    return mechanisms.efs_bursting(activity.shape.stats.total * _efs_metered(activity), standard_bytes)
+def _efs_credits(activity: Activity, standard_bytes: int, provisioned_mibps: float | None) -> mechanisms.Credits:
+    demand = activity.shape.stats.total * _efs_metered(activity)
+    if provisioned_mibps is None:
+        return mechanisms.efs_bursting(demand, standard_bytes)
+    return mechanisms.efs_provisioned(demand, provisioned_mibps, standard_bytes)
 
 
 @lru_cache(maxsize=8_192)
-def _efs_delivered(activity: Activity, standard_bytes: int) -> Activity:
-    """The work that the credits let through: all of it, unless they run out."""
+def _efs_delivered(activity: Activity, standard_bytes: int, provisioned_mibps: float | None) -> Activity:
+    """The work that credits, or what is provisioned, let through: all of it, unless they bind."""
     wanted = activity.shape.stats.total * (_efs_metered(activity) * MINUTE)
-    metered = _efs_credits(activity, standard_bytes).metered
+    metered = _efs_credits(activity, standard_bytes, provisioned_mibps).done
     if np.allclose(metered, wanted):
         return activity
     return replace(activity, shape=Signal.sampled(activity.shape.origin, MINUTE, metered / (_efs_metered(activity) * MINUTE)))
@@ -91,12 +104,15 @@ def _efs_work(activity: Activity, metric: str, since: tuple[tuple[int, int], ...
     read, write, metadata = activity.read, activity.write, activity.metadata
     operations = read / activity.read_size + write / activity.write_size + metadata / (4 * KIB)
     mean = (read + write + metadata) / operations if operations else 4.0 * KIB
+    reading = read / (read + write) if read + write else 1.0
     rate, size = {
         "MeteredIOBytes": (write + read / 3 + metadata, mean),
         "TotalIOBytes": (write + read + metadata, mean),
         "DataReadIOBytes": (read, activity.read_size),
         "DataWriteIOBytes": (write, activity.write_size),
         "MetadataIOBytes": (metadata, 4.0 * KIB),
+        "MetadataReadIOBytes": (metadata * reading, 4.0 * KIB),
+        "MetadataWriteIOBytes": (metadata * (1 - reading), 4.0 * KIB),
         "PercentIOLimit": (operations / 35_000 * 100 / 60, None),
     }[metric]
     return alive(since, activity.shape, rate * 60, op_size=size, digits=0 if size else 4)

@@ -79,7 +79,7 @@ def _system(call: Call, system: FsxFileSystem) -> Json:
 
 def _configuration(system: FsxFileSystem, subnets: list[str]) -> Json:
     common: Json = {
-        "AutomaticBackupRetentionDays": 7,
+        "AutomaticBackupRetentionDays": system.backup_days,
         "DailyAutomaticBackupStartTime": "18:00",
         "DeploymentType": system.deployment,
         "ThroughputCapacity": system.throughput,

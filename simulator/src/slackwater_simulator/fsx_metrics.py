@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from .published import MINUTELY, alive
+from . import mechanisms
+from .published import FIVE, MINUTELY, alive
 from .resources import GIB, Activity, FsxFileSystem
-from .series import FOREVER, Track
+from .series import FOREVER, MINUTE, Signal, Track
 
 WORK = ("DataReadBytes", "DataWriteBytes", "DataReadOperations", "DataWriteOperations", "MetadataOperations")
 _FSX_SERVER = (
@@ -13,12 +14,67 @@ _FSX_SERVER = (
     "FileServerDiskThroughputUtilization",
     "FileServerDiskIopsUtilization",
 )
+_BALANCES = ("FileServerDiskThroughputBalance", "FileServerDiskIopsBalance")
+_OF_KIND = {
+    "OPENZFS": (*_FSX_SERVER, "DiskIopsUtilization", "ClientConnections", "StorageCapacity", "UsedStorageCapacity"),
+    "ONTAP": (*_FSX_SERVER, "DiskIopsUtilization"),
+    "WINDOWS": (*_FSX_SERVER, "DiskIopsUtilization", "ClientConnections", "FreeStorageCapacity"),
+    "LUSTRE": ("ClientConnections",),
+}
+TIERS = {
+    "SSD": ("StorageCapacity", "StorageUsed", "StorageCapacityUtilization"),
+    "StandardCapacityPool": ("StorageUsed",),
+}
+"""ONTAP: metrics of a storage tier, with the dimensions FileSystemId, StorageTier and DataType."""
+_OPERATIONS_PER_MB = 39.0625
+"""Disk operations a second for each MB/s of throughput capacity: 2,500 at 64, 6,250 at 160 (FSx for OpenZFS performance)."""
 
 
 def fsx_names(system: FsxFileSystem) -> tuple[str, ...]:
     """Metrics with the dimension FileSystemId alone."""
-    names = (*WORK, *_FSX_SERVER, "DiskIopsUtilization")
-    return names if system.kind == "ONTAP" else (*names, "ClientConnections", "StorageCapacity", "UsedStorageCapacity")
+    return (*WORK, *_OF_KIND[system.kind], *(_BALANCES if _disks(system, "FileServerDiskIopsBalance") else ()))
+
+
+def _disks(system: FsxFileSystem, metric: str) -> mechanisms.Allowance | None:
+    """What the server's disks allow, bytes or operations a second; None where they do not burst.
+
+    OpenZFS's tables stand in for those of ONTAP, which publishes its balances below 512 MB/s, and of Windows.
+    """
+    burst_mb = 1_024.0 if system.kind != "OPENZFS" or system.deployment in ("SINGLE_AZ_1", "SINGLE_AZ_HA_1") else 3_125.0
+    burst_operations = 40_000.0 if burst_mb == 1_024.0 else 100_000.0
+    operations = system.throughput * _OPERATIONS_PER_MB
+    if system.kind == "LUSTRE" or (system.kind == "ONTAP" and system.throughput >= 512) or operations >= burst_operations:
+        return None
+    if metric == "FileServerDiskIopsBalance":
+        return mechanisms.file_server_allowance(operations, burst_operations)
+    return mechanisms.file_server_allowance(system.throughput * 1e6, burst_mb * 1e6)
+
+
+def _balance(system: FsxFileSystem, metric: str) -> Track:
+    allowance, activity, since = _disks(system, metric), system.activity, ((system.created, FOREVER),)
+    step = 300 if system.kind == "WINDOWS" else MINUTE
+    if allowance is None or activity is None:
+        return alive(since, MINUTELY if step == MINUTE else FIVE, 100.0)
+    peak = activity.read + activity.write
+    if metric == "FileServerDiskIopsBalance":
+        peak = activity.read / activity.read_size + activity.write / activity.write_size
+    credit = mechanisms.bursting(activity.shape.stats.total * peak, *allowance)
+    left = Signal.sampled(activity.shape.origin, MINUTE, 100 * credit.balance / allowance.most)
+    return alive(since, left if step == MINUTE else left.coarsened(step), 1.0, digits=4)
+
+
+def fsx_space(system: FsxFileSystem, metric: str, tier: str) -> Track | None:
+    """ONTAP's space by tier, all types of data together."""
+    if system.kind != "ONTAP" or metric not in TIERS.get(tier, ()):
+        return None
+    if metric in system.telemetry and tier == "SSD":
+        return system.telemetry[metric]
+    values = {
+        "StorageCapacity": float(system.storage_gib * GIB),
+        "StorageUsed": system.used * system.storage_gib * GIB if tier == "SSD" else float(system.pool_gib * GIB),
+        "StorageCapacityUtilization": 100 * system.used,
+    }
+    return alive(((system.created, FOREVER),), MINUTELY, values[metric], digits=2)
 
 
 def fsx_work(activity: Activity | None, metric: str, created: int) -> Track | None:
@@ -53,6 +109,10 @@ def fsx_track(system: FsxFileSystem, metric: str) -> Track | None:
         return alive(since, MINUTELY, float(system.storage_gib * GIB))
     if metric == "UsedStorageCapacity":
         return alive(since, MINUTELY, system.used * system.storage_gib * GIB)
+    if metric == "FreeStorageCapacity":
+        return alive(since, MINUTELY, (1 - system.used) * system.storage_gib * GIB)
+    if metric in _BALANCES:
+        return _balance(system, metric)
     peak = system.disk_iops_peak if metric == "DiskIopsUtilization" else system.server_peak
     if system.activity is None:
         return alive(since, MINUTELY, 0.2, digits=2)

@@ -62,15 +62,36 @@ def nfs_writes(offered: Floats, *, acknowledgement_s: float, writers: float, jit
     return backlog(offered, writers / acknowledgement_s * jitter)
 
 
-class EfsCredits(NamedTuple):
-    """Metered bytes a step, balance (bytes) and permitted throughput (bytes/s) after each step."""
+class Credits(NamedTuple):
+    """Work done a step, and the credit balance and the permitted rate (a second) after each step."""
 
-    metered: Floats
+    done: Floats
     balance: Floats
     permitted: Floats
 
 
-def efs_bursting(demand: Floats, standard_bytes: float, *, step: int = MINUTE) -> EfsCredits:
+def bursting(demand: Floats, baseline: float, burst: float, most: float, *, step: int = MINUTE) -> Credits:
+    """Work that credits let through; `demand`, `baseline` and `burst` are a second, and the balance starts at its `most`."""
+    spent = np.cumsum((demand - baseline) * step)
+    owed = spent - np.minimum(np.minimum.accumulate(spent), 0.0)
+    if float(owed.max()) < most and float(demand.max()) <= burst:  # the limits never bind: no need to step
+        return Credits(demand * step, most - owed, np.full_like(demand, burst))
+    return stepped(demand, baseline, burst, most, step=step)
+
+
+def stepped(demand: Floats, baseline: float, burst: float, most: float, *, step: int = MINUTE) -> Credits:
+    """Credits minute by minute: without any, work is done at the baseline."""
+    balance = most
+    done, balances, permitted = np.empty_like(demand), np.empty_like(demand), np.empty_like(demand)
+    for now, wanted in enumerate(demand.tolist()):
+        rate = min(wanted, burst, baseline + balance / step)
+        balance = min(most, max(0.0, balance + (baseline - rate) * step))
+        done[now], balances[now] = rate * step, balance
+        permitted[now] = burst if balance > 0 else baseline
+    return Credits(done, balances, permitted)
+
+
+def efs_bursting(demand: Floats, standard_bytes: float, *, step: int = MINUTE) -> Credits:
     """A bursting EFS file system that meets `demand` (metered bytes/s) as its credits allow.
 
     Baseline 50 KiB/s per GiB in Standard and at least 1 MiB/s; burst 100 MiB/s per TiB and at least 100 MiB/s; credits up
@@ -80,34 +101,59 @@ def efs_bursting(demand: Floats, standard_bytes: float, *, step: int = MINUTE) -
     baseline = max(MIB, 50 * 1024 * standard_bytes / GIB)
     burst = max(100 * MIB, 100 * MIB * standard_bytes / TIB)
     most = 2_308_974_418_330.0 * max(1.0, standard_bytes / TIB)
-    spent = np.cumsum((demand - baseline) * step)
-    owed = spent - np.minimum(np.minimum.accumulate(spent), 0.0)
-    if float(owed.max()) < most and float(demand.max()) <= burst:  # the limits never bind: no need to step
-        return EfsCredits(demand * step, most - owed, np.full_like(demand, burst))
-    return efs_stepped(demand, baseline, burst, most, step=step)
+    return bursting(demand, baseline, burst, most, step=step)
 
 
-def efs_stepped(demand: Floats, baseline: float, burst: float, most: float, *, step: int = MINUTE) -> EfsCredits:
-    """Credits minute by minute: without any, a file system runs at its baseline."""
-    balance = most
-    metered, balances, permitted = np.empty_like(demand), np.empty_like(demand), np.empty_like(demand)
-    for now, wanted in enumerate(demand.tolist()):
-        rate = min(wanted, burst, baseline + balance / step)
-        balance = min(most, max(0.0, balance + (baseline - rate) * step))
-        metered[now], balances[now] = rate * step, balance
-        permitted[now] = burst if balance > 0 else baseline
-    return EfsCredits(metered, balances, permitted)
+def efs_provisioned(demand: Floats, mibps: float, standard_bytes: float, *, step: int = MINUTE) -> Credits:
+    """A provisioned EFS file system: never more than what is provisioned, or than the size allows, where that is more.
+
+    Source: Amazon EFS performance, EFS user guide.
+    """
+    if 50 * 1024 * standard_bytes / GIB > mibps * MIB:
+        return efs_bursting(demand, standard_bytes, step=step)
+    most = 2_308_974_418_330.0 * max(1.0, standard_bytes / TIB)
+    permitted = np.full_like(demand, mibps * MIB)
+    return Credits(np.minimum(demand, permitted) * step, np.full_like(demand, most), permitted)
 
 
-def gp2_balance(operations: Floats, size_gib: int, *, step: int = MINUTE) -> Floats:
-    """BurstBalance (%) of a gp2 volume doing `operations` a second. Source: EBS general purpose volumes, EBS user guide."""
-    base = min(16_000, max(100, 3 * size_gib))
-    full = held = 5_400_000.0
-    percent = np.empty_like(operations)
-    for now, wanted in enumerate(operations.tolist()):
-        held = min(full, max(0.0, held + (base - wanted) * step))
-        percent[now] = 100 * held / full
-    return percent
+class Allowance(NamedTuple):
+    """What credits buy: rates a second, and the most credits there can be."""
+
+    baseline: float
+    burst: float
+    most: float
+
+
+def volume_allowance(type_: str, size_gib: int) -> Allowance | None:
+    """Of a gp2 volume in operations, of st1 and sc1 in bytes; None for the types without credits, or that need none.
+
+    Sources: EBS general purpose volumes; EBS throughput optimized and cold HDD volumes, EBS user guide.
+    """
+    tib = size_gib / 1024
+    match type_:
+        case "gp2":
+            held = Allowance(float(min(16_000, max(100, 3 * size_gib))), 3_000.0, 5_400_000.0)
+        case "st1":
+            held = Allowance(min(500.0, 40 * tib) * MIB, min(500.0, 250 * tib) * MIB, tib * TIB)
+        case "sc1":
+            held = Allowance(min(192.0, 12 * tib) * MIB, min(250.0, 80 * tib) * MIB, tib * TIB)
+        case _:
+            return None
+    return held if held.baseline < held.burst else None
+
+
+def instance_allowance(baseline: float, maximum: float) -> Allowance:
+    """What an instance carries to its volumes, bytes or operations a second.
+
+    An instance that bursts holds its maximum for half an hour (Amazon EBS-optimized instances, EC2 user guide); AWS publishes
+    no refill, which is taken to be what the work leaves of the baseline.
+    """
+    return Allowance(baseline, maximum, (maximum - baseline) * 1800)
+
+
+def file_server_allowance(baseline: float, burst: float) -> Allowance:
+    """What an FSx file server does on its disks. AWS publishes neither bucket nor refill: half an hour, as for instances."""
+    return Allowance(baseline, burst, (burst - baseline) * 1800)
 
 
 class CpuWork(NamedTuple):
@@ -132,3 +178,29 @@ def cpu_credits(demand: Floats, *, vcpus: int, an_hour: float, start: float, ste
         balance = min(most, max(0.0, balance + earned - fraction * vcpus * step / 60))
         used[now], balances[now] = fraction, balance
     return CpuWork(used, balances)
+
+
+class Surplus(NamedTuple):
+    """CPU credits after each step: earned ones left, borrowed ones, and those charged in the step."""
+
+    balance: Floats
+    surplus: Floats
+    charged: Floats
+
+
+def cpu_surplus(demand: Floats, *, vcpus: int, an_hour: float, start: float, step: int = MINUTE) -> Surplus:
+    """A T instance in `unlimited` mode that uses `demand` (fraction of all vCPUs).
+
+    Without credits it borrows, and earnings pay that back; what is borrowed beyond a day's earnings is charged. Source:
+    unlimited mode for burstable performance instances, EC2 user guide.
+    """
+    most, earned = 24 * an_hour, an_hour * step / 3600
+    balance, owed = start, 0.0
+    balances, surplus, charged = np.empty_like(demand), np.empty_like(demand), np.empty_like(demand)
+    for now, wanted in enumerate(demand.tolist()):
+        left = balance - owed + earned - wanted * vcpus * step / 60
+        balance, owed = min(most, max(0.0, left)), max(0.0, -left)
+        charged[now] = max(0.0, owed - most)
+        owed -= charged[now]
+        balances[now], surplus[now] = balance, owed
+    return Surplus(balances, surplus, charged)

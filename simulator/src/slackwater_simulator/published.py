@@ -5,17 +5,29 @@ from __future__ import annotations
 from .series import MINUTE, Series, Signal, Track, constant
 
 MINUTELY, FIVE, QUARTER = constant(MINUTE), constant(300), constant(900)
+SPACE = frozenset({"StorageCapacity", "UsedStorageCapacity", "StorageUsed", "FreeStorageCapacity"})
+PERCENT = frozenset(
+    {
+        "BurstBalance",
+        "PercentIOLimit",
+        "EBSIOBalance%",
+        "EBSByteBalance%",
+        "FileServerDiskThroughputBalance",
+        "FileServerDiskIopsBalance",
+        "disk_used_percent",
+    }
+)
 
 
 def unit(metric: str) -> str:
     """The unit CloudWatch shows for a metric; CPU credits are counts, EFS credits bytes."""
     if metric.startswith("ethtool_"):
         return "None"
-    if metric in {"NetworkIn", "NetworkOut", "BurstCreditBalance", "StorageCapacity", "UsedStorageCapacity"}:
+    if metric in {"NetworkIn", "NetworkOut", "BurstCreditBalance"} or metric in SPACE:
         return "Bytes"
     if metric == "PermittedThroughput":
         return "Bytes/Second"
-    if metric in {"BurstBalance", "PercentIOLimit", "EBSIOBalance%", "EBSByteBalance%"} or metric.endswith("Utilization"):
+    if metric in PERCENT or metric.endswith("Utilization"):
         return "Percent"
     if metric.endswith("Bytes"):
         return "Bytes"

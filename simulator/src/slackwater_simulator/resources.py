@@ -53,6 +53,26 @@ class Attachment:
     delete_on_termination: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Bytes through an interface: `scale` × the signal's values, a sample a minute or a statistic set every five."""
+
+    signal: Signal
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disk:
+    """A file system as the CloudWatch agent of its instance reports it; `volume_key` names the volume, if the agent does."""
+
+    path: str = "/data"
+    device: str = "nvme1n1"
+    fstype: str = "xfs"
+    used: Flow
+    """Percent."""
+    volume_key: Literal["", "VolumeId", "DiskId"] = "VolumeId"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume:
     """An EBS volume. `used` are the intervals in which it was attached and so published metrics."""
@@ -72,6 +92,8 @@ class Volume:
     encrypted: bool = True
     snapshot_id: str = ""
     multi_attach: bool = False
+    disk: Disk | None = None
+    """What the agent of the instance says of it; nothing without one."""
     telemetry: Telemetry = field(default_factory=dict)
 
     @property
@@ -102,14 +124,6 @@ class Volume:
         return self.used or tuple((attachment.since, FOREVER) for attachment in self.attachments)
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """Bytes through an interface: `scale` × the signal's values, a sample a minute or a statistic set every five."""
-
-    signal: Signal
-    scale: float = 1.0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
     """An EC2 instance. `running` are its intervals of running; none means since launch."""
@@ -129,6 +143,8 @@ class Instance:
     agent: Literal["", "plain", "typed"] = ""
     """The CloudWatch agent's ENA counters: none, with the required dimensions, or with InstanceType appended."""
     spot: bool = False
+    unlimited: bool = False
+    """T types: CPU credits are spent, borrowed and charged; otherwise there are always enough."""
     telemetry: Telemetry = field(default_factory=dict)
 
     @property
@@ -214,6 +230,10 @@ class FsxFileSystem:
     disk_iops_peak: float = 5.0
     server_peak: float = 5.0
     used: float = 0.4
+    """Fraction of `storage_gib`; of ONTAP's SSD tier."""
+    pool_gib: int = 0
+    """ONTAP: what lies in the capacity pool."""
+    backup_days: int = 7
     tags: Tags = field(default_factory=dict)
     telemetry: Telemetry = field(default_factory=dict)
 
@@ -276,6 +296,48 @@ class TrailEvent:
     response: Mapping[str, object]
 
 
+type Enrollment = Literal["Active", "Inactive", "Pending", "Failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeOption:
+    """A configuration that Compute Optimizer would choose for a volume."""
+
+    type: str
+    size_gib: int
+    iops: int
+    throughput: int
+    risk: float = 0.0
+    saves: float | None = None
+    """USD a month."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeRecommendation:
+    """What Compute Optimizer says of how a volume is configured; its options, the best first."""
+
+    volume_id: str
+    region: str
+    finding: Literal["Optimized", "NotOptimized"]
+    refreshed: int
+    look_back_days: float = 14.0
+    options: tuple[VolumeOption, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleRecommendation:
+    """That Compute Optimizer calls a resource idle."""
+
+    resource_id: str
+    region: str
+    refreshed: int
+    type: str = "EBSVolume"
+    finding: Literal["Idle", "Unattached", "Unused"] = "Idle"
+    look_back_days: float = 14.0
+    saves: float | None = None
+    """USD a month."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
     """A role that other accounts may assume, with the external id it demands."""
@@ -296,6 +358,10 @@ class Planted:
     troubles: tuple[str, ...] = ()
     twin_of: str | None = None
     why: str = ""
+    scenario: str = ""
+    """Which scenario drew it, in a labelled fleet."""
+    full: bool = True
+    """Whether CloudWatch has all its data, but for scattered or late points."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,6 +380,10 @@ class Fleet:
     replications: Sequence[Replication] = ()
     events: Sequence[TrailEvent] = ()
     roles: Sequence[Role] = ()
+    enrollment: Enrollment = "Inactive"
+    """In Compute Optimizer; without "Active" it recommends nothing."""
+    volume_recommendations: Sequence[VolumeRecommendation] = ()
+    idle_recommendations: Sequence[IdleRecommendation] = ()
     planted: Sequence[Planted] = ()
 
     @cached_property

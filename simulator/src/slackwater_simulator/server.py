@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from . import cloudtrail, cloudwatch, ec2_query, efs, fsx, pricing, sts
+from . import cloudtrail, cloudwatch, compute_optimizer, ec2_query, efs, fsx, pricing, sts
 from .account import Account
 from .faults import Faults
 from .resources import Fleet
@@ -75,6 +75,7 @@ class Simulator:
             "cloudwatch": cloudwatch.operations(self.faults),
             "pricing": pricing.OPERATIONS,
             "cloudtrail": cloudtrail.OPERATIONS,
+            "compute-optimizer": compute_optimizer.OPERATIONS,
         }
         self._server = _Server(("127.0.0.1", port), self)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .ebs_metrics import CHECKS, ebs_check, ebs_names, ebs_track
+from .ebs_metrics import CHECKS, disk_track, ebs_check, ebs_names, ebs_track
 from .ec2_metrics import ec2_names, ec2_track
 from .efs_metrics import LIMITS, STORAGE_CLASSES, efs_names, efs_storage, efs_track
-from .fsx_metrics import WORK, fsx_names, fsx_track, fsx_work
+from .fsx_metrics import TIERS, WORK, fsx_names, fsx_space, fsx_track, fsx_work
 from .resources import ElasticFileSystem, Fleet, FsxFileSystem, FsxVolume, Instance, Volume
 from .series import Track
 
+DISK = "disk_used_percent"
 type Dimensions = tuple[tuple[str, str], ...]
 """Dimension (name, value) pairs, sorted."""
 
@@ -71,6 +72,11 @@ class Telemetry:
             case "AWS/FSx", ("FileSystemId",):
                 served = self.fsx.get(named["FileSystemId"])
                 return fsx_track(served, metric) if served and served.region == region else None
+            case "AWS/FSx", ("DataType", "FileSystemId", "StorageTier"):
+                tiered = self.fsx.get(named["FileSystemId"])
+                if tiered is None or tiered.region != region or named["DataType"] != "All":
+                    return None
+                return fsx_space(tiered, metric, named["StorageTier"])
             case "AWS/FSx", ("FileSystemId", "VolumeId"):
                 exported = self.fsx_volumes.get(named["VolumeId"])
                 if exported is None or exported.region != region or exported.file_system_id != named["FileSystemId"]:
@@ -78,7 +84,13 @@ class Telemetry:
                 return exported.telemetry.get(metric) or fsx_work(exported.activity, metric, exported.created)
             case "CWAgent", _:
                 agent = self.instances.get(named.get("InstanceId", ""))
-                if agent is None or not agent.agent or agent.region != region or dimensions != agent_dimensions(agent):
+                if agent is None or agent.region != region:
+                    return None
+                if metric == DISK:
+                    volumes = self.fleet.volumes_of.get(agent.id, [])
+                    found = (volume for volume in volumes if disk_dimensions(agent, volume) == dimensions)
+                    return next((disk_track(volume, agent.intervals) for volume in found), None)
+                if not agent.agent or dimensions != agent_dimensions(agent):
                     return None
                 return agent.telemetry.get(metric) if metric.startswith("ethtool_") else None
         return None
@@ -104,6 +116,9 @@ class Telemetry:
                     for name in instance.telemetry:
                         if name.startswith("ethtool_"):
                             yield "CWAgent", name, agent_dimensions(instance)
+                for volume in self.fleet.volumes_of.get(instance.id, []) if namespace != "AWS/EC2" else ():
+                    if dimensions := disk_dimensions(instance, volume):
+                        yield "CWAgent", DISK, dimensions
         if namespace in (None, "AWS/EFS"):
             for system in self.fleet.efs:
                 if system.region == region:
@@ -118,6 +133,9 @@ class Telemetry:
                 if served.region == region:
                     for name in fsx_names(served):
                         yield "AWS/FSx", name, (("FileSystemId", served.id),)
+                    for tier, names in TIERS.items() if served.kind == "ONTAP" else ():
+                        for name in names:
+                            yield "AWS/FSx", name, (("DataType", "All"), ("FileSystemId", served.id), ("StorageTier", tier))
             for exported in self.fleet.fsx_volumes:
                 if exported.region == region:
                     for name in WORK:
@@ -129,8 +147,23 @@ def _recent(intervals: tuple[tuple[int, int], ...], since: int) -> bool:
 
 
 def agent_dimensions(instance: Instance) -> Dimensions:
-    """What the CloudWatch agent of this instance sends."""
-    dimensions: list[tuple[str, str]] = [("InstanceId", instance.id)]
-    if instance.agent == "typed":
-        dimensions.append(("InstanceType", instance.type))
-    return (*dimensions, ("driver", "ena"), ("interface", "ens5"))
+    """What the CloudWatch agent of this instance sends with the ENA counters."""
+    return (*_appended(instance), ("driver", "ena"), ("interface", "ens5"))
+
+
+def disk_dimensions(instance: Instance, volume: Volume) -> Dimensions | None:
+    """What the agent of this instance sends with `disk_used_percent`; None where it says nothing of the volume.
+
+    A volume is named as `aws://ZONE/VOLUME` (ec2tagger in the agent's source).
+    """
+    disk = volume.disk
+    if disk is None:
+        return None
+    named = [(disk.volume_key, f"aws://{volume.az}/{volume.id}")] if disk.volume_key else []
+    own = [("path", disk.path), ("device", disk.device), ("fstype", disk.fstype)]
+    return tuple(sorted([*_appended(instance), *named, *own]))
+
+
+def _appended(instance: Instance) -> Dimensions:
+    typed = (("InstanceType", instance.type),) if instance.agent == "typed" else ()
+    return (("InstanceId", instance.id), *typed)

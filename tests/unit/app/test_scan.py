@@ -16,7 +16,17 @@ from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Series
 from slackwater.model.money import Price, PriceItem, PriceTable
 from slackwater.model.policy import Policy
-from slackwater.model.resources import AttachmentEvent, EfsReplication, Instance, InstanceType, Record, Target, Volume
+from slackwater.model.resources import (
+    AttachmentEvent,
+    EfsReplication,
+    IdleRecommendation,
+    Instance,
+    InstanceType,
+    Record,
+    Target,
+    Volume,
+    VolumeRecommendation,
+)
 from slackwater.model.verdicts import Advice, FindingKind, Flagged
 from slackwater.ports import MetricAnswer
 from slackwater.views.scan_json import document
@@ -86,8 +96,23 @@ def test_only_what_the_detectors_that_are_on_need_is_read() -> None:
     world = World({HERE: []})
     scan(world, [HERE])
 
-    assert world.asked == [({Volume}, {AttachmentEvent})]
+    assert world.asked == [({Volume}, {AttachmentEvent, IdleRecommendation, VolumeRecommendation})]
     assert not {Instance, InstanceType, EfsReplication} & set.union(*world.asked[0])
+
+
+def test_a_finding_of_waste_says_whether_compute_optimizer_agrees_and_is_the_same_for_all_else() -> None:
+    seen = IdleRecommendation(
+        id="vol-1", finding="Unattached", monthly_savings_usd=Decimal("7.90"), look_back_days=32,
+        refreshed_at=CASE_NOW - timedelta(days=1),
+    )  # fmt: skip
+    (alone,) = scan(World({HERE: [LOOSE]}), [HERE]).targets[0].findings
+    (found,) = scan(World({HERE: [LOOSE, seen]}), [HERE]).targets[0].findings
+
+    *before, last = found.evidence
+    assert (last.label, last.value) == (
+        "Compute Optimizer", "agrees: Unattached (32 days to 2026-11-15), saves 7.90 USD a month",
+    )  # fmt: skip
+    assert replace(found, evidence=tuple(before)) == alone
 
 
 def test_a_required_gap_makes_its_target_incomplete_and_no_other() -> None:

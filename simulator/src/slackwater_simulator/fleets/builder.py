@@ -64,8 +64,8 @@ class Builder:
         """A zone of the Region."""
         return self.region + letter
 
-    def plant(self, resource: Resource, story: str, *troubles: str, twin_of: str | None = None, why: str = "") -> None:
-        """Say what a resource is there for."""
+    def plant(self, resource: Resource, story: str, *troubles: str, twin_of: str | None = None, **more: Any) -> None:
+        """Say what a resource is there for; `more` is of `Planted`."""
         name = resource.tags.get("Name", resource.name if isinstance(resource, FsxVolume) else "")
         self.planted.append(
             Planted(
@@ -76,7 +76,7 @@ class Builder:
                 story=story,
                 troubles=troubles,
                 twin_of=twin_of,
-                why=why,
+                **more,
             )
         )
 

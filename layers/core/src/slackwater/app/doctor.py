@@ -10,6 +10,7 @@ from slackwater.aws import cloudwatch, identity, pricing, regions
 from slackwater.aws.identity import Identity
 from slackwater.aws.inventory import READERS, with_foundations
 from slackwater.aws.probes import AwsProbes, once
+from slackwater.engine.corroborate import witnesses
 from slackwater.engine.registry import Registry
 from slackwater.model.access import Check, Examination, Need
 from slackwater.model.detector import AnyDetector
@@ -31,7 +32,12 @@ def needs(detectors: Registry) -> list[Need]:
 
 def examined(who: Identity, in_regions: Sequence[str], needed: Collection[Need], probes: AwsProbes) -> Examination:
     """Ask for every action, in each region unless one answer holds for all."""
-    asked = [(need, region) for need in needed for region in ([None] if once(need.action) else in_regions)]
+    asked = [
+        (need, region)
+        for need in needed
+        for region in ([None] if once(need.action) else in_regions)
+        if region is None or probes.is_there(need.action, region)
+    ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = pool.map(lambda one: probes.ask(one[0].action, one[1]), asked)
         checks = tuple(
@@ -41,12 +47,17 @@ def examined(who: Identity, in_regions: Sequence[str], needed: Collection[Need],
 
 
 def _of_inventory(detectors: Registry) -> Iterator[Need]:
-    for kind, reader in READERS.items():
-        blind = tuple(id_ for id_, detector in detectors.items() if kind in _required(detector))
-        weaker = tuple(id_ for id_, detector in detectors.items() if kind in detector.reads_if_allowed)
+    for action in dict.fromkeys(reader.action for reader in READERS.values()):
+        kinds = {kind for kind, reader in READERS.items() if reader.action == action}
+        blind = tuple(id_ for id_, detector in detectors.items() if kinds & _required(detector))
+        weaker = tuple(id_ for id_, detector in detectors.items() if kinds & _optional(detector))
         if blind or weaker:
-            yield Need(action=reader.action, optional=not blind, blind=blind, weaker=weaker)
+            yield Need(action=action, optional=not blind, blind=blind, weaker=weaker)
 
 
 def _required(detector: AnyDetector) -> set[type[Record]]:
     return with_foundations({detector.resource, *detector.reads})
+
+
+def _optional(detector: AnyDetector) -> set[type[Record]]:
+    return with_foundations({*detector.reads_if_allowed, *witnesses(detector)}) - _required(detector)

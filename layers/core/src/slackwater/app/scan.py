@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, Protocol
 
+from slackwater.engine.corroborate import corroborated, witnesses
 from slackwater.engine.docket import Docket, Enabled, FlaggedResource
 from slackwater.engine.exempt import is_kept
 from slackwater.engine.owner import owner_of
@@ -99,7 +100,7 @@ class Audit:
             for (what, reason, optional), count in docket.failures.items()
         ]
         self.progress(target, "prices", docket.questions, docket.questions)
-        findings, unlisted, price_gaps = self._price(target, docket, now)
+        findings, unlisted, price_gaps = self._price(target, fleet, docket, now)
         self.progress(target, "done", docket.questions, docket.questions)
         return TargetScan(
             target=target,
@@ -110,7 +111,9 @@ class Audit:
             unlisted=tuple(unlisted),
         )
 
-    def _price(self, target: Target, docket: Docket, now: datetime) -> tuple[list[Finding], list[Unlisted], list[Gap]]:
+    def _price(
+        self, target: Target, fleet: Fleet, docket: Docket, now: datetime
+    ) -> tuple[list[Finding], list[Unlisted], list[Gap]]:
         speaking, silenced = settle(docket.flagged)
         unlisted = [Unlisted(one.enabled.id, one.resource, OUTRANKED) for one in silenced]
         wasted_or_slow = list[FlaggedResource]()
@@ -118,7 +121,7 @@ class Audit:
             if flagged.enabled.detector.kind == "waste" and is_kept(flagged.resource, self.policy.exempt, now):
                 unlisted.append(Unlisted(flagged.enabled.id, flagged.resource, KEPT))
             else:
-                wasted_or_slow.append(flagged)
+                wasted_or_slow.append(corroborated(flagged, fleet, now))
         table, gaps = self.prices.of(items_of(wasted_or_slow), target.region)
         findings = [price(one, table, owner_of(one.resource, self.policy.owners)) for one in wasted_or_slow]
         minimum = Decimal(str(self.policy.scan.minimum_monthly_savings_usd))
@@ -140,7 +143,7 @@ def kinds_read(enabled: Iterable[Enabled]) -> tuple[set[type[Record]], set[type[
     required, optional = set[type[Record]](), set[type[Record]]()
     for one in enabled:
         required |= {one.detector.resource, *one.detector.reads}
-        optional |= {*one.detector.reads_if_allowed}
+        optional |= {*one.detector.reads_if_allowed, *witnesses(one.detector)}
     return required, optional - required
 
 

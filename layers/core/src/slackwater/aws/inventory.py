@@ -13,6 +13,7 @@ from slackwater.aws import (
     inventory_ec2,
     inventory_efs,
     inventory_fsx,
+    inventory_optimizer,
     inventory_types,
 )
 from slackwater.aws.errors import reason
@@ -21,15 +22,21 @@ from slackwater.model.fleet import Fleet
 from slackwater.model.resources import (
     AgentMetric,
     AttachmentEvent,
+    DiskMetric,
     EfsFileSystem,
+    EfsLifecycle,
+    EfsMountTarget,
     EfsReplication,
     FsxFileSystem,
     FsxVolume,
+    IdleRecommendation,
     Instance,
     InstanceType,
+    OptimizerEnrollment,
     Record,
     Target,
     Volume,
+    VolumeRecommendation,
 )
 
 if TYPE_CHECKING:
@@ -51,12 +58,26 @@ READERS: Final[Mapping[type[Record], Reader]] = {
     EfsFileSystem: Reader("elasticfilesystem:DescribeFileSystems", inventory_efs.file_systems),
     FsxFileSystem: Reader("fsx:DescribeFileSystems", inventory_fsx.file_systems),
     FsxVolume: Reader("fsx:DescribeVolumes", inventory_fsx.volumes),
+    EfsLifecycle: Reader("elasticfilesystem:DescribeLifecycleConfiguration", inventory_efs.lifecycles, after=(EfsFileSystem,)),
+    EfsMountTarget: Reader("elasticfilesystem:DescribeMountTargets", inventory_efs.mount_targets, after=(EfsFileSystem,)),
+    DiskMetric: Reader("cloudwatch:ListMetrics", inventory_cloudwatch.disk_metrics, after=(Instance,)),
     InstanceType: Reader("ec2:DescribeInstanceTypes", inventory_types.instance_types, after=(Instance,)),
     EfsReplication: Reader(
         "elasticfilesystem:DescribeReplicationConfigurations", inventory_efs.replications, after=(EfsFileSystem,)
     ),
     AttachmentEvent: Reader("cloudtrail:LookupEvents", inventory_cloudtrail.attachment_events, after=(Volume,)),
     AgentMetric: Reader("cloudwatch:ListMetrics", inventory_cloudwatch.agent_metrics, after=(Instance, InstanceType)),
+    OptimizerEnrollment: Reader("compute-optimizer:GetEnrollmentStatus", inventory_optimizer.enrollment, after=(Volume,)),
+    VolumeRecommendation: Reader(
+        "compute-optimizer:GetEBSVolumeRecommendations",
+        inventory_optimizer.volume_recommendations,
+        after=(Volume, OptimizerEnrollment),
+    ),
+    IdleRecommendation: Reader(
+        "compute-optimizer:GetIdleRecommendations",
+        inventory_optimizer.idle_recommendations,
+        after=(Volume, OptimizerEnrollment),
+    ),
 }
 """Every kind there is, each after those it needs."""
 
@@ -91,11 +112,11 @@ class AwsInventory:
                     futures[kind] = pool.submit(self._read, reader, target, [futures[k] for k in reader.after])
         done = {kind: future.result() for kind, future in futures.items()}
         failures = {kind: read.failure for kind, read in done.items() if read.failure is not None}
-        gaps = [
+        gaps = dict.fromkeys(
             Gap(target.account, target.region, READERS[kind].action, failure, optional=kind not in needed)
             for kind, failure in failures.items()
-        ]
-        return Fleet(_records(done.values()), failures), gaps
+        )
+        return Fleet(_records(done.values()), failures), list(gaps)  # once where two kinds share an action
 
     def _read(self, reader: Reader, target: Target, before: Iterable[Future[_Read]]) -> _Read:
         read = _Read()

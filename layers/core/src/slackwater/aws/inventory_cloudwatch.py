@@ -1,4 +1,4 @@
-"""Metrics that the CloudWatch agent publishes about the ENA driver's allowances.
+"""Metrics that the CloudWatch agent publishes: the ENA driver's allowances, and how full file systems are.
 
 CloudWatch finds a metric only by its exact dimensions, and what the agent appends is each installation's choice: so they are
 listed, not guessed. ListMetrics shows what had points in the last two weeks.
@@ -6,11 +6,11 @@ listed, not guessed. ListMetrics shows what had points in the last two weeks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from slackwater.aws.pages import pages
-from slackwater.model.resources import AgentMetric, Instance, InstanceType
+from slackwater.model.resources import AgentMetric, DiskMetric, Instance, InstanceType
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -20,22 +20,34 @@ if TYPE_CHECKING:
 ACTIONS: Final = frozenset({"cloudwatch:ListMetrics"})
 
 NAMESPACE: Final = "CWAgent"
-METRICS: Final = ("ethtool_bw_in_allowance_exceeded", "ethtool_bw_out_allowance_exceeded")
+ALLOWANCES: Final = ("ethtool_bw_in_allowance_exceeded", "ethtool_bw_out_allowance_exceeded")
+DISKS: Final = ("disk_used_percent",)
 
 
 def agent_metrics(session: AwsSession, target: Target, before: Fleet) -> Iterator[AgentMetric]:
     """The allowance counters of the fleet's instances. Nothing is asked when no instance's network bursts."""
     instances = before.all(Instance)
-    if not any(_bursts(before.get(InstanceType, instance.instance_type)) for instance in instances):
-        return
+    if any(_bursts(before.get(InstanceType, instance.instance_type)) for instance in instances):
+        yield from _listed(session, target, AgentMetric, ALLOWANCES, instances)
+
+
+def disk_metrics(session: AwsSession, target: Target, before: Fleet) -> Iterator[DiskMetric]:
+    """How full the file systems of the fleet's instances are. Nothing is asked when there is no instance."""
+    if instances := before.all(Instance):
+        yield from _listed(session, target, DiskMetric, DISKS, instances)
+
+
+def _listed[M: AgentMetric](
+    session: AwsSession, target: Target, kind: type[M], names: Iterable[str], instances: Iterable[Instance]
+) -> Iterator[M]:
     known = {instance.id for instance in instances}
     call = session.client("cloudwatch", target.region).list_metrics
-    for name in METRICS:
+    for name in names:
         for metric in pages(call, "Metrics", Namespace=NAMESPACE, MetricName=name):
             dimensions = {d["Name"]: d["Value"] for d in metric["Dimensions"]}
             instance_id = dimensions.get("InstanceId")
             if instance_id in known:
-                yield AgentMetric(
+                yield kind(
                     id="/".join([name, *(f"{key}={value}" for key, value in sorted(dimensions.items()))]),
                     namespace=NAMESPACE,
                     name=name,

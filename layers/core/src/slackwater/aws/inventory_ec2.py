@@ -85,6 +85,7 @@ def _instance(instance: Any, target: Target) -> Instance:
         detailed_monitoring=instance.get("Monitoring", {}).get("State") in {"enabled", "pending"},
         root_device=instance.get("RootDeviceName", ""),
         bandwidth_weighting=instance.get("NetworkPerformanceOptions", {}).get("BandwidthWeighting", "default"),
+        lifecycle=instance.get("InstanceLifecycle"),
     )
 
 

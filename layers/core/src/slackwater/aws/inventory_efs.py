@@ -1,22 +1,32 @@
-"""EFS file systems and their replication."""
+"""EFS file systems, their replication, and what hangs on some of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.resources import EfsFileSystem, EfsReplication
+from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsMountTarget, EfsReplication
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
     from slackwater.model.fleet import Fleet
     from slackwater.model.resources import Target
 
-ACTIONS: Final = frozenset({"elasticfilesystem:DescribeFileSystems", "elasticfilesystem:DescribeReplicationConfigurations"})
+ACTIONS: Final = frozenset(
+    {
+        "elasticfilesystem:DescribeFileSystems",
+        "elasticfilesystem:DescribeLifecycleConfiguration",
+        "elasticfilesystem:DescribeMountTargets",
+        "elasticfilesystem:DescribeReplicationConfigurations",
+    }
+)
+
+MOUNT_TARGETS_PAGE: Final = 100
+"""The most that EFS gives a page; it gives ten unasked."""
 
 GONE: Final = frozenset({"deleting", "deleted"})
 
@@ -44,6 +54,49 @@ def replications(session: AwsSession, target: Target, before: Fleet) -> Iterator
     except ClientError as error:
         if error.response["Error"]["Code"] != "ReplicationNotFound":  # EFS's word for "there is none"
             raise
+
+
+def lifecycles(session: AwsSession, target: Target, before: Fleet) -> Iterator[EfsLifecycle]:
+    """The lifecycle policies of each file system with much in Standard: a call for each."""
+    call = session.client("efs", target.region).describe_lifecycle_configuration
+    for system in before.all(EfsFileSystem):
+        if system.stored_bytes["Standard"] < EfsLifecycle.LEAST_STANDARD_GIB << 30:
+            continue
+        if (policies := _of(system, call, "LifecyclePolicies")) is not None:
+            words = {name: word for policy in policies for name, word in policy.items()}
+            yield EfsLifecycle(
+                id=system.id,
+                transition_to_ia=words.get("TransitionToIA"),
+                transition_to_archive=words.get("TransitionToArchive"),
+                transition_to_primary=words.get("TransitionToPrimaryStorageClass"),
+            )
+
+
+def mount_targets(session: AwsSession, target: Target, before: Fleet) -> Iterator[EfsMountTarget]:
+    """The mount target of each Regional file system that has just one: a call for each."""
+    call = session.client("efs", target.region).describe_mount_targets
+    for system in before.all(EfsFileSystem):
+        if system.availability_zone is not None or system.mount_targets != 1:
+            continue
+        for found in _of(system, call, "MountTargets", MaxItems=MOUNT_TARGETS_PAGE) or ():
+            if found["LifeCycleState"] not in GONE:
+                yield EfsMountTarget(
+                    id=found["MountTargetId"],
+                    file_system_id=system.id,
+                    availability_zone=found.get("AvailabilityZoneName"),
+                    subnet_id=found["SubnetId"],
+                    state=found["LifeCycleState"],
+                )
+
+
+def _of(system: EfsFileSystem, call: Callable[..., Mapping[str, Any]], key: str, **parameters: Any) -> list[Any] | None:
+    """Everything under `key` about one file system; None where it was deleted since it was listed."""
+    try:
+        return list(pages(call, key, next_in="Marker", next_out="NextMarker", FileSystemId=system.id, **parameters))
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "FileSystemNotFound":
+            raise
+        return None
 
 
 def _file_system(found: Any, target: Target) -> EfsFileSystem:

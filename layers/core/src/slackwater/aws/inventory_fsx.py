@@ -56,11 +56,13 @@ def _file_system(found: Any, target: Target) -> FsxFileSystem:
         throughput_mb_s=settings.get("ThroughputCapacity"),
         iops=iops.get("Iops"),
         iops_mode=iops.get("Mode"),
+        automatic_backup_days=settings.get("AutomaticBackupRetentionDays"),
+        root_volume_id=settings.get("RootVolumeId"),
     )
 
 
 def _volume(found: Any, target: Target) -> FsxVolume:
-    openzfs = found.get("OpenZFSConfiguration", {})
+    openzfs, ontap = found.get("OpenZFSConfiguration", {}), found.get("OntapConfiguration", {})
     exports = openzfs.get("NfsExports") or [{}]
     return FsxVolume(
         id=found["VolumeId"],
@@ -71,9 +73,10 @@ def _volume(found: Any, target: Target) -> FsxVolume:
         volume_type=found["VolumeType"],
         state=found["Lifecycle"],
         created_at=found["CreationTime"],
-        path=openzfs.get("VolumePath") or found.get("OntapConfiguration", {}).get("JunctionPath") or "",
+        path=openzfs.get("VolumePath") or ontap.get("JunctionPath") or "",
         nfs_export=tuple(
             NfsClients(clients=entry["Clients"], options=tuple(entry["Options"]))
             for entry in exports[0].get("ClientConfigurations", ())
         ),
+        ontap_volume_type=ontap.get("OntapVolumeType"),
     )

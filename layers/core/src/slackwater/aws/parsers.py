@@ -50,7 +50,7 @@ WANTED: Final[Mapping[str, Wanted]] = {
         "NextToken",
         Reservations=_all(
             Instances=_all(
-                *("InstanceId", "InstanceType", "LaunchTime", "StateTransitionReason", "RootDeviceName"),
+                *("InstanceId", "InstanceType", "LaunchTime", "StateTransitionReason", "RootDeviceName", "InstanceLifecycle"),
                 State=_all("Name"),
                 Monitoring=_all("State"),
                 NetworkPerformanceOptions=_all("BandwidthWeighting"),

@@ -23,14 +23,14 @@ from slackwater.aws.errors import (
     reason,
     translated,
 )
-from slackwater.aws.inventory_cloudwatch import METRICS, NAMESPACE
+from slackwater.aws.inventory_cloudwatch import ALLOWANCES, NAMESPACE
 from slackwater.model.access import UNNAMED, Answer, Refusal
 
 if TYPE_CHECKING:
     from slackwater.aws.meter import CallMeter
     from slackwater.aws.session import AwsSession
 
-ANSWERS: Final = frozenset({"ReplicationNotFound"})
+ANSWERS: Final = frozenset({"FileSystemNotFound", "OptInRequiredException", "ReplicationNotFound"})
 """Errors that are an allowed call's answer."""
 
 DENY: Final = re.compile(r"\bexplicit(ly)? den(y|ied)\b", re.IGNORECASE)
@@ -43,7 +43,8 @@ POLICY_TYPE: Final = re.compile(r"\b(?:in|by|because) (?:an?|no|the) ([\w -]+? p
 class Probe:
     """A call: botocore's service and method, and what its answer must hold.
 
-    `where` it is asked: in each region, once at home, or once where the price list is.
+    `where` it is asked: in each region, once at home, or once where the price list is. A service that is not `everywhere`
+    is asked only where it has an endpoint.
     """
 
     service: str
@@ -51,7 +52,11 @@ class Probe:
     holds: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     where: Literal["region", "home", "prices"] = "region"
+    everywhere: bool = True
 
+
+NO_FILE_SYSTEM: Final = "fs-00000000000000000"
+"""Asked about where EFS answers of one file system at a time."""
 
 EC2_LEAST: Final = 5
 """EC2 gives no smaller page."""
@@ -76,13 +81,30 @@ PROBES: Final[Mapping[str, Probe]] = {
         },
     ),
     "cloudwatch:ListMetrics": Probe(
-        "cloudwatch", "list_metrics", "Metrics", {"Namespace": NAMESPACE, "MetricName": METRICS[0]}
+        "cloudwatch", "list_metrics", "Metrics", {"Namespace": NAMESPACE, "MetricName": ALLOWANCES[0]}
+    ),
+    "compute-optimizer:GetEBSVolumeRecommendations": Probe(
+        "compute-optimizer",
+        "get_ebs_volume_recommendations",
+        "volumeRecommendations",
+        {"maxResults": 1},
+        everywhere=False,
+    ),
+    "compute-optimizer:GetEnrollmentStatus": Probe("compute-optimizer", "get_enrollment_status", "status", everywhere=False),
+    "compute-optimizer:GetIdleRecommendations": Probe(
+        "compute-optimizer", "get_idle_recommendations", "idleRecommendations", {"maxResults": 1}, everywhere=False
     ),
     "ec2:DescribeInstanceTypes": Probe("ec2", "describe_instance_types", "InstanceTypes", {"MaxResults": EC2_LEAST}),
     "ec2:DescribeInstances": Probe("ec2", "describe_instances", "Reservations", {"MaxResults": EC2_LEAST}),
     "ec2:DescribeRegions": Probe("ec2", "describe_regions", "Regions", where="home"),
     "ec2:DescribeVolumes": Probe("ec2", "describe_volumes", "Volumes", {"MaxResults": EC2_LEAST}),
     "elasticfilesystem:DescribeFileSystems": Probe("efs", "describe_file_systems", "FileSystems", {"MaxItems": 1}),
+    "elasticfilesystem:DescribeLifecycleConfiguration": Probe(
+        "efs", "describe_lifecycle_configuration", "LifecyclePolicies", {"FileSystemId": NO_FILE_SYSTEM}
+    ),
+    "elasticfilesystem:DescribeMountTargets": Probe(
+        "efs", "describe_mount_targets", "MountTargets", {"FileSystemId": NO_FILE_SYSTEM}
+    ),
     "elasticfilesystem:DescribeReplicationConfigurations": Probe(
         "efs", "describe_replication_configurations", "Replications", {"MaxResults": 1}
     ),
@@ -106,6 +128,11 @@ class AwsProbes:
     def __init__(self, session: AwsSession, meter: CallMeter, now: datetime) -> None:
         """Makes no call. The metric is asked for in the hour before `now`."""
         self._session, self._meter, self._now = session, meter, now
+
+    def is_there(self, action: str, region: str) -> bool:
+        """False where the action's service has no endpoint in a region, which lacks nothing then. Makes no call."""
+        probe = PROBES[action]
+        return probe.everywhere or region in self._session.regions_of(probe.service)
 
     def ask(self, action: str, region: str | None) -> Answer:
         """What comes of the action's call. Nothing is raised: an error is an answer, too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from slackwater.model.resources import Record
+from slackwater.model.resources import Instance, Record, Volume
 
 
 class Fleet:
@@ -24,3 +24,12 @@ class Fleet:
     def get[R: Record](self, kind: type[R], id: str) -> R | None:
         """The record with this id, or None. None means "does not exist" only if the kind is readable."""
         return self._by_kind.get(kind, {}).get(id)  # type: ignore[return-value]
+
+
+def is_root(volume: Volume, fleet: Fleet) -> bool | None:
+    """Whether an instance starts from this volume: it is attached as the root device. None where that cannot be told."""
+    devices = [(fleet.get(Instance, one.instance_id), one.device) for one in volume.attachments]
+    if any(instance and device and device == instance.root_device for instance, device in devices):
+        return True
+    known = all(instance and device and instance.root_device for instance, device in devices)
+    return False if known else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import ClassVar, Final, Literal
 
 
@@ -76,7 +77,10 @@ class Volume(Resource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance(Resource):
-    """An EC2 instance. `launched_at` is the last start, `stopped_at` the last stop where EC2 says it."""
+    """An EC2 instance. `launched_at` is the last start, `stopped_at` the last stop where EC2 says it.
+
+    `lifecycle` is EC2's word ("spot", "scheduled", "capacity-block"), None for On-Demand.
+    """
 
     KIND: ClassVar[str] = "ec2-instance"
     instance_type: str
@@ -86,6 +90,7 @@ class Instance(Resource):
     detailed_monitoring: bool
     root_device: str
     bandwidth_weighting: str = "default"
+    lifecycle: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +136,52 @@ class AgentMetric(Record):
     dimensions: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizerEnrollment(Record):
+    """That AWS Compute Optimizer looks at an account. `id` is the account's; there is no record where it does not."""
+
+    KIND: ClassVar[str] = "compute-optimizer-enrollment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimizerRecommendation(Record):
+    """What AWS Compute Optimizer says of the resource with this `id`: its finding in its own words, and when it looked.
+
+    `monthly_savings_usd` is before discounts, to the cent; None where it is not said, or not in USD.
+    """
+
+    finding: str
+    monthly_savings_usd: Decimal | None
+    look_back_days: float
+    refreshed_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeOption:
+    """The configuration that Compute Optimizer would choose first. `performance_risk` is 0 (none) to 4."""
+
+    volume_type: str
+    size_gib: int
+    iops: int | None
+    throughput_mib_s: int | None
+    performance_risk: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeRecommendation(OptimizerRecommendation):
+    """How an attached EBS volume is configured: `Optimized`, or `NotOptimized`, which may mean too slow as well as too dear."""
+
+    KIND: ClassVar[str] = "compute-optimizer-volume"
+    option: VolumeOption | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleRecommendation(OptimizerRecommendation):
+    """That an EC2 instance is `Idle`, or an EBS volume `Idle` or `Unattached`."""
+
+    KIND: ClassVar[str] = "compute-optimizer-idle"
+
+
 type EfsStorageClass = Literal["Standard", "IA", "Archive"]
 
 
@@ -166,7 +217,10 @@ class EfsReplication(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FsxFileSystem(Resource):
-    """An FSx file system of any of the four types. Throughput in MB/s as FSx states it."""
+    """An FSx file system of any of the four types. Throughput in MB/s as FSx states it.
+
+    `automatic_backup_days` is how long FSx keeps its daily backups, 0 if it takes none; `root_volume_id` is set for OpenZFS.
+    """
 
     KIND: ClassVar[str] = "fsx-file-system"
     file_system_type: str
@@ -178,6 +232,8 @@ class FsxFileSystem(Resource):
     throughput_mb_s: int | None
     iops: int | None
     iops_mode: str | None
+    automatic_backup_days: int | None = None
+    root_volume_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +251,10 @@ class NfsClients:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FsxVolume(Resource):
-    """An FSx volume (OpenZFS or ONTAP). `nfs_export` is empty where the volume exports nothing of its own."""
+    """An FSx volume (OpenZFS or ONTAP). `nfs_export` is empty where the volume exports nothing of its own.
+
+    `ontap_volume_type` is "RW", "DP" (data protection: written by replication alone) or "LS" (load sharing), ONTAP only.
+    """
 
     KIND: ClassVar[str] = "fsx-volume"
     file_system_id: str
@@ -204,11 +263,59 @@ class FsxVolume(Resource):
     created_at: datetime
     path: str
     nfs_export: tuple[NfsClients, ...] = ()
+    ontap_volume_type: str | None = None
 
     @property
     def household(self) -> str:
         """Volumes share their file system's metrics."""
         return self.file_system_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EfsLifecycle(Record):
+    """When an EFS file system moves files between storage classes, in EFS's words (`AFTER_30_DAYS`). `id` is the file system's.
+
+    EFS answers it one file system at a time, so it is read only where at least `LEAST_STANDARD_GIB` are in Standard.
+    """
+
+    KIND: ClassVar[str] = "efs-lifecycle"
+    LEAST_STANDARD_GIB: ClassVar[int] = 100
+    transition_to_ia: str | None
+    transition_to_archive: str | None
+    transition_to_primary: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EfsMountTarget(Record):
+    """Where an EFS file system can be mounted.
+
+    EFS answers it one file system at a time, so it is read only of a Regional one that has a single mount target.
+    """
+
+    KIND: ClassVar[str] = "efs-mount-target"
+    file_system_id: str
+    availability_zone: str | None
+    subnet_id: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskMetric(AgentMetric):
+    """How full a file system is (percent), as the CloudWatch agent of its instance says."""
+
+    KIND: ClassVar[str] = "cloudwatch-agent-disk"
+
+    @property
+    def path(self) -> str:
+        """Where it is mounted."""
+        return dict(self.dimensions).get("path", "")
+
+    @property
+    def volume_id(self) -> str | None:
+        """The EBS volume that it is on, where the agent is told to append it; it writes `aws://ZONE/vol-…`."""
+        named = dict(self.dimensions)
+        id_ = (named.get("VolumeId") or named.get("DiskId") or "").rpartition("/")[2]
+        return id_ if id_.startswith("vol-") else None
 
 
 RESOURCE_KINDS: Final[tuple[type[Resource], ...]] = (Volume, Instance, EfsFileSystem, FsxFileSystem, FsxVolume)

@@ -1,0 +1,264 @@
+"""What the detectors get right and wrong on labelled fleets: `make score`.
+
+Every fleet is a simulated account in a process of its own, drawn by a seed; every figure is of a whole `slackwater scan`
+process with all detectors on. Prints Markdown tables and each wrong resource; `--write FILE` puts the tables between the
+file's score marks. Exits with 1 when a target is missed. Limits are tuned on the seeds `tune`, and reported on `report`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import urllib.request
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from scan import scan, simulator
+
+BEGIN, END = "<!-- score -->\n", "<!-- /score -->\n"
+SEEDS: Final = {"tune": range(1, 11), "report": range(101, 141)}
+CAN_DELETE: Final = frozenset({"efs-idle", "ebs-unattached"})
+"""Detectors whose advice can lead to a deletion: they may raise no false alarm at all."""
+TROUBLES, EACH_TWIN, INNOCENTS = 1_000, 200, 50_000
+"""How much a report must hold: troubles of a detector, of each of its twins, and innocents of its kind where it can delete."""
+PRECISION, RECALL, UNKNOWN = 0.98, 0.95, 0.02
+NO_SCENARIO = "not planted"
+
+type Said = Literal["flagged", "silent", "unknown"]
+
+
+class Wrong(NamedTuple):
+    """A resource that a detector misjudged."""
+
+    detector: str
+    seed: int
+    resource_id: str
+    scenario: str
+    what: Literal["false alarm", "missed", "unknown"]
+
+
+@dataclass
+class Row:
+    """One scenario of one detector."""
+
+    trouble: bool
+    full: bool
+    story: str = ""
+    said: Counter[Said] = field(default_factory=Counter)
+
+
+@dataclass
+class Score:
+    """What one detector said, counted over fleets."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    false_alarms: int = 0
+    innocents: int = 0
+    """Resources of its kind that it should leave alone, planted or not."""
+
+    def count(self, *said: Said, trouble: bool | None = None, full: bool | None = None) -> int:
+        """Planted resources of which it said so."""
+        return sum(
+            sum(row.said[one] for one in said)
+            for row in self.rows.values()
+            if trouble in (None, row.trouble) and full in (None, row.full)
+        )
+
+    @property
+    def found(self) -> int:
+        """Troubles that it flagged."""
+        return self.count("flagged", trouble=True)
+
+    @property
+    def missed(self) -> int:
+        """Troubles that it did not flag: silence and doubt alike."""
+        return self.count("silent", "unknown", trouble=True)
+
+    @property
+    def precision(self) -> float:
+        """Of what it flagged, the share that was a trouble."""
+        return self.found / max(1, self.found + self.false_alarms)
+
+    @property
+    def recall(self) -> float:
+        """Of the troubles, the share that it flagged."""
+        return self.found / max(1, self.found + self.missed)
+
+    @property
+    def unknown(self) -> float:
+        """Of its planted resources with full data, the share of which it said that it does not know."""
+        return self.count("unknown", full=True) / max(1, self.count("flagged", "silent", "unknown", full=True))
+
+
+def said_by(document: dict[str, Any]) -> dict[tuple[str, str], Said]:
+    """By detector and resource id. What saves too little to list was flagged all the same; what a tag keeps was not."""
+    flagged = document["findings"] + [one for one in document["unlisted"] if not one["reason"].startswith("kept")]
+    return {(one["detector"], one["resource"]["id"]): "unknown" for one in document["unknown"]} | {
+        (one["detector"], one["resource"]["id"]): "flagged" for one in flagged
+    }
+
+
+def count(scores: dict[str, Score], seed: int, truth: dict[str, Any], document: dict[str, Any]) -> list[Wrong]:
+    """Add a fleet's scan to the scores. Every resource counts for every detector: it is silent, or it is wrong."""
+    said = said_by(document)
+    planted = {case["resource_id"]: case for case in truth["planted"]}
+    home = {case["twin_of"] or case["troubles"][0]: case["type"] for case in truth["planted"]}
+    kinds: Counter[str] = Counter()
+    for counts in truth["counts"].values():
+        kinds.update(counts["types"])
+    wrong = []
+    for detector in document["scan"]["detectors"]:
+        score = scores.setdefault(detector, Score())
+        troubles = {id_ for id_, case in planted.items() if detector in case["troubles"]}
+        score.innocents += kinds[home[detector]] - len(troubles) if detector in home else 0
+        for id_, case in planted.items():
+            trouble, verdict = id_ in troubles, said.get((detector, id_), "silent")
+            if not trouble and case["twin_of"] != detector:
+                continue
+            drawn_for = case["twin_of"] or case["troubles"][0]
+            scenario = case["scenario"] if drawn_for == detector else f"{drawn_for}: {case['scenario']}"
+            row = score.rows.setdefault(scenario, Row(trouble, case["full"], case["story"]))
+            row.said[verdict] += 1
+            if trouble and verdict != "flagged":
+                wrong.append(Wrong(detector, seed, id_, scenario, "unknown" if verdict == "unknown" else "missed"))
+            elif not trouble and verdict == "unknown" and case["full"]:
+                wrong.append(Wrong(detector, seed, id_, scenario, "unknown"))
+        alarms = [id_ for (by, id_), verdict in said.items() if by == detector and verdict == "flagged" and id_ not in troubles]
+        score.false_alarms += len(alarms)
+        for id_ in alarms:
+            drawn = planted[id_]["scenario"] if id_ in planted else NO_SCENARIO
+            wrong.append(Wrong(detector, seed, id_, drawn, "false alarm"))
+    return wrong
+
+
+def misses(scores: dict[str, Score], *, whole: bool) -> list[str]:
+    """The targets that were missed; with `whole`, also what there was too little of."""
+    found = []
+    for detector, score in sorted(scores.items()):
+        if not score.rows:
+            found.append(f"{detector}: it has no scenarios")
+            continue
+        if detector in CAN_DELETE and score.false_alarms:
+            found.append(f"{detector}: {score.false_alarms} false alarms, and it can lead to a deletion")
+        if detector not in CAN_DELETE and score.precision < PRECISION:
+            found.append(f"{detector}: precision {score.precision:.3f} is below {PRECISION}")
+        if score.recall < RECALL:
+            found.append(f"{detector}: recall {score.recall:.3f} is below {RECALL}")
+        if score.unknown > UNKNOWN:
+            found.append(f"{detector}: unknown {score.unknown:.1%} where the data is full, above {UNKNOWN:.0%}")
+        if whole:
+            found += [f"{detector}: only {what}" for what in _too_few(detector, score)]
+    return found
+
+
+def _too_few(detector: str, score: Score) -> list[str]:
+    few = []
+    if (troubles := score.found + score.missed) < TROUBLES:
+        few.append(f"{troubles:,} troubles of {TROUBLES:,}")
+    if detector in CAN_DELETE and score.innocents < INNOCENTS:
+        few.append(f"{score.innocents:,} innocents of {INNOCENTS:,}")
+    return few + [
+        f"{row.said.total()} of {name}, of {EACH_TWIN}"
+        for name, row in score.rows.items()
+        if not row.trouble and row.said.total() < EACH_TWIN
+    ]
+
+
+def tables(scores: dict[str, Score], seeds: Sequence[int]) -> str:
+    """The confusion table, and the scenarios behind it, in Markdown."""
+    text = f"Seeds {min(seeds)} to {max(seeds)}.\n\n" + _heads(
+        "Detector", "Troubles", "Innocents", "Found", "Missed", "False alarms", "Precision", "Recall", "Unknown"
+    )
+    for detector, score in sorted(scores.items()):
+        text += _line(
+            f"[`{detector}`](detectors/{detector}.md)",
+            *(f"{n:,}" for n in (score.found + score.missed, score.innocents, score.found, score.missed, score.false_alarms)),
+            f"{score.precision:.3f}",
+            f"{score.recall:.3f}",
+            f"{score.unknown:.1%}",
+        )
+    missed = misses(scores, whole=seeds == SEEDS["report"])
+    text += "\n" + ("Every target is met.\n" if not missed else "Missed targets:\n\n" + "".join(f"- {one}\n" for one in missed))
+    text += "\n" + _heads("Detector", "Scenario", "What it is", "Should be", "Flagged", "Silent", "Unknown")
+    for detector, score in sorted(scores.items()):
+        for name, row in sorted(score.rows.items(), key=lambda item: (not item[1].trouble, not item[1].full, item[0])):
+            should = "flagged" if row.trouble else "silent" if row.full else "silent or unknown"
+            counts = (f"{row.said[verdict]:,}" for verdict in get_args(Said.__value__))
+            text += _line(f"`{detector}`", name, row.story, should, *counts)
+    return text
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _heads(*names: str) -> str:
+    return _line(*names) + "|-" * len(names) + "|\n"
+
+
+def fleet(seed: int, options: Sequence[str]) -> tuple[int, dict[str, Any], dict[str, Any]]:
+    """One seed's truth and scan."""
+    drawn = ("--fleet", "labelled", "--seed", str(seed), *options)
+    with tempfile.TemporaryDirectory() as folder, simulator(*drawn) as account:
+        document, *_ = scan(account, Path(folder))
+        with urllib.request.urlopen(f"{account['url']}/_simulator/truth") as answer:
+            truth = json.load(answer)
+    if not document["scan"]["complete"]:
+        raise SystemExit(f"the scan of seed {seed} is incomplete: {document['scan']['gaps']}")
+    return seed, truth, document
+
+
+def measured(seeds: Sequence[int], options: Sequence[str]) -> tuple[dict[str, Score], list[Wrong]]:
+    """The scores over all seeds, two fleets at a time; progress on standard error."""
+    scores: dict[str, Score] = {}
+    wrong: list[Wrong] = []
+    with ThreadPoolExecutor(2) as pool:
+        for done, (seed, truth, document) in enumerate(pool.map(lambda seed: fleet(seed, options), seeds), 1):
+            wrong += count(scores, seed, truth, document)
+            sys.stderr.write(f"{done} of {len(seeds)} fleets, {len(wrong)} wrong\n")
+    return scores, wrong
+
+
+def seeds_of(text: str) -> range:
+    """`tune`, `report`, or a range such as `1-3`."""
+    if text in SEEDS:
+        return SEEDS[text]
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+def written(path: Path, text: str) -> None:
+    """Put text between a file's score marks."""
+    page = path.read_text()
+    before, _, rest = page.partition(BEGIN)
+    path.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}")
+
+
+def told(wrong: Iterable[Wrong]) -> str:
+    """A line for each wrong resource."""
+    return "".join(f"{one.detector}: {one.what}: {one.resource_id} ({one.scenario}, seed {one.seed})\n" for one in wrong)
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=seeds_of, default=SEEDS["tune"], help="tune (1-10), report (101-140), or such as 1-3")
+    parser.add_argument("--fleet", default="", help="options of the labelled fleet, such as '--troubles 5 --twins 1'")
+    parser.add_argument("--write", type=Path, help="a file with score marks")
+    options = parser.parse_args()
+    scores, wrong = measured(options.seeds, options.fleet.split())
+    table = tables(scores, options.seeds)
+    sys.stdout.write(table + "\n" + told(wrong))
+    if options.write:
+        written(options.write, table)
+    return 1 if misses(scores, whole=options.seeds == SEEDS["report"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""Compute Optimizer over JSON 1.0: whether the account is enrolled, and what was planted as its recommendations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .account import cut
+from .resources import IdleRecommendation, VolumeOption, VolumeRecommendation
+from .wire import AwsError, Call, Json, Operation, Reply, json_reply, offset_of, token
+
+_FILTERS = {"Finding": "finding", "ResourceType": "type"}
+_ARNS = {"EBSVolume": "volume", "EC2Instance": "instance"}
+
+
+def get_enrollment_status(call: Call) -> Reply:
+    """What the fleet says."""
+    fleet = call.account.fleet
+    answer = {"status": fleet.enrollment, "memberAccountsEnrolled": False, "lastUpdatedTimestamp": float(fleet.now)}
+    return json_reply(call, answer)
+
+
+def get_ebs_volume_recommendations(call: Call) -> Reply:
+    """How volumes are configured, 1,000 a page at most."""
+    return _paged(call, "volumeRecommendations", call.account.fleet.volume_recommendations, _volume, 1_000)
+
+
+def get_idle_recommendations(call: Call) -> Reply:
+    """What is idle, 100 a page at most."""
+    return _paged(call, "idleRecommendations", call.account.fleet.idle_recommendations, _idle, 100)
+
+
+def _paged[T: (VolumeRecommendation, IdleRecommendation)](
+    call: Call, name: str, planted: Sequence[T], render: Callable[[Call, T], Json], most: int
+) -> Reply:
+    if call.account.fleet.enrollment != "Active":
+        raise AwsError("OptInRequiredException", "Aws account is not registered for recommendation.")
+    size = int(call.input.get("maxResults", most))
+    if not 0 < size <= most:
+        raise AwsError("InvalidParameterValueException", f"maxResults must be between 1 and {most}.")
+    found = [each for each in planted if each.region == call.region]
+    for entry in call.input.get("filters") or ():
+        found = [each for each in found if _of(each, entry["name"]) in entry["values"]]
+    items, following = cut(found, offset_of(call.input.get("nextToken"), "InvalidParameterValueException"), size)
+    answer: Json = {name: [render(call, each) for each in items], "errors": []}
+    if following is not None:
+        answer["nextToken"] = token(following)
+    return json_reply(call, answer)
+
+
+def _of(each: VolumeRecommendation | IdleRecommendation, name: str) -> object:
+    if not hasattr(each, _FILTERS.get(name, "")):
+        raise AwsError("InvalidParameterValueException", f"The simulator cannot filter by {name}.")
+    return getattr(each, _FILTERS[name])
+
+
+def _volume(call: Call, each: VolumeRecommendation) -> Json:
+    return {
+        "volumeArn": _arn(call, "EBSVolume", each.volume_id),
+        "accountId": call.account.id,
+        "finding": each.finding,
+        "lookBackPeriodInDays": each.look_back_days,
+        "lastRefreshTimestamp": float(each.refreshed),
+        "volumeRecommendationOptions": [_option(option, rank) for rank, option in enumerate(each.options, start=1)],
+    }
+
+
+def _option(option: VolumeOption, rank: int) -> Json:
+    answer: Json = {
+        "configuration": {
+            "volumeType": option.type,
+            "volumeSize": option.size_gib,
+            "volumeBaselineIOPS": option.iops,
+            "volumeBaselineThroughput": option.throughput,
+            "rootVolume": False,
+        },
+        "performanceRisk": option.risk,
+        "rank": rank,
+    }
+    return answer | _savings(option.saves)
+
+
+def _idle(call: Call, each: IdleRecommendation) -> Json:
+    answer: Json = {
+        "resourceArn": _arn(call, each.type, each.resource_id),
+        "resourceId": each.resource_id,
+        "resourceType": each.type,
+        "accountId": call.account.id,
+        "finding": each.finding,
+        "lookBackPeriodInDays": each.look_back_days,
+        "lastRefreshTimestamp": float(each.refreshed),
+    }
+    return answer | _savings(each.saves)
+
+
+def _savings(usd: float | None) -> Json:
+    if usd is None:
+        return {}
+    return {"savingsOpportunity": {"estimatedMonthlySavings": {"currency": "USD", "value": usd}}}
+
+
+def _arn(call: Call, kind: str, name: str) -> str:
+    return f"arn:aws:ec2:{call.region}:{call.account.id}:{_ARNS.get(kind, kind)}/{name}"
+
+
+OPERATIONS: dict[str, Operation] = {
+    "GetEnrollmentStatus": get_enrollment_status,
+    "GetEBSVolumeRecommendations": get_ebs_volume_recommendations,
+    "GetIdleRecommendations": get_idle_recommendations,
+}

@@ -1,0 +1,73 @@
+"""Labelled fleets: accounts drawn from mechanisms with random parameters, to count what a program gets right and wrong.
+
+A file of this package that has `SCENARIOS` is named after a detector; there is no list to enter it in.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+
+from slackwater_simulator.fleets.builder import Builder
+from slackwater_simulator.fleets.demo_parts import NOW, REGION
+from slackwater_simulator.resources import ACCOUNT, Fleet, instant
+from slackwater_simulator.series import DAY, MINUTE
+
+from . import ordinary
+from .scenario import Scenario
+
+__all__ = ["Scenario", "labelled_fleet", "scenarios"]
+
+_A_HOST = 20
+_SEASON_DAYS = 45
+
+
+@cache
+def scenarios() -> dict[str, tuple[Scenario, ...]]:
+    """Every detector's scenarios, by its id."""
+    modules = {info.name: import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
+    return {
+        name.replace("_", "-"): module.SCENARIOS for name, module in sorted(modules.items()) if hasattr(module, "SCENARIOS")
+    }
+
+
+def labelled_fleet(seed: int, *, troubles: int = 30, twins: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
+    """For each detector so many troubles, taken from its scenarios in turn, and so many of each innocent twin.
+
+    Around them stand ordinary file systems and volumes. The seed draws everything, the present moment too: a minute of the
+    45 days before the demo's. What is planted is the same whatever the other numbers are.
+    """
+    season = np.random.default_rng([seed, 0])
+    build = Builder(instant(NOW) // DAY * DAY - int(season.integers(_SEASON_DAYS * DAY // MINUTE)) * MINUTE, REGION, seed)
+    for detector, ones in scenarios().items():
+        positive = [one for one in ones if one.trouble]
+        for place, one in enumerate(positive):
+            _plant(build, detector, one, len(range(place, troubles, len(positive))))
+        for one in ones:
+            if not one.trouble:
+                _plant(build, detector, one, twins)
+    for number in range(ordinary_of_a_kind):
+        name = f"ordinary-{number:05}"
+        ordinary.file_system(build.shapes.random(name, "efs"), build, name)
+    for number in range(0, ordinary_of_a_kind, _A_HOST):
+        name = f"ordinary-{number:05}"
+        ordinary.volumes(build.shapes.random(name, "ebs"), build, name, min(_A_HOST, ordinary_of_a_kind - number))
+    return build.fleet(ACCOUNT)
+
+
+def _plant(build: Builder, detector: str, scenario: Scenario, count: int) -> None:
+    names = [f"{detector}-{scenario.name}-{number:04}" for number in range(count)]
+    randoms = {name: build.shapes.random(name) for name in names}
+    for resource in scenario.plant(build, randoms):
+        build.plant(
+            resource,
+            scenario.story,
+            *((detector,) if scenario.trouble else ()),
+            *scenario.also,
+            twin_of=None if scenario.trouble else detector,
+            scenario=scenario.name,
+            full=scenario.full,
+        )

@@ -1,0 +1,176 @@
+"""Labelled fleets: what a scenario says is what its mechanism did."""
+
+import numpy as np
+import pytest
+
+from slackwater_simulator import Simulator, labelled_fleet
+from slackwater_simulator.fleets.labelled import scenarios
+from slackwater_simulator.instance_types import TYPES
+from slackwater_simulator.series import DAY, statistic
+from slackwater_simulator.telemetry import Telemetry
+
+MIB = 1 << 20
+SCENARIOS = [(detector, one) for detector, ones in scenarios().items() for one in ones]
+MOST = max(sum(one.trouble for one in ones) for ones in scenarios().values())
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    return labelled_fleet(5, troubles=MOST, twins=1, ordinary_of_a_kind=30)
+
+
+@pytest.fixture(scope="module")
+def ask(fleet):
+    """`ask(namespace, metric, stat, period, days, **dimensions)`: the values that CloudWatch has."""
+    telemetry = Telemetry(fleet)
+
+    def values(namespace, metric, stat, period, days, **dimensions):
+        track = telemetry.track(fleet.regions[0], namespace, metric, tuple(sorted(dimensions.items())))
+        return statistic(track, stat, int(fleet.now - days * DAY), fleet.now, period)[1] if track else np.empty(0)
+
+    return values
+
+
+@pytest.fixture(scope="module")
+def drawn(fleet):
+    """`drawn(detector, *scenarios)`: ids of planted troubles and twins; of all scenarios without a name."""
+
+    def ids(detector, *names, trouble):
+        return [
+            case.resource_id
+            for case in fleet.planted
+            if (detector in case.troubles if trouble else case.twin_of == detector)
+            and case.scenario in (names or {case.scenario})
+        ]
+
+    return ids
+
+
+@pytest.mark.parametrize(("detector", "scenario"), SCENARIOS, ids=[f"{detector}/{one.name}" for detector, one in SCENARIOS])
+def test_a_scenario_is_planted_under_its_label(fleet, detector, scenario):
+    cases = [
+        case
+        for case in fleet.planted
+        if case.scenario == scenario.name and (detector in case.troubles or case.twin_of == detector)
+    ]
+    assert cases
+    for case in cases:
+        assert case.troubles == ((detector,) if scenario.trouble else ()) + scenario.also
+        assert (case.twin_of == detector) is not scenario.trouble
+        assert (case.story, case.full) == (scenario.story, scenario.full)
+        assert case.name.startswith(f"{detector}-{scenario.name}")
+
+
+def test_troubles_are_shared_out_and_twins_are_counted_each(fleet):
+    for detector, ones in scenarios().items():
+        assert sum(detector in case.troubles for case in fleet.planted) == MOST
+        assert sum(case.twin_of == detector for case in fleet.planted) == sum(not one.trouble for one in ones)
+
+
+def test_every_resource_is_labelled_once_and_the_ordinary_are_not(fleet):
+    labelled = [case.resource_id for case in fleet.planted]
+    assert len(labelled) == len(set(labelled))
+    ordinary = [one.id for one in [*fleet.efs, *fleet.volumes] if one.tags["Name"].startswith("ordinary")]
+    assert len(ordinary) >= 60
+    assert not {*ordinary} & {*labelled}
+
+
+def test_a_seed_draws_the_same_whatever_stands_around_and_another_draws_something_else(fleet):
+    again = labelled_fleet(5, troubles=1, twins=1, ordinary_of_a_kind=0)
+    other = labelled_fleet(6, troubles=0, twins=0, ordinary_of_a_kind=30)
+    first = {volume.id: volume for volume in fleet.volumes}
+    for volume in again.volumes:
+        if not volume.tags["Name"].endswith("-root"):
+            assert (volume.size_gib, volume.created, volume.used) == (
+                first[volume.id].size_gib,
+                first[volume.id].created,
+                first[volume.id].used,
+            )
+            if volume.activity:
+                assert np.array_equal(volume.activity.shape.stats.total, first[volume.id].activity.shape.stats.total)
+    flows = {one.id: one.net_in.signal.stats.total for one in fleet.instances if one.net_in}
+    assert all(np.array_equal(one.net_in.signal.stats.total, flows[one.id]) for one in again.instances if one.net_in)
+    assert again.now == fleet.now != other.now
+    assert not {volume.id for volume in other.volumes} & set(first)
+
+
+def test_nobody_was_connected_to_an_idle_file_system_for_a_month(drawn, ask):
+    for system in drawn("efs-idle", trouble=True):
+        assert not ask("AWS/EFS", "ClientConnections", "Sum", DAY, 30, FileSystemId=system).sum()
+        assert len(ask("AWS/EFS", "StorageBytes", "Average", DAY, 13, FileSystemId=system, StorageClass="Total")) >= 12
+
+
+def test_somebody_was_connected_to_the_quiet_ones_within_five_weeks(drawn, ask):
+    quiet = ("monthly-by-date", "monthly-by-weekday", "weekly", "nightly", "now-and-then", "mounted", "back-today")
+    ids = drawn("efs-idle", *quiet, trouble=False)
+    assert len(ids) == len(quiet)
+    for system in ids:
+        assert ask("AWS/EFS", "ClientConnections", "Sum", DAY, 36, FileSystemId=system).sum() > 0
+
+
+def test_loose_volumes_have_published_nothing_since_they_came_off(fleet, drawn, ask):
+    volumes = {volume.id: volume for volume in fleet.volumes}
+    for volume in drawn("ebs-unattached", trouble=True):
+        assert not volumes[volume].attachments
+        assert not len(ask("AWS/EBS", "VolumeIdleTime", "Sum", DAY, 8, VolumeId=volume))
+    for volume in drawn("ebs-unattached", "weekly-rotation", "monthly-rotation", trouble=False):
+        assert not volumes[volume].attachments
+        assert 2 < len(ask("AWS/EBS", "VolumeIdleTime", "Sum", DAY, 90, VolumeId=volume)) < 40
+    for volume in drawn("ebs-unattached", "in-use", "instance-stopped", trouble=False):
+        assert volumes[volume].attachments
+
+
+def _share(ask, volume, days):
+    """The greatest minute's reads and writes, each at its own greatest, as a share of what is bought: never too low."""
+    peaks = [
+        max(ask("AWS/EBS", metric, "Maximum", 60, days, VolumeId=volume.id), default=0)
+        for metric in ("VolumeReadBytes", "VolumeWriteBytes")
+    ]
+    return max(peaks) / 60 / MIB / volume.throughput, sum(peaks) / 60 / MIB / volume.throughput
+
+
+def test_surplus_throughput_was_not_used_and_the_twins_was(fleet, drawn, ask):
+    volumes = {volume.id: volume for volume in fleet.volumes}
+    for id_ in drawn("ebs-surplus-throughput", trouble=True):
+        if volumes[id_].nitro:  # on Xen a sample is an operation
+            assert _share(ask, volumes[id_], 14)[0] < 0.34
+    for id_ in drawn("ebs-surplus-throughput", "nightly", "weekly", "monthly", "by-day", "steady", trouble=False):
+        assert _share(ask, volumes[id_], 35)[1] > 0.5
+
+
+def test_throttled_instances_run_at_their_baseline_and_the_driver_counts_it(fleet, drawn, ask):
+    instances = {instance.id: instance for instance in fleet.instances}
+    for id_ in drawn("ec2-network-throttled", trouble=True):
+        baseline = TYPES[instances[id_].type].baseline_bytes
+        at_baseline = [
+            ((rates > 0.9 * baseline) & (rates < 1.03 * baseline)).sum()
+            for way in ("NetworkIn", "NetworkOut")
+            if (rates := ask("AWS/EC2", way, "Sum", 300, 14, InstanceId=id_) / 300) is not None
+        ]
+        assert max(at_baseline) >= 12, id_
+
+
+def test_no_packet_of_a_twin_is_held_back(fleet, drawn):
+    twins = {*drawn("ec2-network-throttled", trouble=False)}
+    counters = [one.telemetry["ethtool_bw_out_allowance_exceeded"] for one in fleet.instances if one.id in twins and one.agent]
+    assert counters
+    for (series,) in counters:
+        assert series.signal.stats.high.max() == series.signal.stats.low.min()
+
+
+def test_sync_writers_wait_for_an_hour_or_more(fleet, drawn, ask):
+    volumes = {volume.id: volume for volume in fleet.fsx_volumes}
+    for id_ in drawn("fsx-sync-export", trouble=True):
+        assert any("async" not in export.options for export in volumes[id_].exports)
+        both = {"FileSystemId": volumes[id_].file_system_id, "VolumeId": id_}
+        writes = ask("AWS/FSx", "DataWriteOperations", "Sum", 300, 14, **both) / 300
+        plateau = writes[writes > 0.7 * writes.max()]
+        assert len(plateau) >= 12
+        assert plateau.mean() > 100
+
+
+def test_a_labelled_fleet_is_served_with_its_truth(clients):
+    fleet = labelled_fleet(5, troubles=0, twins=0, ordinary_of_a_kind=10)
+    with Simulator(fleet) as simulator:
+        assert len(clients(simulator, "efs").describe_file_systems()["FileSystems"]) == 10
+        assert len(clients(simulator, "ec2").describe_volumes()["Volumes"]) == 11

@@ -1,0 +1,49 @@
+"""What one can tell of a target's records from one another."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from slackwater.model.detector import CASE_NOW
+from slackwater.model.fleet import Fleet, is_root
+from slackwater.model.resources import Attachment, Instance, Target, Volume
+
+HERE = Target("123456789012", "us-east-1")
+LOOSE = Volume(
+    id="vol-1", arn="", target=HERE, tags={}, volume_type="gp3", size_gib=8, iops=3000, throughput_mib_s=125, state="in-use",
+    created_at=CASE_NOW - timedelta(days=90), availability_zone="us-east-1a", multi_attach=False,
+)  # fmt: skip
+HOST = Instance(
+    id="i-1", arn="", target=HERE, tags={}, instance_type="t3.micro", state="running", launched_at=CASE_NOW, stopped_at=None,
+    detailed_monitoring=False, root_device="/dev/xvda",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("places", "root"),
+    [
+        ([("i-1", "/dev/xvda")], True),
+        ([("i-1", "/dev/sdf")], False),
+        ([("i-1", "/dev/xvda1")], False),
+        ([], False),
+        ([("i-unknown", "/dev/xvda")], None),
+        ([("i-1", "")], None),
+        ([("i-unknown", "/dev/sdf"), ("i-1", "/dev/xvda")], True),
+        ([("i-unknown", "/dev/sdf"), ("i-1", "/dev/sdf")], None),
+    ],
+)
+def test_a_root_volume_is_attached_as_the_root_device_of_an_instance_that_is_known(
+    places: list[tuple[str, str]], root: bool | None
+) -> None:
+    volume = replace(
+        LOOSE, attachments=tuple(Attachment(instance_id=i, device=device, attached_at=None) for i, device in places)
+    )
+
+    assert is_root(volume, Fleet([volume, HOST])) is root
+
+
+def test_an_instance_that_does_not_say_its_root_device_leaves_it_open() -> None:
+    volume = replace(LOOSE, attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=None),))
+
+    assert is_root(volume, Fleet([volume, replace(HOST, root_device="")])) is None
