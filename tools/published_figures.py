@@ -23,6 +23,8 @@ NETWORK: Final = "Your network I/O credits are zero! (2023-12-06)"
 FORMULA: Final = "formula"
 CALIBRATED: Final = "calibrated on this table"
 MEASURED: Final = "measured data, shown as such"
+EC2_DATA: Final = "EC2's own figure, as packaged"
+PRICED: Final = "formula, with the packaged price"
 
 INPUT_GIB: Final = 30.12
 DOWNLOAD_S: Final = 5 * 60 + 27
@@ -101,13 +103,13 @@ def _efs_or_ebs() -> Iterator[Figure]:
 
     written = asked("efs-throughput-mode", stored="0B", write_per_month="30GiB").modes.elastic
     read = asked("efs-throughput-mode", stored="0B", read_per_month="30GiB").modes.elastic
-    yield figure("Elastic: writing 30 GiB", 2.10, float(written.throughput_usd), "USD", 0)
-    yield figure("Elastic: reading it once", 1.20, float(read.throughput_usd), "USD", 0)
-    yield figure("That much money in gp3 for a day", 650, written.throughput_as_gp3_gib * DAYS, "GiB", 0.02)
+    yield figure("Elastic: writing 30 GiB", 2.10, float(written.throughput_usd), "USD", 0, PRICED)
+    yield figure("Elastic: reading it once", 1.20, float(read.throughput_usd), "USD", 0, PRICED)
+    yield figure("That much money in gp3 for a day", 650, written.throughput_as_gp3_gib * DAYS, "GiB", 0.02, PRICED)
 
     provisioned = asked("efs-throughput-mode", stored="0B", provisioned="100MiB/s").modes.provisioned
-    yield figure("Provisioned 100 MiB/s, a month", 720, float(provisioned.throughput_usd), "USD", 0)
-    yield figure("Provisioned 100 MiB/s, a day", 24, float(provisioned.throughput_usd) / DAYS, "USD", 0)
+    yield figure("Provisioned 100 MiB/s, a month", 720, float(provisioned.throughput_usd), "USD", 0, PRICED)
+    yield figure("Provisioned 100 MiB/s, a day", 24, float(provisioned.throughput_usd) / DAYS, "USD", 0, PRICED)
 
     run = asked("efs-credits", input=f"{INPUT_GIB}GiB", **ENCODER)
     yield figure("Bursting: initial credits", 2.1, round(run.initial_credits_bytes / 1024**4, 9), "TiB", 0)
@@ -116,12 +118,14 @@ def _efs_or_ebs() -> Iterator[Figure]:
 
     for size, published in ((40, 0.00524), (60, 0.00787)):
         ebs = asked("efs-vs-ebs", used="30GiB", allocated=f"{size}GiB", hours="59min", efs="one-zone")
-        yield figure(f"gp3: {size} GB for 59 min", published, round(float(ebs.ebs_usd), 5), "USD", 0)
+        yield figure(f"gp3: {size} GB for 59 min", published, round(float(ebs.ebs_usd), 5), "USD", 0, PRICED)
     for words, ramp in (("download as a ramp", True), ("download at once", False)):
         efs = asked("efs-vs-ebs", usage_csv=usage_csv(ramp=ramp), efs="one-zone", allocated="40GiB")
-        yield figure(f"EFS One Zone: the run, {words}, outputs as steps", 0.00756, float(efs.efs_usd), "USD", 0.10)
+        yield figure(f"EFS One Zone: the run, {words}, outputs as steps", 0.00756, float(efs.efs_usd), "USD", 0.10, PRICED)
     rule = asked("efs-vs-ebs", used="30GiB", hours="1h", efs="one-zone")
-    yield figure("EFS costs what EBS costs at this many times the used size", 2, rule.break_even_allocated_gib / 30, "", 0)
+    yield figure(
+        "EFS costs what EBS costs at this many times the used size", 2, rule.break_even_allocated_gib / 30, "", 0, PRICED
+    )
 
     logs = "formula; the pass logs' size is assumed: solved back from 152.18"
     yield figure("Credits of the run, as the report models them", 152.18, run.metered_gib, "GiB", 0.02, logs)
@@ -185,30 +189,33 @@ def _openzfs() -> Iterator[Figure]:
         ours=float(service.monthly_usd),
         unit="USD",
         tolerance=0.005,
+        rests_on="formula, with the report's own prices, packaged",
     )
 
 
 def _ebs_optimised() -> Iterator[Figure]:
     volume = {"volume_type": "gp2", "size": "220GiB", "volume_throughput": "160MiB/s"}
 
-    def figure(what: str, published: float, ours: float, unit: str, tolerance: float) -> Figure:
-        return Figure(report=EBS_OPTIMISED, what=what, published=published, ours=ours, unit=unit, tolerance=tolerance)
+    def figure(what: str, published: float, ours: float, unit: str, tolerance: float, rests_on: str = FORMULA) -> Figure:
+        return Figure(
+            report=EBS_OPTIMISED, what=what, published=published, ours=ours, unit=unit, tolerance=tolerance, rests_on=rests_on
+        )
 
     naive = asked("ebs-transfer", instance_type="c4.8xlarge", bytes="220GiB", **volume)
     small = asked("ebs-transfer", instance_type="c4.large", bytes="232303771648B", **volume)
     large = asked("ebs-transfer", instance_type="c4.4xlarge", bytes="232303767552B", **volume)
     yield figure("220 GiB at the volume's 160 MiB/s", 23, naive.seconds / 60, "min", 0.03)
-    yield figure("c4.large: EBS bandwidth", 62.5, small.instance_mb_per_s, "MB/s", 0)
+    yield figure("c4.large: EBS bandwidth", 62.5, small.instance_mb_per_s, "MB/s", 0, EC2_DATA)
     yield figure("c4.large: measured", 3763.15, small.seconds, "s", 0.03)
     yield figure("c4.large: measured rate", 61.7, small.mb_per_s, "MB/s", 0.03)
-    yield figure("c4.4xlarge: EBS bandwidth", 250, large.instance_mb_per_s, "MB/s", 0)
+    yield figure("c4.4xlarge: EBS bandwidth", 250, large.instance_mb_per_s, "MB/s", 0, EC2_DATA)
     yield figure("c4.4xlarge: measured", 1354.88, large.seconds, "s", 0.05)
     yield figure("c4.4xlarge: measured rate", 171, large.mb_per_s, "MB/s", 0.05)
 
 
 def _network() -> Iterator[Figure]:
     def figure(what: str, published: float, ours: float, unit: str) -> Figure:
-        return Figure(report=NETWORK, what=what, published=published, ours=ours, unit=unit, tolerance=0)
+        return Figure(report=NETWORK, what=what, published=published, ours=ours, unit=unit, tolerance=0, rests_on=EC2_DATA)
 
     proxy = asked("network-transfer", instance_type="t3.micro", needed_rate="350MB/s")
     steady = asked("network-transfer", instance_type="m6i.8xlarge", needed_rate="350MB/s")

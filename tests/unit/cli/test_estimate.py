@@ -593,10 +593,15 @@ def test_an_account_is_asked_for_its_prices_and_instance_types(run, account) -> 
 
 
 @pytest.mark.parametrize(
-    ("action", "packaged"),
-    [("pricing:GetProducts", "snapshot: "), ("ec2:DescribeInstanceTypes", "t3.micro: snapshot ")],
+    ("action", "packaged", "said"),
+    [
+        ("pricing:GetProducts", "snapshot: ", "prices"),
+        ("ec2:DescribeInstanceTypes", "t3.micro: snapshot ", "instance limits"),
+    ],
 )
-def test_what_may_not_be_read_is_said_and_the_packaged_figures_stand_in(action: str, packaged: str, run, account) -> None:
+def test_what_may_not_be_read_is_said_and_the_packaged_figures_stand_in(
+    action: str, packaged: str, said: str, run, account
+) -> None:
     account.faults.deny(action)
 
     done = run(*TRANSFER, "--format", "json")
@@ -606,7 +611,9 @@ def test_what_may_not_be_read_is_said_and_the_packaged_figures_stand_in(action: 
     assert done.status == 0
     assert [gap["what"] for gap in told["gaps"]] == [action]
     assert any(source.startswith(packaged) for source in rests_on)
-    assert done.err.startswith(f"Not read from AWS, so packaged figures stand in: {action}: {told['gaps'][0]['reason']}\n")
+    why, used, *_ = done.err.splitlines()
+    assert why == f"Not read from AWS: {action}: {told['gaps'][0]['reason']}"
+    assert re.fullmatch(rf"Packaged {said} of \d.* are used", used)
     assert told["result"]["instance_types"][0]["hourly_usd"] is not None
 
 

@@ -270,9 +270,9 @@ def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:
     if not named and account.region is None:
         yield f"No region: this is for {region}; choose with --region"
     if account.session is not None:
-        yield from (f"Not read from AWS, so packaged figures stand in: {gap.what}: {gap.reason}" for gap in done.gaps)
-    elif used := [*_packaged(done)]:
-        yield f"{account.why}; packaged {' and '.join(used)} are used"
+        yield from (f"Not read from AWS: {gap.what}: {gap.reason}" for gap in done.gaps)
+    if used := [*_packaged(done)]:
+        yield f"{f'{account.why}; p' if account.why else 'P'}ackaged {' and '.join(used)} are used"
     if unverified := [one.item.id for one in done.price_basis if "UNVERIFIED" in one.price.source]:
         yield f"No public source confirms these packaged prices: {', '.join(unverified)}"
     if done.unpriced:
@@ -283,5 +283,5 @@ def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:
 def _packaged(done: Estimated) -> Iterator[str]:
     if any(gap.what in TYPES for gap in done.gaps):
         yield f"instance limits of {snapshot_date()}"
-    if dates := sorted({f"{one.price.as_of}" for one in done.price_basis}):
+    if dates := sorted({f"{one.price.as_of}" for one in done.price_basis if one.price.source.startswith("snapshot")}):
         yield f"prices of {' to '.join(dict.fromkeys((dates[0], dates[-1])))}"

@@ -50,17 +50,17 @@ class DescribedTypes:
         What could not be read is an optional gap, and the region is not asked again.
         """
         found = {one.id: one for one in snapshot()}
-        wanted = [f"{family}.*" for family in sorted(families) if FAMILY.fullmatch(family)]
+        wanted = sorted({family for family in families if FAMILY.fullmatch(family)})
         if wanted and region not in self._refused:
             try:
                 call = self._session.client("ec2", region).describe_instance_types
-                filters: list[FilterTypeDef] = [{"Name": "instance-type", "Values": wanted}]
+                filters: list[FilterTypeDef] = [{"Name": "instance-type", "Values": [f"{family}.*" for family in wanted]}]
                 self._deadline.check()
                 described = {}
                 for one in pages(call, "InstanceTypes", Filters=filters):
                     described[one["InstanceType"]] = instance_type(one)
                     self._deadline.check()
-                found = {name: one for name, one in found.items() if one.family not in families} | described
+                found = {name: one for name, one in found.items() if one.family not in wanted} | described
             except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
                 self._refused[region] = Gap("", region, "ec2:DescribeInstanceTypes", reason(error), optional=True)
         return found.values(), [self._refused[region]] if wanted and region in self._refused else []

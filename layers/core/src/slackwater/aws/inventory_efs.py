@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsMountTarget, EfsReplication
+from slackwater.model.units import GIB
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -60,7 +61,7 @@ def lifecycles(session: AwsSession, target: Target, before: Fleet) -> Iterator[E
     """The lifecycle policies of each file system with much in Standard: a call for each."""
     call = session.client("efs", target.region).describe_lifecycle_configuration
     for system in before.all(EfsFileSystem):
-        if system.stored_bytes["Standard"] < EfsLifecycle.LEAST_STANDARD_GIB << 30:
+        if system.stored_bytes["Standard"] < EfsLifecycle.LEAST_STANDARD_GIB * GIB:
             continue
         if (policies := _of(system, call, "LifecyclePolicies")) is not None:
             words = {name: word for policy in policies for name, word in policy.items()}
