@@ -29,6 +29,7 @@ TROUBLES, EACH_TWIN, INNOCENTS = 1_000, 200, 50_000
 """How much a report must hold: troubles of a detector, of each of its twins, and innocents of its kind where it can delete."""
 PRECISION, RECALL, UNKNOWN = 0.98, 0.95, 0.02
 NO_SCENARIO = "not planted"
+TOO_LITTLE = "saves less than the policy's minimum"
 
 type Said = Literal["flagged", "silent", "unknown"]
 
@@ -97,8 +98,11 @@ class Score:
 
 
 def said_by(document: dict[str, Any]) -> dict[tuple[str, str], Said]:
-    """By detector and resource id. What saves too little to list was flagged all the same; what a tag keeps was not."""
-    flagged = document["findings"] + [one for one in document["unlisted"] if not one["reason"].startswith("kept")]
+    """By detector and resource id.
+
+    What saves too little to list was flagged all the same; what a tag keeps, or a stronger finding tells of, was not.
+    """
+    flagged = document["findings"] + [one for one in document["unlisted"] if one["reason"] == TOO_LITTLE]
     return {(one["detector"], one["resource"]["id"]): "unknown" for one in document["unknown"]} | {
         (one["detector"], one["resource"]["id"]): "flagged" for one in flagged
     }

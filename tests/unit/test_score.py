@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from slackwater.model.findings import BELOW_MINIMUM, KEPT, OUTRANKED
 from slackwater_simulator.fleets.labelled import scenarios
 
 BENCH = Path(__file__).parents[2] / "bench"
@@ -119,10 +120,9 @@ def test_a_trouble_of_two_detectors_is_looked_for_by_both(score):
     assert [*scores["ebs-outdated-type"].rows] == ["ebs-unattached: detached"]
 
 
-def test_what_saves_too_little_to_list_was_flagged_and_what_a_tag_keeps_was_not(score):
-    from slackwater.model.findings import BELOW_MINIMUM, KEPT
-
-    doc = document(unlisted=[*said("efs-idle", "found", reason=BELOW_MINIMUM), *said("efs-idle", "twin", reason=KEPT)])
+@pytest.mark.parametrize("silent", [KEPT, OUTRANKED])
+def test_what_saves_too_little_to_list_was_flagged_and_what_is_unlisted_for_another_reason_was_not(score, silent):
+    doc = document(unlisted=[*said("efs-idle", "found", reason=BELOW_MINIMUM), *said("efs-idle", "twin", reason=silent)])
     scores, _ = counted(score, doc)
     assert (scores["efs-idle"].found, scores["efs-idle"].false_alarms) == (1, 0)
 
