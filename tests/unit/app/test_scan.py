@@ -14,7 +14,7 @@ from slackwater.model.detector import CASE_NOW, Detector, Limits
 from slackwater.model.findings import Gap, Scan, TargetScan
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Series
-from slackwater.model.money import Price, PriceItem, PriceTable
+from slackwater.model.money import Change, Price, PriceItem, PriceTable
 from slackwater.model.policy import Policy
 from slackwater.model.resources import (
     AttachmentEvent,
@@ -171,6 +171,18 @@ def test_keep_tags_and_the_least_saving_do_not_silence_performance_findings() ->
     assert [f.summary for f in target.findings] == ["found"]
     assert target.unlisted == ()
     assert world.asked == [({Volume, Instance}, set())]
+
+
+def test_waste_that_it_would_cost_more_to_change_is_counted_not_listed_and_another_kind_is_listed() -> None:
+    dearer = (
+        Advice(action="change", summary="", changes=(Change(PriceItem("a", "b"), Decimal(-100)),), risk="", reversible=True),
+    )
+    world = World({HERE: [LOOSE]})
+    target = scan_with("waste", dearer, world)
+
+    assert target.findings == ()
+    assert [one.reason for one in target.unlisted] == ["to change it would cost more"]
+    assert [f.monthly_savings_usd for f in scan_with("performance", dearer, world).findings] == [Decimal("-8.00")]
 
 
 def test_waste_whose_saving_nobody_knows_is_listed() -> None:

@@ -148,3 +148,23 @@ def test_keep_tags_protect_and_a_date_nobody_can_read_protects(tags: dict[str, s
 )
 def test_the_first_owner_tag_that_says_something_names_whom_to_ask(tags: dict[str, str] | None, owner: str | None) -> None:
     assert owner_of(replace(VOLUME, tags=tags), OwnersSection()) == owner
+
+
+def test_the_cheapest_advice_comes_first_where_a_verdict_wants_it_and_what_nobody_can_price_last() -> None:
+    some, more, unknown = (
+        advice(Change(STORAGE, Decimal(10)), action="some"), advice(Change(STORAGE, Decimal(20)), action="more"),
+        advice(action="unknown", known=False),
+    )  # fmt: skip
+
+    def actions(**how: bool) -> list[str]:
+        return [one.advice.action for one in price(flagged(unknown, some, more, **how), TABLE).recommendations]  # type: ignore[arg-type]
+
+    assert actions() == ["unknown", "some", "more"]
+    assert actions(cheapest_first=True) == ["more", "some", "unknown"]
+
+
+def test_a_verdict_of_another_kind_than_its_detectors_makes_a_finding_of_that_kind() -> None:
+    assert finding(100).kind == "waste"
+    assert finding(100, kind="performance").kind == "performance"
+    one = flagged(advice(Change(STORAGE, Decimal(1))))
+    assert price(replace(one, verdict=replace(one.verdict, kind="risk")), TABLE).kind == "risk"

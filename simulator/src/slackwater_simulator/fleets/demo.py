@@ -11,8 +11,13 @@ from .builder import Builder
 from .demo_background import background
 from .demo_exports import exports
 from .demo_files import encode_leftovers, file_system_twins
+from .demo_limits import limits
 from .demo_network import networks
 from .demo_parts import NOW, REGION
+from .demo_placement import placement
+from .demo_servers import servers
+from .demo_settings import settings
+from .demo_throughput import throughput
 from .demo_volumes import bought_throughput, unattached
 
 
@@ -25,5 +30,10 @@ def demo_fleet(now: str = NOW, seed: int = 7) -> Fleet:
     bought_throughput(build)
     unattached(build)
     exports(build)
+    throughput(build)
+    placement(build)
+    settings(build)
+    limits(build)
+    servers(build)
     background(build)
     return build.fleet(ACCOUNT, roles=[Role(name="slackwater-audit", external_id="tide-table")])

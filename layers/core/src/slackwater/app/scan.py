@@ -20,6 +20,7 @@ from slackwater.engine.price import items_of, price
 from slackwater.engine.registry import Registry
 from slackwater.model.findings import (
     BELOW_MINIMUM,
+    COSTS_MORE,
     KEPT,
     OUTRANKED,
     Finding,
@@ -118,7 +119,7 @@ class Audit:
         unlisted = [Unlisted(one.enabled.id, one.resource, OUTRANKED) for one in silenced]
         wasted_or_slow = list[FlaggedResource]()
         for flagged in speaking:
-            if flagged.enabled.detector.kind == "waste" and is_kept(flagged.resource, self.policy.exempt, now):
+            if flagged.kind == "waste" and is_kept(flagged.resource, self.policy.exempt, now):
                 unlisted.append(Unlisted(flagged.enabled.id, flagged.resource, KEPT))
             else:
                 wasted_or_slow.append(corroborated(flagged, fleet, now))
@@ -127,10 +128,11 @@ class Audit:
         minimum = Decimal(str(self.policy.scan.minimum_monthly_savings_usd))
         worth_saying = []
         for one in findings:
-            if one.kind == "waste" and one.monthly_savings_usd is not None and one.monthly_savings_usd < minimum:
-                unlisted.append(Unlisted(one.detector, one.resource, BELOW_MINIMUM))
-            else:
+            saved = one.monthly_savings_usd
+            if one.kind != "waste" or saved is None or saved >= minimum:
                 worth_saying.append(one)
+            else:
+                unlisted.append(Unlisted(one.detector, one.resource, BELOW_MINIMUM if saved >= 0 else COSTS_MORE))
         return (
             ranked(worth_saying),
             sorted(unlisted, key=_order),

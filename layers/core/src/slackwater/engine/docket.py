@@ -18,7 +18,7 @@ from slackwater.model.findings import UnknownVerdict
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import InstanceType, Resource
-from slackwater.model.verdicts import Ask, Fine, Flagged, Unknown
+from slackwater.model.verdicts import Ask, FindingKind, Fine, Flagged, Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,11 @@ class FlaggedResource:
     enabled: Enabled
     resource: Resource
     verdict: Flagged
+
+    @property
+    def kind(self) -> FindingKind:
+        """The verdict's, where it has one of its own."""
+        return self.verdict.kind or self.enabled.detector.kind
 
 
 @dataclass(slots=True, eq=False)

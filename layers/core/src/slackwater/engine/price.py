@@ -31,13 +31,15 @@ def price(flagged: FlaggedResource, table: PriceTable, owner: str | None = None)
     """The finding, with every recommendation valued; `owner` is whom to ask."""
     verdict, resource, detector_id = flagged.verdict, flagged.resource, flagged.enabled.id
     recommendations = tuple(Recommendation(advice=a, monthly_savings_usd=savings(a, table)) for a in verdict.advice)
+    if verdict.cheapest_first:
+        recommendations = tuple(sorted(recommendations, key=_most_saved))
     basis = tuple(PriceBasis(item, table[item]) for item in sorted(items_of([flagged])) if item in table)
     finding_id = _digest(resource.target.account, resource.target.region, detector_id, resource.id)
     first = recommendations[0].monthly_savings_usd if recommendations else Decimal(0)
     return Finding(
         id=finding_id,
         detector=detector_id,
-        kind=flagged.enabled.detector.kind,
+        kind=flagged.kind,
         severity=verdict.severity or waste_severity(first),
         confidence=verdict.confidence,
         resource=resource,
@@ -56,6 +58,12 @@ def savings(advice: Advice, table: PriceTable) -> Decimal | None:
     if advice.changes is None or any(change.item not in table for change in advice.changes):
         return None
     return sum((change.quantity * table[change.item].usd for change in advice.changes), Decimal(0)).quantize(CENT)
+
+
+def _most_saved(recommendation: Recommendation) -> Decimal:
+    """The order of advice, that of unknown price last."""
+    saved = recommendation.monthly_savings_usd
+    return Decimal("Infinity") if saved is None else -saved
 
 
 def waste_severity(monthly_usd: Decimal | None) -> Severity:

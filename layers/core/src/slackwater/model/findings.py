@@ -63,9 +63,15 @@ class UnknownVerdict:
     reason: str
 
 
-type UnlistedReason = Literal["kept by a tag", "saves less than the policy's minimum", "a stronger finding tells of it"]
+type UnlistedReason = Literal[
+    "kept by a tag",
+    "saves less than the policy's minimum",
+    "to change it would cost more",
+    "a stronger finding tells of it",
+]
 KEPT: Final[UnlistedReason] = "kept by a tag"
 BELOW_MINIMUM: Final[UnlistedReason] = "saves less than the policy's minimum"
+COSTS_MORE: Final[UnlistedReason] = "to change it would cost more"
 OUTRANKED: Final[UnlistedReason] = "a stronger finding tells of it"
 
 

@@ -59,7 +59,8 @@ class Flagged:
 
     The engine resolves `remedies`; what comes of them follows the advice. `severity` is None where the money decides it.
     `gist` holds what makes a person look again when it changes; ages and cents do not belong in it. `covers` are the ids of
-    other resources whose trouble this explains too: there, what the detector outranks is silent.
+    other resources whose trouble this explains too: there, what the detector outranks is silent. `kind` is set where this
+    answer is of another kind than the detector's. With `cheapest_first` the engine puts the advice that saves most first.
     """
 
     summary: str
@@ -71,6 +72,8 @@ class Flagged:
     caveats: tuple[str, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     covers: tuple[str, ...] = ()
+    kind: FindingKind | None = None
+    cheapest_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

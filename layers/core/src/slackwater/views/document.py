@@ -141,7 +141,7 @@ class UnknownDocument(TypedDict):
 
 
 class UnlistedDocument(TypedDict):
-    """A question answered with yes that is not listed, as the policy or a tag wants it, or a stronger finding tells of it."""
+    """A question answered with yes that is not listed, and why."""
 
     detector: str
     resource: ResourceDocument

@@ -6,36 +6,56 @@ They share a few shapes, because there are many of them.
 from __future__ import annotations
 
 from slackwater_simulator.fleets.builder import Builder
-from slackwater_simulator.resources import KIB, MIB, Activity, ElasticFileSystem, Flow
+from slackwater_simulator.resources import GIB, KIB, MIB, Activity, ElasticFileSystem, Flow
+from slackwater_simulator.series import Signal
 
-from .rhythms import Random, cpu, spread, tags
+from .rhythms import Random, chance, cpu, daily, runs, spread, tags
 
 _SHAPES = ("steady", "office", "nightly", "bursty", "trickle")
+_FULL_BURST_MIB = 60
+"""Well below the 100 MiB/s that every bursting file system has while there are credits."""
+_COLD = (("TransitionToIA", "AFTER_30_DAYS"),)
 
 
 def file_system(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    """A file system that clients use."""
-    shape = build.shapes.shape(_SHAPES[int(random.integers(5))], int(random.integers(6)))
+    """A file system that several clients use, in several zones, in the throughput mode that suits it."""
+    stored_gib = spread(random, 0.1, 2_000)
+    if chance(random, 0.1):
+        mode, shape, metered = "elastic", _batches(random, build), random.uniform(130, 300)
+    else:
+        mode, shape = "bursting", build.shapes.shape(_SHAPES[int(random.integers(5))], int(random.integers(6)))
+        earned = max(1.0, 50 * stored_gib / 1024) / float(shape.stats.total.mean())
+        metered = min(_FULL_BURST_MIB, earned * spread(random, 0.02, 0.5))
+    written = random.uniform(0.05, 0.6)
     return build.file_system(
         name,
         days=random.uniform(10, 900),
-        standard_bytes=int(spread(random, 0.1, 2_000) * 2**30),
-        mode=("bursting", "elastic")[int(random.integers(2))],
+        standard_bytes=int(stored_gib * GIB),
+        ia_bytes=int(stored_gib * random.uniform(0.5, 3) * GIB) if stored_gib >= 100 else 0,
+        lifecycle=_COLD if stored_gib >= 100 else (),
+        mode=mode,
         activity=Activity(
             shape=shape,
-            read=spread(random, 0.01, 30) * MIB,
-            write=spread(random, 0.01, 10) * MIB,
-            metadata=spread(random, 1, 100) * KIB,
+            read=metered * (1 - written) * 3 * 0.95 * MIB,
+            write=metered * written * 0.95 * MIB,
+            read_size=spread(random, 32, 1_024) * KIB,
+            write_size=spread(random, 100, 1_024) * KIB,
+            metadata=metered * 0.02 * MIB,
         ),
-        clients=Flow(build.shapes.shape("steady", int(random.integers(6))), int(random.integers(1, 30))),
+        clients=Flow(build.shapes.shape("steady", int(random.integers(6))), int(random.integers(4, 30))),
         tags=dict(tags(random)),
     )
 
 
+def _batches(random: Random, build: Builder) -> Signal:
+    """Faster than a burst, for minutes a day: what Elastic throughput is for."""
+    return build.shapes.signal(runs(build, daily(random, build), random.uniform(10, 25), 1.0, 0.001))
+
+
 def volumes(random: Random, build: Builder, name: str, count: int) -> None:
-    """Volumes with the settings that every gp3 or gp2 has, all of one instance."""
+    """Volumes with the settings that every gp3 has, all of one instance that carries them."""
     host = build.instance(
-        f"{name}-host", "m6i.xlarge", days=random.uniform(20, 400), cpu=cpu(random, build), tags=dict(tags(random))
+        f"{name}-host", "m6i.8xlarge", days=random.uniform(40, 400), cpu=cpu(random, build), tags=dict(tags(random))
     )
     for number in range(count):
         shape = build.shapes.shape(_SHAPES[int(random.integers(5))], int(random.integers(6)))
@@ -43,7 +63,6 @@ def volumes(random: Random, build: Builder, name: str, count: int) -> None:
             f"{name}-{number}",
             int(spread(random, 8, 2_000)),
             on=host,
-            type=("gp3", "gp2")[int(random.integers(2))],
-            activity=Activity(shape=shape, read=spread(random, 0.01, 60) * MIB, write=spread(random, 0.01, 60) * MIB),
+            activity=Activity(shape=shape, read=spread(random, 0.1, 40) * MIB, write=spread(random, 0.1, 40) * MIB),
             tags=dict(tags(random)),
         )

@@ -123,4 +123,4 @@ def without_days(random: Random, build: Builder, values: Floats) -> Floats:
 
 def cpu(random: Random, build: Builder) -> Flow:
     """Processor use of no interest."""
-    return Flow(build.shapes.shape("office", int(random.integers(6))), random.uniform(5, 80))
+    return Flow(build.shapes.shape("office", int(random.integers(6))), random.uniform(20, 80))
