@@ -33,8 +33,8 @@ def simulator(*options: str) -> Iterator[dict[str, Any]]:
         process.stdin.close()
 
 
-def scan(account: dict[str, Any], home: Path) -> tuple[dict[str, Any], float, float, float]:
-    """One scan as a process: its document, wall seconds, CPU seconds, and peak MiB."""
+def scan(account: dict[str, Any], home: Path, policy: str = "") -> tuple[dict[str, Any], float, float, float]:
+    """One scan as a process, by the policy of this text: its document, wall seconds, CPU seconds, and peak MiB."""
     document = home / "scan.json"
     environment = {
         "PATH": os.environ["PATH"],
@@ -47,6 +47,9 @@ def scan(account: dict[str, Any], home: Path) -> tuple[dict[str, Any], float, fl
     slackwater = Path(sys.executable).with_name("slackwater")
     command = [str(slackwater), "scan", "--now", account["now"], "--format", "json", "--output", str(document)]
     command += [flag for region in account["regions"] for flag in ("--region", region)]
+    if policy:
+        (home / "policy.toml").write_text(policy)
+        command += ["--policy", str(home / "policy.toml")]
     started = time.monotonic()
     told = home / "told.txt"
     with told.open("w") as stderr:

@@ -23,7 +23,18 @@ from scan import scan, simulator
 
 BEGIN, END = "<!-- score -->\n", "<!-- /score -->\n"
 SEEDS: Final = {"tune": range(1, 11), "report": range(101, 141)}
-CAN_DELETE: Final = frozenset({"efs-idle", "ebs-unattached"})
+POLICY: Final = """
+[detectors.efs-abandoned]
+tag = "Job"
+"""
+"""What an operator has to say before the question is asked at all."""
+CAN_DELETE: Final = frozenset(
+    {
+        *("ebs-idle", "ebs-on-stopped-instance", "ebs-unattached"),
+        *("efs-abandoned", "efs-idle", "efs-orphaned"),
+        "fsx-idle",
+    }
+)
 """Detectors whose advice can lead to a deletion: they may raise no false alarm at all."""
 TROUBLES, EACH_TWIN, INNOCENTS = 1_000, 200, 50_000
 """How much a report must hold: troubles of a detector, of each of its twins, and innocents of its kind where it can delete."""
@@ -211,7 +222,7 @@ def fleet(seed: int, options: Sequence[str]) -> tuple[int, dict[str, Any], dict[
     """One seed's truth and scan."""
     drawn = ("--fleet", "labelled", "--seed", str(seed), *options)
     with tempfile.TemporaryDirectory() as folder, simulator(*drawn) as account:
-        document, *_ = scan(account, Path(folder))
+        document, *_ = scan(account, Path(folder), POLICY)
         with urllib.request.urlopen(f"{account['url']}/_simulator/truth") as answer:
             truth = json.load(answer)
     if not document["scan"]["complete"]:

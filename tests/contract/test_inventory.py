@@ -358,8 +358,10 @@ def test_what_is_read_is_in_the_shapes_that_efs_answers():
     assert {"MaxItems", "Marker", "FileSystemId"} <= set(listing)
 
 
-def test_todays_detectors_ask_for_nothing_file_system_by_file_system(simulate):
-    account = simulate(Fleet(now=NOW, instances=instances(2), efs=[large(mount_targets=(MountTarget(id="fsmt-1", az=ZONE),))]))
+def test_a_scan_asks_file_system_by_file_system_only_where_the_answer_counts(simulate):
+    one, other = MountTarget(id="fsmt-1", az=ZONE), MountTarget(id="fsmt-2", az="ap-northeast-1c")
+    systems = [large(mount_targets=(one,)), large("fs-small", gib=1, mount_targets=(one, other))]
+    account = simulate(Fleet(now=NOW, instances=instances(2), efs=systems))
     limits = {id_: detector.limits() for id_, detector in registry().items()}
     audit(
         account.session,
@@ -370,8 +372,8 @@ def test_todays_detectors_ask_for_nothing_file_system_by_file_system(simulate):
         progress=lambda *_: None,
     ).run([account.target], datetime.fromtimestamp(NOW, UTC))
     assert account.sim.calls["elasticfilesystem:DescribeFileSystems"] == 1
-    assert not set(ONE_BY_ONE.values()) & set(account.sim.calls)
-    assert account.sim.calls["cloudwatch:ListMetrics"] == len(inventory_cloudwatch.ALLOWANCES)
+    assert [account.sim.calls[action] for action in ONE_BY_ONE.values()] == [1, 1]
+    assert account.sim.calls["cloudwatch:ListMetrics"] == len(inventory_cloudwatch.ALLOWANCES + inventory_cloudwatch.DISKS)
 
 
 def test_an_export_is_read_with_every_client_entry(simulate):

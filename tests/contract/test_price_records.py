@@ -134,6 +134,7 @@ def test_what_elastic_throughput_reads_and_writes_is_no_other_class_of_access():
         for access, usd in (("Read", read), ("Write", write))
     ]
     assert (price("efs.elastic.read", *rows), price("efs.elastic.write", *rows)) == (Decimal("0.03"), Decimal("0.06"))
+    assert (price("efs.ia.read", *rows), price("efs.ia.tiering", *rows)) == (Decimal("0.01"), Decimal("0.01"))
     with pytest.raises(UnknownPriceError, match="0 prices fit"):
         price("efs.elastic.write", *rows[2:])
 

@@ -17,6 +17,8 @@ from slackwater.model.money import (
     EBS_SNAPSHOT_STORAGE,
     EFS_ELASTIC_READ,
     EFS_ELASTIC_WRITE,
+    EFS_IA_READ,
+    EFS_IA_TIERING,
     EFS_PROVISIONED_THROUGHPUT,
     VPC_ENDPOINT_GIB,
     VPC_ENDPOINT_HOUR,
@@ -24,6 +26,7 @@ from slackwater.model.money import (
     ebs_iops,
     ebs_iops_tier,
     ebs_storage,
+    ec2_cpu_credits,
     ec2_hour,
     efs_storage,
 )
@@ -62,8 +65,9 @@ def test_every_item_that_detectors_may_name_has_one_live_price(account, region):
         *(efs_storage(c, one_zone=False, elastic=e) for c in ("Standard", "IA", "Archive") for e in (True, False)),
         *(efs_storage(c, one_zone=True, elastic=False) for c in ("Standard", "IA")),
         *(EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, EFS_PROVISIONED_THROUGHPUT, VPC_ENDPOINT_HOUR, VPC_ENDPOINT_GIB),
-        *(EFS_ELASTIC_READ, EFS_ELASTIC_WRITE),
+        *(EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_IA_READ, EFS_IA_TIERING),
         *(ec2_hour(t) for t in ("t3.micro", "m6i.large")),
+        *(ec2_cpu_credits(family) for family in ("t2", "t3", "t3a", "t4g")),
     ]
     table, gaps = prices(account).of(items, region)
     assert gaps == []

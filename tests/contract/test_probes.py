@@ -15,15 +15,15 @@ from slackwater.aws.probes import AwsProbes
 from slackwater.engine.registry import registry
 from slackwater.model.access import UNNAMED, Answer, Check, Examination, Need, Refusal
 from slackwater.model.policy import Policy
-from slackwater.model.resources import AgentMetric, DiskMetric, FsxFileSystem, FsxVolume, Instance, Record
+from slackwater.model.resources import AgentMetric, DiskMetric, FsxFileSystem, FsxVolume, Instance, Record, Volume
 from slackwater.views import doctor_json
 from slackwater_simulator import Fleet, demo_fleet
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 REGION = "ap-northeast-1"
 
-AHEAD = frozenset({"elasticfilesystem:DescribeLifecycleConfiguration", "elasticfilesystem:DescribeMountTargets"})
-"""What no detector needs yet: their readers are there, and a scan does not call them."""
+ONE_BY_ONE = frozenset({"elasticfilesystem:DescribeLifecycleConfiguration", "elasticfilesystem:DescribeMountTargets"})
+"""What EFS answers of one file system at a time."""
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,10 @@ def test_there_is_a_call_for_each_action_of_a_scan_and_no_other() -> None:
     of_a_scan = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | identity.ACTIONS | regions.ACTIONS
 
     assert of_a_scan == probes.ACTIONS
-    assert {need.action for need in needs(registry())} == of_a_scan - AHEAD
+    assert {need.action for need in needs(registry())} == of_a_scan
 
 
-@pytest.mark.parametrize("action", sorted(AHEAD))
+@pytest.mark.parametrize("action", sorted(ONE_BY_ONE))
 def test_of_what_efs_answers_one_by_one_it_asks_about_a_file_system_that_is_none(demo: Any, action: str) -> None:
     ask = AwsProbes(demo.session, demo.meter, NOW).ask
 
@@ -64,7 +64,7 @@ def test_a_healthy_account_is_ready_and_was_asked_as_little_as_can_be(demo: Any)
 
     assert seen.ready
     assert seen.missing == ()
-    assert {action for action, calls in demo.sim.calls.items() if calls == 2} == probes.ACTIONS - AHEAD - {
+    assert {action for action, calls in demo.sim.calls.items() if calls == 2} == probes.ACTIONS - {
         "ec2:DescribeRegions",
         "pricing:GetProducts",
     }
@@ -72,7 +72,7 @@ def test_a_healthy_account_is_ready_and_was_asked_as_little_as_can_be(demo: Any)
     assert demo.meter.metrics_requested() == demo.sim.metrics_requested == 2
 
 
-@pytest.mark.parametrize("action", sorted(probes.ACTIONS - identity.ACTIONS - AHEAD))
+@pytest.mark.parametrize("action", sorted(probes.ACTIONS - identity.ACTIONS))
 def test_a_denied_action_is_told_with_what_would_close_it_and_matters_as_much_as_it_does_in_a_scan(
     demo: Any, action: str
 ) -> None:
@@ -185,7 +185,12 @@ def test_a_region_without_compute_optimizer_lacks_nothing(demo: Any, monkeypatch
 def test_what_can_say_less_without_compute_optimizer_is_waste_on_volumes_and_instances() -> None:
     weaker = {need.action: need.weaker for need in needs(registry()) if need.action.startswith("compute-optimizer:")}
 
-    assert set(weaker.values()) == {("ebs-surplus-throughput", "ebs-unattached")}
+    waste = {id_: one.resource for id_, one in registry().items() if one.kind == "waste"}
+    of_volumes, of_instances = (tuple(id_ for id_, kind in waste.items() if kind is each) for each in (Volume, Instance))
+
+    assert {"ebs-surplus-throughput", "ebs-unattached"} <= {*of_volumes}
+    assert {*weaker["compute-optimizer:GetIdleRecommendations"]} == {*of_volumes, *of_instances}
+    assert weaker["compute-optimizer:GetEBSVolumeRecommendations"] == of_volumes
 
 
 WHO = "User: arn:aws:sts::123456789012:assumed-role/AWSReservedSSO_ViewOnly_0123456789abcdef/somebody@example.com"

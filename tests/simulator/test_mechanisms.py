@@ -67,6 +67,13 @@ def test_where_nothing_bursts_there_are_no_credits(type_, gib):
     assert volume_allowance(type_, gib) is None
 
 
+def test_credits_that_are_gone_are_gone_to_the_last_digit():
+    for wanted in np.random.default_rng(2).uniform(1.1, 15, 50):
+        credit = bursting(np.full(20_000, wanted * 0.1), *instance_allowance(0.1, 1.7))
+        assert credit.balance[-1] == 0
+        assert credit.permitted[-1] == 0.1
+
+
 def test_an_instance_holds_its_maximum_for_half_an_hour():
     credit = bursting(np.full(60, 1e9), *instance_allowance(10.9e6, 260.6e6))
     assert int(np.argmin(credit.balance > 0)) == pytest.approx(30, abs=1)

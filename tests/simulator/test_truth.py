@@ -102,7 +102,7 @@ def test_a_nightly_batch_shows_in_the_daily_maximum_and_not_in_a_percentile(metr
     assert max(usual) < 50
 
 
-@pytest.mark.parametrize("name", ["orders-db-data", "search-index", "ingest-spool"])
+@pytest.mark.parametrize("name", ["orders-db-data", "search-index"])
 def test_bought_throughput_is_used_to_sixty_mebibytes_at_most(metrics, planted, name):
     volume = planted(name).resource_id
     peak = sum(

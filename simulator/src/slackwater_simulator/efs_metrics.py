@@ -90,7 +90,7 @@ def _efs_credits(activity: Activity, standard_bytes: int, provisioned_mibps: flo
     return mechanisms.efs_provisioned(demand, provisioned_mibps, standard_bytes)
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=512)
 def _efs_delivered(activity: Activity, standard_bytes: int, provisioned_mibps: float | None) -> Activity:
     """The work that credits, or what is provisioned, let through: all of it, unless they bind."""
     wanted = activity.shape.stats.total * (_efs_metered(activity) * MINUTE)

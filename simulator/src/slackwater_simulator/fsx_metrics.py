@@ -26,12 +26,16 @@ TIERS = {
     "StandardCapacityPool": ("StorageUsed",),
 }
 """ONTAP: metrics of a storage tier, with the dimensions FileSystemId, StorageTier and DataType."""
+_SMALL_WINDOWS = (*WORK, "FreeStorageCapacity")
+"""All that Windows below 32 MB/s publishes."""
 _OPERATIONS_PER_MB = 39.0625
 """Disk operations a second for each MB/s of throughput capacity: 2,500 at 64, 6,250 at 160 (FSx for OpenZFS performance)."""
 
 
 def fsx_names(system: FsxFileSystem) -> tuple[str, ...]:
     """Metrics with the dimension FileSystemId alone."""
+    if system.kind == "WINDOWS" and system.throughput < 32:
+        return _SMALL_WINDOWS
     return (*WORK, *_OF_KIND[system.kind], *(_BALANCES if _disks(system, "FileServerDiskIopsBalance") else ()))
 
 

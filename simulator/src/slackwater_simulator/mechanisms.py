@@ -85,23 +85,16 @@ def stepped(demand: Floats, baseline: float, burst: float, most: float, *, step:
     done, balances, permitted = np.empty_like(demand), np.empty_like(demand), np.empty_like(demand)
     for now, wanted in enumerate(demand.tolist()):
         rate = min(wanted, burst, baseline + balance / step)
-        balance = min(most, max(0.0, balance + (baseline - rate) * step))
+        left = balance + (baseline - rate) * step
+        balance = min(most, left) if left > most * 1e-12 else 0.0  # less is a rounding error, not a credit
         done[now], balances[now] = rate * step, balance
         permitted[now] = burst if balance > 0 else baseline
     return Credits(done, balances, permitted)
 
 
 def efs_bursting(demand: Floats, standard_bytes: float, *, step: int = MINUTE) -> Credits:
-    """A bursting EFS file system that meets `demand` (metered bytes/s) as its credits allow.
-
-    Baseline 50 KiB/s per GiB in Standard and at least 1 MiB/s; burst 100 MiB/s per TiB and at least 100 MiB/s; credits up
-    to 2.1 TiB, per TiB from 1 TiB. Source: Amazon EFS performance, EFS user guide. Below 20 GiB credits are taken to
-    accrue at the 1 MiB/s floor.
-    """
-    baseline = max(MIB, 50 * 1024 * standard_bytes / GIB)
-    burst = max(100 * MIB, 100 * MIB * standard_bytes / TIB)
-    most = 2_308_974_418_330.0 * max(1.0, standard_bytes / TIB)
-    return bursting(demand, baseline, burst, most, step=step)
+    """A bursting EFS file system that meets `demand` (metered bytes/s) as its credits allow."""
+    return bursting(demand, *efs_allowance(standard_bytes), step=step)
 
 
 def efs_provisioned(demand: Floats, mibps: float, standard_bytes: float, *, step: int = MINUTE) -> Credits:
@@ -111,9 +104,9 @@ def efs_provisioned(demand: Floats, mibps: float, standard_bytes: float, *, step
     """
     if 50 * 1024 * standard_bytes / GIB > mibps * MIB:
         return efs_bursting(demand, standard_bytes, step=step)
-    most = 2_308_974_418_330.0 * max(1.0, standard_bytes / TIB)
     permitted = np.full_like(demand, mibps * MIB)
-    return Credits(np.minimum(demand, permitted) * step, np.full_like(demand, most), permitted)
+    done = np.minimum(demand, permitted) * step
+    return Credits(done, np.full_like(demand, efs_allowance(standard_bytes).most), permitted)
 
 
 class Allowance(NamedTuple):
@@ -122,6 +115,17 @@ class Allowance(NamedTuple):
     baseline: float
     burst: float
     most: float
+
+
+def efs_allowance(standard_bytes: float) -> Allowance:
+    """Of a bursting EFS file system, metered bytes.
+
+    Baseline 50 KiB/s per GiB in Standard and at least 1 MiB/s; burst 100 MiB/s per TiB and at least 100 MiB/s; credits up
+    to 2.1 TiB, per TiB from 1 TiB. Source: Amazon EFS performance, EFS user guide. Below 20 GiB credits are taken to
+    accrue at the 1 MiB/s floor.
+    """
+    tib = max(1.0, standard_bytes / TIB)
+    return Allowance(max(MIB, 50 * 1024 * standard_bytes / GIB), 100 * MIB * tib, 2_308_974_418_330.0 * tib)
 
 
 def volume_allowance(type_: str, size_gib: int) -> Allowance | None:

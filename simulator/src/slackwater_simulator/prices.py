@@ -108,6 +108,15 @@ def _instances(region: str, hourly: dict[str, str]) -> Iterator[Row]:
             )
 
 
+def _cpu_credits(region: str) -> Iterator[Row]:
+    """Surplus CPU credits of the T types; (?) but for t2 and t3 in us-east-1. Windows is the dearer one."""
+    for family, linux in (("t2", "0.05"), ("t3", "0.05"), ("t3a", "0.05"), ("t4g", "0.04")):
+        usage = f"{_EBS_PREFIX[region]}CPUCredits:{family}"
+        for system, usd in (("Linux", linux), ("Windows", "0.096")):
+            amount = f"{float(usd):.10f}"
+            yield _row("AmazonEC2", "CPU Credits", region, usage, "vCPU-Hours", amount, operatingSystem=system)
+
+
 def _efs(region: str, usd: dict[str, str]) -> Iterator[Row]:
     efs, prefix = "AmazonEFS", _PREFIX[region]
     stored = (
@@ -323,6 +332,8 @@ def rows() -> Iterator[Row]:
     yield from _ebs(TOKYO, _EBS_TOKYO)
     yield from _instances(US, {name: f"{float(usd):.10f}" for name, usd in _HOURLY_US.items()})
     yield from _instances(TOKYO, {name: f"{float(usd):.10f}" for name, usd in _HOURLY_TOKYO.items()})
+    yield from _cpu_credits(US)
+    yield from _cpu_credits(TOKYO)
     yield from _efs(US, _EFS_US)
     yield from _efs(TOKYO, _EFS_TOKYO)
     yield from _fsx_all()

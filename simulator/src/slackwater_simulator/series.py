@@ -58,23 +58,33 @@ class Signal:
 
     origin: int
     step: int
-    stats: Stats
+    _held: Stats | Floats
+    """Samples are kept as they are, NaN for a missing one: a labelled fleet has thousands of them."""
     _coarser: dict[int, Stats] = field(default_factory=dict)
     _slower: dict[int, Signal] = field(default_factory=dict)
 
     @classmethod
     def sampled(cls, origin: int, step: int, values: Floats) -> Signal:
         """One sample a step; NaN is a missing point."""
+        return cls(origin, step, values)
+
+    @property
+    def stats(self) -> Stats:
+        """The statistic set of each step."""
+        if isinstance(self._held, Stats):
+            return self._held
+        values = self._held
         missing = np.isnan(values)
         if not missing.any():
-            return cls(origin, step, Stats(values, _ones(len(values)), values, values))
+            return Stats(values, _ones(len(values)), values, values)
         low, high = np.where(missing, np.inf, values), np.where(missing, -np.inf, values)
-        return cls(origin, step, Stats(np.where(missing, 0.0, values), np.where(missing, 0.0, 1.0), low, high))
+        return Stats(np.where(missing, 0.0, values), np.where(missing, 0.0, 1.0), low, high)
 
     @property
     def cycle(self) -> int:
         """Seconds after which the signal repeats."""
-        return len(self.stats.total) * self.step
+        held = self._held.total if isinstance(self._held, Stats) else self._held
+        return len(held) * self.step
 
     def at(self, period: int) -> Stats:
         """The whole cycle in buckets of `period` seconds, a multiple of the step that divides the cycle."""

@@ -42,7 +42,7 @@ class Telemetry:
         if metric in LIMITS:
             return self._find(*key)
         if key not in self._kept:
-            if len(self._kept) > 50_000:
+            if len(self._kept) > 2_000:  # some hold a signal of their own
                 self._kept.clear()
             self._kept[key] = self._find(*key)
         return self._kept[key]

@@ -21,6 +21,7 @@ def test_the_demo_finds_what_was_planted_and_nothing_else(run, nowhere: Path, tm
     assert done.out.startswith("A SIMULATED account")
     assert "MISSED" not in done.out
     assert "FALSE ALARM" not in done.out
+    assert 'tag = "Job=transcode-nightly"' in done.out.partition("SIMULATED")[2]
     assert "found   s3-proxy " in done.out
     assert "silent  billing-close " in done.out
     assert [path.name for path in (nowhere / "demo-output").iterdir()] == ["findings.json"]

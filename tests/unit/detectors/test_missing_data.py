@@ -24,6 +24,8 @@ INNOCENT = [
 ABSENCE_SPEAKS = {
     "ethtool_bw_in_allowance_exceeded",  # an optional witness: without it the finding is made, with less confidence
     "ethtool_bw_out_allowance_exceeded",
+    "VolumeIOPSExceededCheck",  # an optional witness too: not every instance publishes it
+    "VolumeThroughputExceededCheck",
     "VolumeIdleTime",  # published only while attached
     "MeteredIOBytes",  # EFS may publish nothing instead of zeros; StorageBytes shows that it was watching
     "ClientConnections",

@@ -226,6 +226,20 @@ def test_the_usage_is_a_file_on_the_command_line() -> None:
     assert EfsVsEbs.model_fields["usage_csv"].json_schema_extra == {"file": True}
 
 
+def test_the_volume_is_the_alternative_where_its_size_is_named() -> None:
+    (way,) = answered(used="80GiB", allocated="120GiB", efs="one-zone").alternatives
+    (small,) = answered(used="80GiB", allocated="60GiB", hours=360).alternatives
+
+    assert (way.id, way.solves, way.summary) == ("gp3", True, "A gp3 volume of 120 GiB for 80 GiB")
+    assert {change.item.id: change.quantity for change in way.changes or ()} == {
+        "efs.one-zone.standard.storage": 80,
+        "ebs.gp3.storage": -120,
+    }
+    assert not small.solves
+    assert {change.quantity for change in small.changes or ()} == {40, -30}  # for half of the report's month
+    assert answered(used="80GiB").alternatives == ()
+
+
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 10**4), st.integers(0, 10**4))
 @settings(deadline=None)
 def test_more_used_or_longer_never_costs_less(used: int, more: int, hours: int, longer: int) -> None:

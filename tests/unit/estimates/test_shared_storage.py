@@ -316,3 +316,24 @@ def test_more_throughput_is_never_cheaper(gib: int, mb_s: int, more: int, read: 
         assert before.fits or not after.fits
         if before.monthly_usd is not None and after.monthly_usd is not None:
             assert after.monthly_usd >= before.monthly_usd
+
+
+def test_every_service_is_an_alternative_with_what_it_would_cost() -> None:
+    efs, ontap, openzfs = answered(capacity="64GiB", throughput="160MB/s", multi_az=True).alternatives
+
+    assert [one.id for one in (efs, ontap, openzfs)] == ["efs", "ontap", "openzfs"]
+    assert openzfs.solves
+    assert openzfs.summary == "FSx for OpenZFS: MULTI_AZ_1, 64 GiB of SSD, 160 MB/s, 192 IOPS"
+    assert openzfs.changes is not None
+    assert {change.item: change.quantity for change in openzfs.changes} == {
+        fsx_storage("OPENZFS", "MULTI_AZ_1"): -64,
+        fsx_throughput("OPENZFS", "MULTI_AZ_1"): -160,
+    }
+
+
+def test_an_alternative_that_does_not_fit_says_why() -> None:
+    efs, _, openzfs = answered(capacity="64GiB", protocol="smb").alternatives
+
+    assert not efs.solves
+    assert not openzfs.solves
+    assert openzfs.summary == "FSx for OpenZFS does not fit: it does not speak SMB"

@@ -47,3 +47,13 @@ def test_an_instance_that_does_not_say_its_root_device_leaves_it_open() -> None:
     volume = replace(LOOSE, attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=None),))
 
     assert is_root(volume, Fleet([volume, replace(HOST, root_device="")])) is None
+
+
+def test_a_fleet_knows_the_volumes_of_an_instance() -> None:
+    shared = replace(
+        LOOSE, id="vol-2", attachments=tuple(Attachment(instance_id=i, device="", attached_at=None) for i in ("i-1", "i-2"))
+    )
+    fleet = Fleet([HOST, LOOSE, shared])
+
+    assert list(fleet.volumes_of("i-1")) == [shared] == list(fleet.volumes_of("i-2"))
+    assert not fleet.volumes_of("i-3")

@@ -1,6 +1,7 @@
 """EBS volumes and the instances they are attached to: the published limits, credits, and how a transfer meets them."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slackwater.aws.inventory_types import snapshot
+from slackwater.model.resources import Target, Volume
 from slackwater.model.units import GIB, KIB, MIB, TIB
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance, InstanceLimits, Phase, VolumeLimits, instance_limits, transfer, volume_limits
@@ -412,3 +414,106 @@ def test_a_larger_volume_or_one_with_more_provisioned_is_never_slower(
     small, large = (seconds(transfer(size, io, volume, instance)) for volume in pair)
 
     assert large <= small * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("peak", "percent", "kept"), [(100, 20, 120), (100.1, 20, 121), (0, 20, 0), (300, 0, 300), (100, 10, 110), (105, 20, 126)]
+)
+def test_headroom_is_a_whole_number_and_no_more_than_was_asked_for(peak: float, percent: float, kept: int) -> None:
+    assert ebs.with_headroom(peak, percent) == kept
+
+
+@pytest.mark.parametrize(
+    ("size_gib", "iops", "mib_s", "setting"),
+    [
+        (500, 0, 0, (3_000, 125)),
+        (1, 3_000, 125, (3_000, 125)),
+        (500, 3_000.5, 125.5, (3_001, 126)),
+        (220, 3_000, 250, (3_000, 250)),
+        (220, 3_000, 750, (3_000, 750)),
+        (220, 3_000, 751, (3_004, 751)),
+        (220, 3_000, 1_000, (4_000, 1_000)),
+        (16, 3_000, 2_000, (8_000, 2_000)),
+        (15, 3_000, 2_000, None),
+        (500, 3_000, 2_001, None),
+        (160, 80_000, 125, (80_000, 125)),
+        (159, 80_000, 125, None),
+        (500, 80_001, 125, None),
+    ],
+)
+def test_gp3_is_set_to_what_is_needed_and_included_and_to_the_iops_that_its_throughput_takes(
+    size_gib: int, iops: float, mib_s: float, setting: tuple[int, int] | None
+) -> None:
+    assert ebs.gp3_for(size_gib, iops, mib_s) == (ebs.Gp3(*setting) if setting else None)
+
+
+@pytest.mark.parametrize(
+    ("volume_type", "mib_s", "iops"),
+    [
+        ("gp3", 125, 3_000),
+        ("gp3", 750, 3_000),
+        ("gp3", 751, 3_004),
+        ("gp3", 2_000, 8_000),
+        ("io1", 500, 100),
+        ("io1", 501, 32_064),
+        ("io1", 1_000, 64_000),
+        ("io2", 10, 100),
+        ("io2", 4_000, 15_625),
+    ],
+)
+def test_throughput_takes_so_many_iops(volume_type: str, mib_s: float, iops: int) -> None:
+    assert ebs.least_iops(volume_type, mib_s) == iops
+
+
+@pytest.mark.parametrize(("mib_s", "gib"), [(1, 125), (40, 1_024), (250, 6_400), (500, 12_800)])
+def test_an_st1_volume_has_40_mib_a_second_for_each_tib(mib_s: float, gib: int) -> None:
+    assert ebs.st1_gib_for(mib_s) == gib
+    assert ebs.volume_limits("st1", gib).baseline.bytes_per_s >= mib_s * MIB
+
+
+@pytest.mark.parametrize(
+    ("volume_type", "gib", "iops", "mib_s", "most"),
+    [
+        ("gp3", 500, 3_000, 125, (125, 3_000)),
+        ("gp3", 500, None, None, (2_000, 80_000)),
+        ("gp2", 100, 300, None, (128, 3_000)),
+        ("io1", 500, 20_000, None, (500, 20_000)),
+        ("io2", 500, 1_000, None, (256, 1_000)),
+        ("st1", 1_024, None, None, (250, 250)),
+        ("standard", 100, None, None, (90, 200)),
+        ("io9", 100, None, None, (float("inf"), float("inf"))),
+    ],
+)
+def test_the_most_that_a_volume_can_ever_do(
+    volume_type: str, gib: int, iops: int | None, mib_s: int | None, most: tuple[float, float]
+) -> None:
+    volume = Volume(
+        id="vol-1", arn="", target=Target("123456789012", "us-east-1"), tags={}, volume_type=volume_type, size_gib=gib, iops=iops,
+        throughput_mib_s=mib_s, state="in-use", created_at=datetime(2026, 1, 1, tzinfo=UTC), availability_zone="", multi_attach=False,
+    )  # fmt: skip
+    found = ebs.most_of(volume)
+
+    assert (found.bytes_per_s / MIB, found.iops) == most
+
+
+@pytest.mark.parametrize(("name", "bursts"), [("m6i.large", True), ("m6i.8xlarge", False), ("t2.micro", False)])
+def test_an_instance_bursts_where_its_maximum_is_above_its_baseline(name: str, bursts: bool) -> None:
+    assert ebs.can_burst(TYPES[name]) is bursts
+
+
+@pytest.mark.parametrize(
+    ("mb_s", "iops", "name"),
+    [
+        (81.25, 3_600, "m6i.large"),
+        (81.26, 3_600, "m6i.xlarge"),
+        (10, 3_601, "m6i.xlarge"),
+        (1_250, 40_000, "m6i.8xlarge"),
+        (1_251, 0, "m6i.12xlarge"),
+        (100_000, 0, None),
+    ],
+)
+def test_the_smallest_type_that_carries_it_without_a_burst(mb_s: float, iops: float, name: str | None) -> None:
+    family = [one for one in TYPES.values() if one.family == "m6i"]
+    found = ebs.smallest_that_carries(family, Allowance(mb_s * 1e6, iops))
+
+    assert (found.id if found else None) == name

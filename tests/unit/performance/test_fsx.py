@@ -32,6 +32,8 @@ OPENZFS = {
         (10240, 7500, 400_000),  # "limited to 7,500 MBps for write traffic only"
     ],
 }
+OPENZFS["SINGLE_AZ_HA_1"] = OPENZFS["SINGLE_AZ_1"][1:]
+OPENZFS["SINGLE_AZ_2"] = OPENZFS["SINGLE_AZ_HA_2"] = [*OPENZFS["MULTI_AZ_1"][:-1], (10240, 10240, 400_000)]
 ONTAP = {
     ("SINGLE_AZ_1", "ap-northeast-1"): [
         (128, 75, 6_000),
@@ -68,6 +70,10 @@ ONTAP = {
 
 def table(deployment: fsx.Deployment) -> list[tuple[int, int, int]]:
     return [(one.throughput_mb_s, one.write_mb_s, one.disk_iops) for one in deployment.file_servers]
+
+
+def test_every_deployment_type_of_openzfs_is_there() -> None:
+    assert fsx.OPENZFS.keys() == OPENZFS.keys()
 
 
 @pytest.mark.parametrize("deployment", OPENZFS)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slackwater.aws.inventory_types import snapshot
+from slackwater.model.metrics import Series
 from slackwater.performance import network
 
 TYPES = {one.id: one for one in snapshot()}
@@ -121,3 +122,24 @@ def test_a_higher_baseline_or_burst_or_a_longer_burst_is_never_slower(
 
     for better in ((fast, fast, burst_s), (slow, faster, burst_s), (slow, fast, 2 * burst_s)):
         assert network.transfer_s(size, *better) <= now * (1 + 1e-9)
+
+
+def by_five_minutes(*mb_s: float | None) -> Series:
+    return Series.of(0, 300, [None if one is None else one * 1e6 * 300 for one in mb_s])
+
+
+def test_a_run_above_the_baseline_is_more_than_noise_and_ends_with_a_missing_point() -> None:
+    # 0.8 Gbps are 100 MB/s; up to 5 % more is still a rate stuck to it.
+    series = by_five_minutes(50, 104, 106, 300, None, 300, 300, 300, 90, 300)
+
+    assert network.runs_above(series, 0.8, min_points=2) == [range(2, 4), range(5, 8)]
+    assert network.runs_above(series, 0.8, min_points=4) == []
+
+
+def test_credits_are_drawn_above_the_baseline_and_come_back_below_it() -> None:
+    # Each five minutes at 200 MB/s draw what 100 MB/s above the baseline are; the peak is 400 above it.
+    assert network.drawn_s(by_five_minutes(200, 200), 100e6, 500e6) == pytest.approx(150)
+    assert network.drawn_s(by_five_minutes(200, 0, 200), 100e6, 500e6) == pytest.approx(75)
+    assert network.drawn_s(by_five_minutes(200, 50, 200), 100e6, 500e6) == pytest.approx(112.5)
+    assert network.drawn_s(by_five_minutes(200, None, 200), 100e6, 500e6) == pytest.approx(75)
+    assert network.drawn_s(by_five_minutes(100, 20), 100e6, 500e6) == 0

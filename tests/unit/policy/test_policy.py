@@ -63,6 +63,13 @@ def test_a_file_changes_limits_and_leaves_the_others_alone(policy_file) -> None:
     assert policy.prices.overrides["eu-west-1"] == {"ebs.gp3.storage": 0.07, "ec2.t3.micro.hour": 0.01}
 
 
+@pytest.mark.parametrize("tag", ["Job", "Job=encode", "Job=", "aws:batch/Job=a=b"])
+def test_a_tag_is_named_by_its_key_or_with_its_value(tag: str, policy_file) -> None:
+    policy = load_policy(policy_file(f'[detectors.efs-abandoned]\ntag = "{tag}"\n'), registry())
+
+    assert policy.limits["efs-abandoned"] == registry()["efs-abandoned"].limits(tag=tag)
+
+
 def test_a_detector_that_is_off_is_not_in_the_policy(policy_file) -> None:
     policy = load_policy(policy_file("[detectors.efs-idle]\nenabled = false\n"), registry())
 
@@ -102,6 +109,20 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
         (
             "[detectors.efs-idle]\nenabled = 1\n",
             "slackwater.toml:2: detectors.efs-idle.enabled: must be a valid boolean, not 1",
+        ),
+        (
+            '[detectors.efs-abandoned]\ntag = ""\n',
+            (
+                'slackwater.toml:2: detectors.efs-abandoned.tag: must have at least 1 character (tag), not "";'
+                ' such as "Job" or "Job=encode"'
+            ),
+        ),
+        (
+            '[detectors.efs-abandoned]\ntag = "=encode"\n',
+            (
+                "slackwater.toml:2: detectors.efs-abandoned.tag: must match pattern '^[^\\s=]' (tag), not \"=encode\";"
+                ' such as "Job" or "Job=encode"'
+            ),
         ),
         ("[detector.efs-idle]\n", "slackwater.toml:1: detector: no such section; did you mean detectors?"),
         ("[prices]\ndiscount_percent = 100\n", "slackwater.toml:2: prices.discount_percent: must be less than 100, not 100"),
@@ -239,4 +260,6 @@ def test_the_schema_knows_every_detector_and_refuses_what_the_loader_refuses() -
     assert validator.is_valid({"detectors": {"efs-idle": {"quiet_days": 60}}, "scan": {"regions": ["eu-west-1"]}})
     assert not validator.is_valid({"detectors": {"efs-idel": {}}})
     assert not validator.is_valid({"detectors": {"efs-idle": {"quiet_days": 1}}})
+    assert validator.is_valid({"detectors": {"efs-abandoned": {"tag": "Job=encode"}}})
+    assert not validator.is_valid({"detectors": {"efs-abandoned": {"tag": ""}}})
     assert not validator.is_valid({"scan": {"region": "eu-west-1"}})

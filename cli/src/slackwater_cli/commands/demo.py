@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from textwrap import indent
 from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.policy import load_policy
+from slackwater.app.policy import parse_policy
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession, Endpoint
 from slackwater.engine.registry import registry
@@ -22,6 +23,10 @@ from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.table import draw_scan
 from slackwater_cli.verdicts import compared, draw_comparisons
 
+POLICY: Final = """\
+[detectors.efs-abandoned]
+tag = "Job=transcode-nightly"    # the file systems that this company's jobs make, one each
+"""
 DUMMY_KEYS: Final = ("AKIASIMULATED0000000", "simulated")
 
 
@@ -42,9 +47,10 @@ def demo(
         raise UsageError(f"--output {output}: cannot be made: {error.strerror}") from error
     with output_file(output / "findings.json") as deliver, simulated_account() as account:
         write("A SIMULATED account on this machine: nothing below is real.\n\n")
+        write(f"Its policy:\n\n{indent(POLICY, '    ')}\n")
         meter = CallMeter()
         session = AwsSession(meter=meter, endpoint=Endpoint(account.url, *DUMMY_KEYS))
-        policy = load_policy(None, registry())
+        policy = parse_policy(POLICY, "the demo's policy", registry())
         targets = [Target(account.account, region) for region in account.regions]
         # No cache: simulated prices must not be taken for real ones later.
         done = run_scan(session, meter, policy=policy, targets=targets, now=account.now, cache_dir=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from slackwater_simulator.ec2_query import hexadecimal
 from slackwater_simulator.resources import (
@@ -28,8 +28,14 @@ from slackwater_simulator.resources import (
 from slackwater_simulator.series import DAY, HOUR
 from slackwater_simulator.shapes import Shapes
 
-type Resource = Volume | Instance | ElasticFileSystem | FsxVolume
-_TYPES = {Volume: "ebs-volume", Instance: "ec2-instance", ElasticFileSystem: "efs-file-system", FsxVolume: "fsx-volume"}
+type Resource = Volume | Instance | ElasticFileSystem | FsxFileSystem | FsxVolume
+_TYPES = {
+    Volume: "ebs-volume",
+    Instance: "ec2-instance",
+    ElasticFileSystem: "efs-file-system",
+    FsxFileSystem: "fsx-file-system",
+    FsxVolume: "fsx-volume",
+}
 
 
 @dataclass
@@ -139,12 +145,12 @@ class Builder:
         place = self.zone(one_zone) if one_zone else None
         tags = {"Name": name, **more.pop("tags", {})}
         created = more.pop("created", self.ago(days))
+        more.setdefault("mount_targets", self.targets(name, one_zone or zones))
         system = ElasticFileSystem(
             id=self.id("fs", name),
             region=self.region,
             created=created,
             one_zone=place,
-            mount_targets=self.targets(name, one_zone or zones),
             tags=tags,
             **more,
         )
@@ -178,6 +184,17 @@ class Builder:
         }
         self.event(
             "DetachVolume", at, request, response, [("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)]
+        )
+
+    def attached(self, volume_id: str, instance_id: str, at: int) -> None:
+        """An AttachVolume event."""
+        request: dict[str, object] = {"volumeId": volume_id, "instanceId": instance_id, "device": "/dev/sdf"}
+        self.event(
+            "AttachVolume",
+            at,
+            request,
+            {**request, "status": "attaching"},
+            [("AWS::EC2::Volume", volume_id), ("AWS::EC2::Instance", instance_id)],
         )
 
     def terminated(self, instance_id: str, at: int) -> None:
@@ -234,6 +251,55 @@ class Builder:
                 exports=root,
             )
         )
+        return system
+
+    def server(
+        self,
+        name: str,
+        kind: Literal["ONTAP", "WINDOWS", "LUSTRE"],
+        deployment: str,
+        *,
+        storage_gib: int,
+        throughput: int,
+        days: float = 220,
+        volumes: Sequence[str] = (),
+        ontap_type: str = "RW",
+        **more: Any,
+    ) -> FsxFileSystem:
+        """An FSx file system of another type than OpenZFS; ONTAP's volumes do the work that its file system does."""
+        system = FsxFileSystem(
+            id=self.id("fs", "fsx" + name),
+            region=self.region,
+            created=self.ago(days),
+            kind=kind,
+            deployment=deployment,
+            storage_gib=storage_gib,
+            throughput=throughput,
+            tags={"Name": name, **more.pop("tags", {})},
+            **more,
+        )
+        self.fsx.append(system)
+        if kind == "ONTAP":
+            svm = StorageVirtualMachine(
+                id=self.id("svm", name), file_system_id=system.id, region=self.region, created=system.created, name="svm1"
+            )
+            self.svms.append(svm)
+            for volume in volumes:
+                self.fsx_volumes.append(
+                    FsxVolume(
+                        id=self.id("fsvol", name + volume),
+                        file_system_id=system.id,
+                        region=self.region,
+                        created=system.created,
+                        name=volume,
+                        kind="ONTAP",
+                        path=f"/{volume}",
+                        svm_id=svm.id,
+                        ontap_type=ontap_type,
+                        size_gib=max(1, storage_gib // len(volumes)),
+                        activity=system.activity,
+                    )
+                )
         return system
 
     def export(

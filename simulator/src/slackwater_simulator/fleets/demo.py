@@ -18,7 +18,7 @@ from .demo_placement import placement
 from .demo_servers import servers
 from .demo_settings import settings
 from .demo_throughput import throughput
-from .demo_volumes import bought_throughput, unattached
+from .demo_volumes import bought_throughput, quiet, unattached
 
 
 def demo_fleet(now: str = NOW, seed: int = 7) -> Fleet:
@@ -36,4 +36,5 @@ def demo_fleet(now: str = NOW, seed: int = 7) -> Fleet:
     limits(build)
     servers(build)
     background(build)
+    quiet(build)
     return build.fleet(ACCOUNT, roles=[Role(name="slackwater-audit", external_id="tide-table")])

@@ -47,7 +47,7 @@ def background(build: Builder) -> None:
             tags=tags("web" if number < 5 else "platform"),
         )
         if number % 3 == 0:
-            build.volume(
+            data = build.volume(
                 f"{name}-data",
                 100 + 40 * number,
                 on=instance,
@@ -55,12 +55,24 @@ def background(build: Builder) -> None:
                 activity=io(build, "office", 15, 9, variant=number),
                 tags=tags("web"),
             )
+            if data.type == "gp2":
+                build.plant(
+                    data,
+                    "gp2 on a server that has been there for longer than anybody in the house.",
+                    "ebs-outdated-type",
+                    why="At most 24 MiB/s in any five minutes, which is all that a Xen instance publishes.",
+                )
     stopped = build.ago(76)
     old: Instance = build.instance(
         "qa-windows", "m5.large", days=300, state="stopped", stopped=stopped, cpu=cpu(build), tags=tags("web", "staging")
     )
-
-    build.volume(
+    build.plant(
+        build.volumes[-1],
+        "The root volume of a test machine that nobody started again.",
+        "ebs-on-stopped-instance",
+        why="Stopped 76 days ago.",
+    )
+    data = build.volume(
         "qa-data",
         120,
         on=old,
@@ -68,6 +80,7 @@ def background(build: Builder) -> None:
         activity=io(build, "office", 5, 5),
         tags=tags("web", "staging"),
     )
+    build.plant(data, "The test data on it.", "ebs-on-stopped-instance", why="Stopped 76 days ago.")
     _other_file_servers(build)
 
 

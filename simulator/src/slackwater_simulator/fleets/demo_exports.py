@@ -88,10 +88,82 @@ def exports(build: Builder) -> None:
         iops=6000,
         storage_gib=512,
         disk_iops_peak=48.0,
+        server_peak=45.0,
     )
     build.plant(render, "Already async, and busy.", twin_of=trouble, why="It acknowledges at once.")
+    _bought(build)
     large = _writes(build, "ingest", 5.0, 85, ack=0.0115, writers=1, size=MIB)
     ingest = serve(
-        "video-ingest", "raw", (Export("*", sync),), large, "video", throughput=320, storage_gib=1024, disk_iops_peak=20.0
+        "video-ingest",
+        "raw",
+        (Export("*", sync),),
+        large,
+        "video",
+        throughput=320,
+        storage_gib=1024,
+        disk_iops_peak=20.0,
+        server_peak=38.0,
     )
     build.plant(ingest, "Sync, but it writes a mebibyte at a time.", twin_of=trouble, why="Mean write far above 64 KiB.")
+
+
+def _bought(build: Builder) -> None:
+    """File servers and IOPS that were bought for a day that is over, or that are needed one night a month."""
+    shapes = build.shapes
+
+    def work(variant: int, mib: float) -> Activity:
+        return Activity(shape=shapes.shape("office", variant), read=mib * MIB, write=mib / 4 * MIB, metadata=150.0)
+
+    archive = build.openzfs(
+        "footage-archive",
+        storage_gib=4096,
+        throughput=1280,
+        activity=work(1, 60),
+        clients=9.0,
+        server_peak=7.0,
+        disk_iops_peak=8.0,
+        used=0.7,
+        tags=tags("video"),
+    )
+    build.plant(
+        archive,
+        "Its footage was copied in half a year ago, at full speed; since then it is looked at.",
+        "fsx-surplus-throughput",
+        why="Its busiest minute used 7 % of 1,280 MB/s.",
+    )
+    proofs = build.openzfs(
+        "print-proofs",
+        storage_gib=600,
+        iops=12_000,
+        activity=work(2, 12),
+        clients=6.0,
+        server_peak=30.0,
+        disk_iops_peak=11.0,
+        used=0.55,
+        tags=tags("web"),
+    )
+    build.plant(
+        proofs,
+        "Somebody bought IOPS when its editors complained; they were waiting for the network.",
+        "fsx-surplus-iops",
+        why="Its disks took 1,300 of 12,000 IOPS at most.",
+    )
+    night = shapes.signal(np.maximum(shapes.blocks([(12, 15.0, 5.0, 1.0)]), 0.02))
+    closing = build.openzfs(
+        "month-end",
+        storage_gib=800,
+        throughput=640,
+        iops=9_000,
+        activity=Activity(shape=night, read=280.0 * MIB, write=90.0 * MIB, metadata=200.0),
+        clients=4.0,
+        server_peak=72.0,
+        disk_iops_peak=81.0,
+        used=0.6,
+        tags=tags("finance"),
+    )
+    build.plant(
+        closing,
+        "Quiet for a month, and busy in the night of the closing.",
+        twin_of="fsx-surplus-throughput",
+        why="Five hours at 72 % of its file server and 81 % of its IOPS.",
+    )

@@ -13,7 +13,7 @@ from slackwater_simulator.resources import (
     Replication,
     instant,
 )
-from slackwater_simulator.series import MINUTE
+from slackwater_simulator.series import HOUR, MINUTE
 from slackwater_simulator.shapes import MINUTES
 
 from .builder import Builder
@@ -34,7 +34,7 @@ def encode_leftovers(build: Builder) -> None:
     )
     for day, voice in (("20260912", "zeros"), ("20260927", "absent"), ("20261003", "zeros"), ("20261008", "absent")):
         created = instant(f"{day[:4]}-{day[4:6]}-{day[6:]}T02:10:00Z")
-        created = min(created, build.ago(35))
+        created = min(created, build.ago(38))
         system = build.file_system(
             f"encode-job-{day}",
             one_zone="a",
@@ -56,6 +56,104 @@ def encode_leftovers(build: Builder) -> None:
         "reports-2024", days=400, standard_bytes=84 * GIB, ia_bytes=0, voice="zeros", tags=tags("finance")
     )
     build.plant(reports, "A Regional file system whose users moved to object storage.", "efs-idle", why="Zeros for months.")
+    _transcode_jobs(build, encoding)
+    _without_mount_targets(build)
+
+
+def _transcode_jobs(build: Builder, work: Activity) -> None:
+    """A file system for each job of the night; the policy names their tag."""
+    job = tags("video", Job="transcode-nightly")
+    size = int(18.4 * GIB)
+    for name, killed, voice, why in (
+        ("transcode-1115", 40.0, "zeros", "No client for six hours; publishes real zeros."),
+        ("transcode-1116", 16.0, "absent", "No client for six hours; publishes no I/O metrics at all."),
+    ):
+        end = int(build.now - killed * HOUR)
+        system = build.file_system(
+            name,
+            one_zone="a",
+            created=end - 40 * MINUTE,
+            standard_bytes=size,
+            activity=work,
+            active=(end - 40 * MINUTE, end),
+            voice=voice,
+            tags=job,
+        )
+        build.plant(
+            system,
+            f"The spot instance of a transcode job was killed within the last two days; {_ENCODE}.",
+            "efs-abandoned",
+            why=why,
+        )
+    ended = build.now - HOUR
+    waiting = build.file_system(
+        "transcode-1116-b",
+        one_zone="c",
+        created=ended - 5 * HOUR,
+        standard_bytes=size,
+        activity=work,
+        active=(ended - HOUR, ended),
+        tags=job,
+    )
+    build.plant(
+        waiting,
+        "Its job waits for a spot instance for the second pass.",
+        twin_of="efs-abandoned",
+        why="A client left it an hour ago.",
+    )
+    nothing = Activity(shape=build.shapes.signal(np.zeros(MINUTES)))
+    mounted = build.file_system("transcode-1114", one_zone="a", days=2.1, standard_bytes=size, activity=nothing, tags=job)
+    build.plant(
+        mounted,
+        "Its job computes for hours between reading and writing.",
+        twin_of="efs-abandoned",
+        why="Mounted, though nothing moves: a client is connected.",
+    )
+
+
+def _without_mount_targets(build: Builder) -> None:
+    """What nothing can mount, and what need not be mounted yet."""
+    created = build.ago(620)
+    archive = build.file_system(
+        "press-archive",
+        created=created,
+        standard_bytes=48 * GIB,
+        mount_targets=(),
+        access_points=2,
+        activity=Activity(shape=build.shapes.shape("office", 4), read=2.0 * MIB, write=0.5 * MIB, write_size=256 * KIB),
+        active=(created, build.ago(20)),
+        tags=tags("web"),
+    )
+    build.plant(
+        archive,
+        "Its mount targets went with the old VPC, three weeks ago, and the data stayed.",
+        "efs-orphaned",
+        why="No mount target; access points do not matter.",
+    )
+    stack = {"aws:cloudformation:stack-name": "live-clips"}
+    new = build.file_system("live-clips", days=2, standard_bytes=9 * GIB, mount_targets=(), tags=tags("video", **stack))
+    build.plant(
+        new,
+        "Restored two days ago; its stack is still being rolled out.",
+        twin_of="efs-orphaned",
+        why="Younger than seven days.",
+    )
+    masters = build.file_system("masters", days=410, standard_bytes=64 * GIB, tags=tags("video"))
+    replica = build.file_system(
+        "masters-replica", days=400, standard_bytes=64 * GIB, mount_targets=(), replica=True, tags=tags("video")
+    )
+    build.replications.append(
+        Replication(
+            source_id=masters.id,
+            source_region=REGION,
+            destination_id=replica.id,
+            destination_region=REGION,
+            created=replica.created,
+        )
+    )
+    build.plant(
+        replica, "A replica, to be mounted when it is needed.", twin_of="efs-orphaned", why="The destination of a replication."
+    )
 
 
 def file_system_twins(build: Builder) -> None:

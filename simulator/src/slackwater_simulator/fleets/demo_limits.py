@@ -2,8 +2,158 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from slackwater_simulator.resources import KIB, MIB, Activity, Instance
+from slackwater_simulator.series import Floats
+from slackwater_simulator.shapes import noise
+
 from .builder import Builder
+from .demo_parts import cpu, io, office, tags
+
+_EVERY_DAY = range(35)
+_REPORT = "report “The performance of EBS-optimised instances” (2017-07-10)"
 
 
 def limits(build: Builder) -> None:
     """Troubles and their innocent twins."""
+    _bound(build)
+    _credits(build)
+    _throttled(build)
+
+
+def _server(build: Builder, name: str, kind: str, owner: str, days: float = 150) -> Instance:
+    number = len(build.instances)
+    return build.instance(
+        name,
+        kind,
+        days=days,
+        net_in=office(build, 3, number),
+        net_out=office(build, 6, number + 1),
+        cpu=cpu(build, top=55, variant=number),
+        tags=tags(owner),
+    )
+
+
+def _job(build: Builder, name: str, hour: float, hours: float, days: range = _EVERY_DAY, rest: float = 0.01) -> Floats:
+    """Full speed from this hour (UTC) for so many hours, and next to nothing else."""
+    values = build.shapes.blocks([(day, hour, hours, 0.97) for day in days], rest)
+    return np.minimum(1.0, values * noise(build.shapes.random(name), 0.01))
+
+
+def _work(build: Builder, values: Floats, read: float, write: float, size: float = 256 * KIB) -> Activity:
+    """Reads and writes, MiB/s at the peak."""
+    return Activity(shape=build.shapes.signal(values), read=read * MIB, write=write * MIB, read_size=size, write_size=size)
+
+
+def _bound(build: Builder) -> None:
+    """`ingest-worker` is another case of it."""
+    trouble = "ebs-instance-bound"
+    tickets = _server(build, "tickets-db", "t3.large", "platform")
+    build.volume(
+        "tickets-data", 500, on=tickets, iops=40_000, activity=io(build, "office", 4, 3, size=8 * KIB), tags=tags("platform")
+    )
+    build.plant(
+        tickets,
+        "The help desk's database moved to a small instance; its volume kept its forty thousand IOPS.",
+        trouble,
+        why="A t3.large carries 15,700 IOPS at most.",
+    )
+    trailers = _server(build, "trailers", "m6i.large", "video")
+    build.volume(
+        "trailers-cuts",
+        400,
+        on=trailers,
+        throughput=500,
+        activity=_work(build, _job(build, "trailers", 2.5, 0.25), 300, 180),
+        tags=tags("video"),
+    )
+    build.plant(
+        trailers,
+        "Six times the throughput that its instance has for good, for a quarter of an hour each night.",
+        twin_of=trouble,
+        why="An m6i.large carries 1,192 MiB/s for half an hour a day.",
+    )
+    wiki = _server(build, "wiki", "t3.small", "platform")
+    for device, name in (("/dev/sdf", "wiki-pages"), ("/dev/sdg", "wiki-uploads"), ("/dev/sdh", "wiki-search")):
+        build.volume(name, 60, on=wiki, device=device, activity=io(build, "office", 1.5, 1), tags=tags("platform"))
+    build.plant(
+        wiki,
+        "Three volumes as every gp3 is, on an instance that carries two of them.",
+        twin_of=trouble,
+        why="Nothing is paid for 3,000 IOPS and 125 MiB/s.",
+    )
+
+
+def _credits(build: Builder) -> None:
+    trouble = "ebs-burst-draining"
+    builds = _server(build, "builds", "m6i.2xlarge", "platform", 260)
+    cache = build.volume(
+        "builds-cache",
+        120,
+        on=builds,
+        type="gp2",
+        activity=_work(build, _job(build, "builds", 13.0, 4.0), 18, 9, 16 * KIB),
+        tags=tags("platform"),
+    )
+    build.plant(
+        cache,
+        "The nightly build takes four hours; its gp2 volume is fast for two.",
+        trouble,
+        "ebs-outdated-type",
+        why="1,700 operations a second use up the credits; then there are 360.",
+    )
+    logs = _server(build, "logs", "m6i.2xlarge", "web", 260)
+    archive = build.volume(
+        "logs-archive",
+        1_000,
+        on=logs,
+        type="st1",
+        activity=_work(build, _job(build, "archive", 14.0, 5.0), 180, 20, MIB),
+        tags=tags("web"),
+    )
+    build.plant(
+        archive,
+        "A month of logs is read every night, for longer than the disk has credits.",
+        trouble,
+        why="200 MiB/s last for less than two hours; then there are 39.",
+    )
+    store = build.volume(
+        "logs-today",
+        2_000,
+        on=logs,
+        device="/dev/sdg",
+        type="st1",
+        activity=_work(build, _job(build, "store", 14.0, 0.75), 20, 380, MIB),
+        tags=tags("web"),
+    )
+    build.plant(
+        store,
+        "A day of logs is written down within the hour, every night.",
+        twin_of=trouble,
+        why="It takes half of the credits, and the day brings them back.",
+    )
+
+
+def _throttled(build: Builder) -> None:
+    trouble = "ec2-ebs-throttled"
+    renders = _server(build, "subtitle-renders", "m6i.large", "video")
+    for device, name, seed in (("/dev/sdf", "renders-in", 0), ("/dev/sdg", "renders-out", 1)):
+        activity = _work(build, _job(build, "renders", 12.5, 8.0), 110 * (1 - seed), 110 * seed)
+        build.volume(name, 500, on=renders, device=device, activity=activity, tags=tags("video"))
+    build.plant(
+        renders,
+        f"Renders subtitles all night, fast until midnight and slow till morning; {_REPORT}.",
+        trouble,
+        why="214 MiB/s last for less than four hours on an m6i.large; then there are 77.",
+    )
+    posters = _server(build, "posters", "m5.large", "video")
+    for device, name in (("/dev/sdf", "posters-in"), ("/dev/sdg", "posters-out")):
+        activity = _work(build, _job(build, "posters", 15.0, 0.4), 60, 55)
+        build.volume(name, 300, on=posters, device=device, activity=activity, tags=tags("video"))
+    build.plant(
+        posters,
+        "Twenty-five minutes every night at three times what its instance has for good.",
+        twin_of=trouble,
+        why="Within the half hour that it has its maximum.",
+    )

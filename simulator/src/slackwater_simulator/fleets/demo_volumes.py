@@ -1,4 +1,4 @@
-"""EBS: throughput that nobody uses, volumes that nobody carries, and their twins."""
+"""EBS: throughput that nobody uses, volumes that nobody carries, reads or fills, and their twins."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import numpy as np
 
 from slackwater_simulator.resources import (
     KIB,
+    MIB,
+    Activity,
+    Disk,
+    Flow,
     given,
     rfc3339,
 )
@@ -40,7 +44,11 @@ def bought_throughput(build: Builder) -> None:
         tags=tags("orders"),
     )
     build.plant(
-        data, "A thousand MiB/s bought for a migration that ended in spring.", trouble, why="At most 54 MiB/s in any minute."
+        data,
+        "A thousand MiB/s and 6,000 IOPS bought for a migration that ended in spring.",
+        trouble,
+        "ebs-surplus-iops",
+        why="At most 54 MiB/s and 432 IOPS in any minute.",
     )
     search = build.instance(
         "search-1",
@@ -64,14 +72,14 @@ def bought_throughput(build: Builder) -> None:
         cpu=cpu(build, top=55, variant=3),
         tags=tags("data"),
     )
-    spool = build.volume(
+    build.volume(
         "ingest-spool", 300, on=worker, throughput=1000, iops=4000, activity=io(build, "trickle", 8, 32), tags=tags("data")
     )
     build.plant(
-        spool,
-        "Faster than the instance that carries it: a c5.large ends at 593 MB/s.",
-        trouble,
-        why="At most 40 MiB/s in any minute, and never usable above 566 MiB/s.",
+        worker,
+        "Its spool is faster than what carries it: a c5.large ends at 593 MB/s.",
+        "ebs-instance-bound",
+        why="1,000 MiB/s are paid for on ingest-spool, and 566 can be used at most.",
     )
 
     backup = build.instance(
@@ -112,7 +120,7 @@ def bought_throughput(build: Builder) -> None:
         600,
         on=media,
         throughput=500,
-        iops=5000,
+        iops=4000,
         activity=io(build, "bursty", 300, 170, size=256 * KIB),
         tags=tags("video"),
     )
@@ -252,4 +260,110 @@ def unattached(build: Builder) -> None:
         twin=trouble,
         why="Two days are not seven.",
         tags=tags("web", "staging"),
+    )
+    copy = build.volume(
+        "offsite-copy",
+        600,
+        created=build.ago(400),
+        used=tuple((build.ago(days), build.ago(days - 0.3)) for days in (118.5, 90.5, 55.5, 27.5)),
+        activity=io(build, "steady", 2, 60),
+        tags=tags("platform"),
+    )
+    for days in (90.5, 55.5, 27.5):
+        host = build.id("i", f"copy-{days}")
+        build.attached(copy.id, host, build.ago(days))
+        build.detached(copy.id, host, build.ago(days - 0.3))
+    build.plant(
+        copy,
+        "Attached for a night every few weeks, for the copy that goes to another building.",
+        twin_of=trouble,
+        why="It came back after five weeks before; four have passed.",
+    )
+
+
+def quiet(build: Builder) -> None:
+    """Volumes that nothing uses, and volumes that are nearly empty."""
+    _idle(build)
+    _stopped(build)
+    _nearly_empty(build)
+
+
+def _idle(build: Builder) -> None:
+    trouble = "ebs-idle"
+    subtitles = build.instance(
+        "subtitles-1",
+        "m6i.large",
+        days=230,
+        net_in=office(build, 6, 1),
+        net_out=office(build, 9, 2),
+        cpu=cpu(build, top=50, variant=1),
+        tags=tags("video"),
+    )
+    index = build.volume("subtitle-index-old", 300, on=subtitles, tags=tags("video"))
+    build.plant(
+        index, "Its index moved to the search server in spring; it stayed mounted.", trouble, why="Not one operation in weeks."
+    )
+    night = build.shapes.signal(build.shapes.blocks([(23, 15.0, 3.0, 1.0)]))
+    royalties = build.volume(
+        "royalty-statements",
+        200,
+        on=subtitles,
+        device="/dev/sdg",
+        activity=Activity(shape=night, read=10.0 * MIB, write=15.0 * MIB),
+        tags=tags("finance"),
+    )
+    build.plant(royalties, "Written one night a month.", twin_of=trouble, why="Three hours at 400 operations a second.")
+
+
+def _stopped(build: Builder) -> None:
+    """A workstation that rests between two films; `qa-windows` is the one that nobody starts again."""
+    stopped = build.ago(12)
+    workstation = build.instance(
+        "grading-1", "m6i.2xlarge", days=160, state="stopped", stopped=stopped, cpu=cpu(build, top=70), tags=tags("video")
+    )
+    stills = build.volume(
+        "grading-stills",
+        800,
+        on=workstation,
+        used=((workstation.launched, stopped),),
+        activity=io(build, "office", 20, 10),
+        tags=tags("video"),
+    )
+    build.plant(
+        stills, "Its workstation rests between two films.", twin_of="ebs-on-stopped-instance", why="Stopped twelve days ago."
+    )
+
+
+def _nearly_empty(build: Builder) -> None:
+    trouble = "ebs-surplus-size"
+    server = build.instance(
+        "proxies-1",
+        "m6i.xlarge",
+        days=250,
+        net_in=office(build, 10, 3),
+        net_out=office(build, 20, 4),
+        cpu=cpu(build, top=55, variant=3),
+        tags=tags("video"),
+    )
+    proxies = build.volume(
+        "proxy-footage",
+        2000,
+        on=server,
+        activity=io(build, "office", 12, 6),
+        disk=Disk(path="/proxies", device="nvme1n1", used=Flow(build.shapes.shape("steady", 1), 9.0)),
+        tags=tags("video"),
+    )
+    build.plant(proxies, "Proxies are a twentieth of what was expected when it was ordered.", trouble, why="At most 9 % full.")
+    exported = build.shapes.signal(np.maximum(build.shapes.blocks([(19, 14.0, 9.0, 88.0)]), 11.0))
+    masters = build.volume(
+        "master-exports",
+        500,
+        on=server,
+        device="/dev/sdg",
+        activity=io(build, "office", 6, 6, variant=2),
+        disk=Disk(path="/masters", device="nvme2n1", used=Flow(exported)),
+        tags=tags("video"),
+    )
+    build.plant(
+        masters, "Nearly empty, but for the night in which the masters go out.", twin_of=trouble, why="88 % full that night."
     )

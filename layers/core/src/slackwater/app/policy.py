@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from slackwater.app.policy_model import SECTIONS, policy_model, section_at
@@ -209,12 +210,23 @@ def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorD
             return Problem(*place, str(details["ctx"]["error"]))
         case _:
             given = json.dumps(details["input"], default=str)
-            return Problem(*place, f"{details['msg'].replace('Input should', 'must')}{_unit(model, where)}, not {given}")
+            must = re.sub(r"^(Input|String) should", "must", details["msg"])
+            field = _field(model, where)
+            return Problem(*place, f"{must}{_unit(field)}, not {given}", _examples(field))
 
 
-def _unit(model: type[BaseModel], where: KeyPath) -> str:
+def _field(model: type[BaseModel], where: KeyPath) -> FieldInfo | None:
     try:
-        extra = section_at(model, where[:-1]).model_fields[where[-1]].json_schema_extra
+        return section_at(model, where[:-1]).model_fields[where[-1]]
     except (AttributeError, KeyError):  # within a list or a table of the user's own keys
-        return ""
+        return None
+
+
+def _unit(field: FieldInfo | None) -> str:
+    extra = field.json_schema_extra if field else None
     return f" ({extra['unit']})" if isinstance(extra, dict) and "unit" in extra else ""
+
+
+def _examples(field: FieldInfo | None) -> str:
+    examples = (field.examples if field else None) or ()
+    return f"such as {' or '.join(map(json.dumps, examples))}" if examples else ""

@@ -6,13 +6,15 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
-from slackwater.aws.price_queries import EFS_USAGE, FSX_DEPLOYMENT, IOPS_USAGE, VOLUME_USAGE, query_for
+from slackwater.aws.price_queries import CREDIT_FAMILIES, EFS_USAGE, FSX_DEPLOYMENT, IOPS_USAGE, VOLUME_USAGE, query_for
 from slackwater.engine.registry import Registry
 from slackwater.model.money import (
     EBS_GP3_THROUGHPUT,
     EBS_SNAPSHOT_STORAGE,
     EFS_ELASTIC_READ,
     EFS_ELASTIC_WRITE,
+    EFS_IA_READ,
+    EFS_IA_TIERING,
     EFS_PROVISIONED_THROUGHPUT,
     VPC_ENDPOINT_GIB,
     VPC_ENDPOINT_HOUR,
@@ -26,8 +28,9 @@ PRICE_ITEMS: Final = (
     *(f"efs.{rest}" for rest in EFS_USAGE),
     *(f"fsx.{deployment}.{what}" for deployment in FSX_DEPLOYMENT for what in ("storage", "throughput", "iops")),
     *(item.id for item in (EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, EFS_PROVISIONED_THROUGHPUT)),
-    *(item.id for item in (EFS_ELASTIC_READ, EFS_ELASTIC_WRITE)),
+    *(item.id for item in (EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_IA_READ, EFS_IA_TIERING)),
     *(item.id for item in (VPC_ENDPOINT_HOUR, VPC_ENDPOINT_GIB)),
+    *(f"ec2.{family}.cpu-credits" for family in CREDIT_FAMILIES),
     "ec2.<instance type>.hour",
 )
 """Names to suggest. What may be named is what the price list can be asked for."""

@@ -15,6 +15,8 @@ from slackwater.model.money import (
     EBS_GP3_THROUGHPUT,
     EFS_ELASTIC_READ,
     EFS_ELASTIC_WRITE,
+    EFS_IA_READ,
+    EFS_IA_TIERING,
     EFS_PROVISIONED_THROUGHPUT,
     VPC_ENDPOINT_GIB,
     VPC_ENDPOINT_HOUR,
@@ -39,6 +41,7 @@ GIB_MONTHS: Final = {"GB-Mo": ONE, "GB-month": ONE}
 MIBPS_MONTHS: Final = {"MiBps-Mo": ONE, "MiBps-mo": ONE, "GiBps-mo": Decimal(1024), "GiBps-Mo": Decimal(1024)}
 IOPS_MONTHS: Final = {"IOPS-Mo": ONE}
 HOURS: Final = {"Hrs": ONE}
+VCPU_HOURS: Final = {"vCPU-Hours": ONE}
 GIBS: Final = {"GB": ONE}
 
 VOLUME_USAGE: Final = {
@@ -65,7 +68,13 @@ EFS_USAGE: Final = {
     "one-zone.standard.storage": ("One Zone-General Purpose", "TimedStorage-Z-ByteHrs"),
     "one-zone.ia.storage": ("One Zone-Infrequent Access", "IATimedStorage-Z-ByteHrs"),
 }
-EFS_ACCESS: Final = {EFS_ELASTIC_READ.id: "Read", EFS_ELASTIC_WRITE.id: "Write"}
+EFS_ACCESS: Final = {
+    EFS_ELASTIC_READ.id: ("Read", "ETDataAccess-Bytes"),
+    EFS_ELASTIC_WRITE.id: ("Write", "ETDataAccess-Bytes"),
+    EFS_IA_READ.id: ("Read", "IADataAccess-Bytes"),
+    EFS_IA_TIERING.id: ("Write", "IADataAccess-Bytes"),
+}
+CREDIT_FAMILIES: Final = ("t2", "t3", "t3a", "t4g")
 FSX_DEPLOYMENT: Final = {
     "openzfs.single_az_1": ("OpenZFS", "Single-AZ"),
     "openzfs.single_az_2": ("OpenZFS", "Single-AZ_2"),
@@ -88,6 +97,8 @@ def query_for(item_id: str) -> PriceQuery | None:
             return _efs(rest)
         case "ec2" if rest.endswith(".hour"):
             return _instance(rest.removesuffix(".hour"))
+        case "ec2" if rest.removesuffix(".cpu-credits") in CREDIT_FAMILIES:
+            return _cpu_credits(rest.removesuffix(".cpu-credits"))
         case "fsx":
             return _fsx(rest)
         case "vpc":
@@ -117,8 +128,9 @@ def _efs(rest: str) -> PriceQuery | None:
     if f"efs.{rest}" == EFS_PROVISIONED_THROUGHPUT.id:
         filters = {"productFamily": "Provisioned Throughput", "throughputClass": "Provisioned"}
         return PriceQuery(service="AmazonEFS", filters=filters, usage_type="ProvisionedTP-MiBpsHrs", units=MIBPS_MONTHS)
-    if access := EFS_ACCESS.get(f"efs.{rest}"):
-        return PriceQuery(service="AmazonEFS", filters={"accessType": access}, usage_type="ETDataAccess-Bytes", units=GIBS)
+    if charged := EFS_ACCESS.get(f"efs.{rest}"):
+        access, usage = charged
+        return PriceQuery(service="AmazonEFS", filters={"accessType": access}, usage_type=usage, units=GIBS)
     if rest not in EFS_USAGE:
         return None
     storage_class, usage = EFS_USAGE[rest]
@@ -136,6 +148,11 @@ def _instance(instance_type: str) -> PriceQuery:
         "capacitystatus": "Used",
     }
     return _ec2(filters, rf"BoxUsage:{_exact(instance_type)}", HOURS)
+
+
+def _cpu_credits(family: str) -> PriceQuery:
+    filters = {"productFamily": "CPU Credits", "operatingSystem": "Linux"}
+    return _ec2(filters, rf"CPUCredits:{_exact(family)}", VCPU_HOURS)
 
 
 def _fsx(rest: str) -> PriceQuery | None:

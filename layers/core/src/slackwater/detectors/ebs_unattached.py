@@ -6,14 +6,18 @@ A volume in state `available` that has been on no instance for at least a week. 
 `VolumeIdleTime`, which it does only on a running instance. The later of the two counts: a volume can leave its instance
 without an event of its own, when the instance is terminated.
 
+A volume that is attached again and again for hours or days, as for a weekly copy or a monthly restore test, is in use. The
+same 90 days of `VolumeIdleTime` show it. It counts once this pause is clearly longer than the longest one before.
+
 ## Why it matters
 A volume is billed for its size, its provisioned IOPS and its throughput whether or not anything can reach it.
 
 ## When it is wrong
-A volume may wait on purpose: for a monthly restore test, as somebody's backup, between two lives of a Kubernetes claim. Tag
-it `keep`. Where neither CloudTrail nor CloudWatch can say since when (more than 90 days ago, never attached, or attached only
-to an instance that did not run), only that it is loose now is known: the confidence is low, and no command deletes it. The
-same holds below `deletable_days`, and for what another program manages.
+A volume may wait on purpose: for a restore test that comes less often than once a month, as somebody's backup, between two
+lives of a Kubernetes claim. Tag it `keep`. Where neither CloudTrail nor CloudWatch can say since when (more than 90 days ago,
+never attached, or attached only to an instance that did not run), only that it is loose now is known: the confidence is low,
+and no command deletes it. The same holds below `deletable_days`, for what another program manages, and for what was in
+rotation before.
 
 ## What to do
 Ask the owner; take a snapshot, wait until it is complete, delete the volume. What Kubernetes or CloudFormation made, delete
@@ -22,19 +26,18 @@ there.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from decimal import Decimal
+from itertools import pairwise
 from typing import Final, Literal
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
-from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change
 from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, AttachmentEvent, Target, Volume
 from slackwater.model.units import DAY_S
-from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Verdict
-from slackwater.performance import ebs
+from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Verdict
+from slackwater.parts import ebs_removal
 
 IDLE_TIME = Metric("AWS/EBS", "VolumeIdleTime", "Sum", "seconds")
 
@@ -47,6 +50,20 @@ class UnattachedLimits(Limits):
 
     unattached_days: int = limit(7, unit="days", ge=1, le=90, why="a volume may be on its way to another instance")
     deletable_days: int = limit(32, unit="days", ge=7, why="AWS Compute Optimizer calls a volume unattached after 32 days")
+    rotation_days: int = limit(14, unit="days", ge=1, le=90, why="a volume attached for weeks on end is in no rotation")
+    pause_percent: float = limit(
+        150, unit="percent", ge=100, le=1_000, why="of the longest pause before; 28 or 35 days lie between first Mondays"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Loose:
+    """Since when a volume is loose, how that is known, and the last instance that had it, where that is known too."""
+
+    since: datetime
+    confidence: Confidence
+    how: str
+    instance_id: str | None = None
 
 
 def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
@@ -63,14 +80,18 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
     last_use = IDLE_TIME.need(("VolumeId", volume.id), period_s=DAY_S, days=WATCHED_DAYS)
     if lacking := seen.lacking([last_use]):
         return Ask(lacking)
-    return _witnessed(volume, seen, limits, event, seen[last_use])
+    loose = _witnessed(volume, seen, event, seen[last_use])
+    pause_days = _longest_pause_days(seen[last_use], limits)
+    if seen.age(loose.since) < timedelta(days=limits.unattached_days):
+        return Fine(f"loose for less than {limits.unattached_days} days: {loose.how}")
+    if pause_days and seen.age(loose.since) < _patience(pause_days, limits):
+        return Fine(f"it is attached again and again, with pauses of up to {pause_days} days")
+    return _flag(volume, seen, limits, loose, pause_days)
 
 
-def _witnessed(
-    volume: Volume, seen: Seen, limits: UnattachedLimits, event: AttachmentEvent | None, idle_time: Series
-) -> Verdict:
+def _witnessed(volume: Volume, seen: Seen, event: AttachmentEvent | None, idle_time: Series) -> _Loose:
     """Since when it is loose: the later of CloudTrail's last event and the last day that it published a metric."""
-    days_with_points = [time for time, value in idle_time.points() if value is not None]
+    days_with_points = _published(idle_time)
     published_until = min(seen.now, days_with_points[-1] + timedelta(days=1)) if days_with_points else None
     if (
         event
@@ -80,86 +101,73 @@ def _witnessed(
         source = f" from {event.instance_id}" if event.instance_id else ""
         read_to_the_end = AttachmentEvent not in seen.fleet.unreadable
         confidence: Confidence = "high" if read_to_the_end else "medium"
-        return _since(volume, seen, limits, event.at, confidence, f"detached{source} (DetachVolume, CloudTrail)")
+        return _Loose(event.at, confidence, f"detached{source} (DetachVolume, CloudTrail)", event.instance_id)
+    attached_to = event.instance_id if event and event.event_name == "AttachVolume" else None
     if published_until and (not event or event.at < published_until):
-        return _since(volume, seen, limits, published_until, "medium", "detached on the day it last published VolumeIdleTime")
+        source = f" from {attached_to}" if attached_to else ""
+        how = f"detached{source} on the day it last published VolumeIdleTime"
+        return _Loose(published_until, "medium", how, attached_to)
     since = max(volume.created_at, idle_time.start, event.at if event else volume.created_at)
     if event:
-        return _since(volume, seen, limits, since, "low", f"attached to {event.instance_id} then, and gone from it since")
+        how = f"attached to {event.instance_id or 'an instance'} then, and gone from it since"
+        return _Loose(since, "low", how, event.instance_id)
     denied = AttachmentEvent in seen.fleet.unreadable
     trail = "CloudTrail could not be read" if denied else "no event in CloudTrail"
-    return _since(volume, seen, limits, since, "low", f"no sign of an instance since ({trail}, no metric)")
+    return _Loose(since, "low", f"no sign of an instance since ({trail}, no metric)")
 
 
-def _since(volume: Volume, seen: Seen, limits: UnattachedLimits, since: datetime, confidence: Confidence, how: str) -> Verdict:
-    loose = seen.age(since)
-    if loose < timedelta(days=limits.unattached_days):
-        return Fine(f"loose for less than {limits.unattached_days} days: {how}")
+def _published(idle_time: Series) -> list[datetime]:
+    """The days with a point: those on which it was attached to a running instance."""
+    return [time for time, value in idle_time.points() if value is not None]
+
+
+def _longest_pause_days(idle_time: Series, limits: UnattachedLimits) -> int | None:
+    """Days between two attachments at most, where all of them were short; None where it was attached once, or for weeks."""
+    days = _published(idle_time)
+    steps = [(after - before).days for before, after in pairwise(days)]
+    ends = [place for place, step in enumerate(steps, start=1) if step > 1]
+    attached = [end - start for start, end in pairwise([0, *ends, len(days)])]
+    return max(steps) if ends and max(attached) <= limits.rotation_days else None
+
+
+def _patience(pause_days: int, limits: UnattachedLimits) -> timedelta:
+    """How long the present pause may be: one that is left out, or slides with the calendar, is no end."""
+    longest = pause_days + 1  # counted in days with a point, it may have been nearly a day longer
+    return timedelta(days=max(longest * limits.pause_percent / 100, longest + limits.unattached_days))
+
+
+def _flag(volume: Volume, seen: Seen, limits: UnattachedLimits, loose: _Loose, pause_days: int | None) -> Flagged:
+    days, known = seen.age(loose.since).days, loose.confidence != "low"
     owner = managed_by(volume.tags)
-    caveats = []
-    if owner:
-        caveats.append(f"It is managed by {owner}: delete it there, never behind its back.")
-    if volume.tags is None:
-        caveats.append("Its tags could not be read: it may be protected.")
-    if confidence == "low":
+    caveats = [*ebs_removal.protecting_caveats(volume)]
+    if not known:
         caveats.append("Since when it is loose is not known: only that it is loose now. Never delete on that alone.")
-    may_delete = (
-        confidence != "low" and loose >= timedelta(days=limits.deletable_days) and not owner and volume.tags is not None
-    )
-    known = confidence != "low"
-    age = f"for {loose.days} days" if known else f"now, since when is not known (made {volume.created_at:%Y-%m-%d})"
+    if pause_days:
+        caveats.append(f"It was attached again and again before, with pauses of up to {pause_days} days: is that over?")
+    may_delete = known and days >= limits.deletable_days and not owner and volume.tags is not None and not pause_days
+    age = f"for {days} days" if known else f"now, since when is not known (made {volume.created_at:%Y-%m-%d})"
     return Flagged(
-        summary=f"{_size(volume)} on no instance {age}: {how}",
+        summary=f"{ebs_removal.billed_words(volume)} on no instance {age}: {loose.how}",
         severity=None if known else "low",
-        confidence=confidence,
+        confidence=loose.confidence,
         evidence=(
-            Evidence(label="On no instance for", value=loose.days if known else "not known", unit="days" if known else "words"),
-            Evidence(label="How that is known", value=how, unit="words"),
+            Evidence(label="On no instance for", value=days if known else "not known", unit="days" if known else "words"),
+            Evidence(label="How that is known", value=loose.how, unit="words"),
+            Evidence(label="Last instance", value=loose.instance_id or "not known", unit="words"),
             Evidence(label="Size", value=volume.size_gib, unit="GiB"),
             Evidence(label="Created", value=f"{volume.created_at:%Y-%m-%d}", unit="date"),
         ),
-        advice=_advice(volume, may_delete=may_delete),
+        advice=(
+            ebs_removal.snapshot_and_delete(
+                volume,
+                "Ask the owner; take a snapshot, wait until it is completed, delete the volume.",
+                may_delete=may_delete,
+            ),
+            ebs_removal.keep_as_snapshot(volume),
+        ),
         # A volume that was in use in between is another case; without a witness its start moves with the window.
-        gist=(volume.volume_type, volume.size_gib, owner or "", "" if confidence == "low" else f"{since:%Y-%m-%d}"),
+        gist=(volume.volume_type, volume.size_gib, owner or "", f"{loose.since:%Y-%m-%d}" if known else ""),
         caveats=tuple(caveats),
-    )
-
-
-def _size(volume: Volume) -> str:
-    """`500 GiB gp3 with 4,000 IOPS and 250 MiB/s`: what it is billed for."""
-    extras = [f"{unit.quantity:,} {unit.item.unit.removesuffix('-month')}" for unit in ebs.monthly_units(volume)[1:]]
-    paid = f" with {' and '.join(extras)} paid for" if extras else ""
-    return f"{volume.size_gib:,} GiB {volume.volume_type}{paid}"
-
-
-def _advice(volume: Volume, *, may_delete: bool) -> tuple[Advice, ...]:
-    """What to do; without `may_delete` the command ends with the snapshot, because a person must look first."""
-    region = f"--region {volume.target.region}"
-    snapshot = f"aws ec2 create-snapshot {region} --volume-id {volume.id}"
-    command = (
-        f"id=$({snapshot} --query SnapshotId --output text)"
-        f' && aws ec2 wait snapshot-completed {region} --snapshot-ids "$id"'
-        f" && aws ec2 delete-volume {region} --volume-id {volume.id}"
-        if may_delete
-        else snapshot
-    )
-    freed = ebs.monthly_units(volume)
-    return (
-        Advice(
-            action="snapshot-and-delete",
-            summary="Ask the owner; take a snapshot, wait until it is completed, delete the volume.",
-            changes=freed,
-            risk="As long as it is kept the snapshot is billed for the blocks in use; a volume made from it has a new id.",
-            reversible=True,
-            command=command,
-        ),
-        Advice(
-            action="keep-as-snapshot",
-            summary="The same, but keep the snapshot for good (priced as if every block were in use).",
-            changes=(*freed, Change(EBS_SNAPSHOT_STORAGE, Decimal(-volume.size_gib))),
-            risk="A restored volume reads slowly until its blocks are fetched.",
-            reversible=True,
-        ),
     )
 
 
@@ -185,6 +193,12 @@ def _event(days: float, name: Literal["AttachVolume", "DetachVolume"] = "DetachV
     return (AttachmentEvent(id=_LOOSE.id, at=at, instance_id=_ATTACHMENT.instance_id, event_name=name),)
 
 
+def _attached_for(*spans: tuple[int, int]) -> dict[tuple[Metric, int], list[float | None]]:
+    """VolumeIdleTime on so many days, each time followed by so many days without."""
+    days = [value for attached, loose in spans for value in [86_000.0] * attached + [None] * loose]
+    return {(IDLE_TIME, DAY_S): days}
+
+
 def _idle_until(days_ago: int) -> dict[tuple[Metric, int], list[float | None]]:
     return {(IDLE_TIME, DAY_S): [86_000.0] * 60 + [None] * days_ago}
 
@@ -196,7 +210,7 @@ DETECTOR = Detector(
     limits=UnattachedLimits,
     reads_if_allowed=(AttachmentEvent,),
     judge=judge,
-    outranks=("ebs-surplus-throughput",),
+    outranks=("ebs-idle", "ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-size", "ebs-surplus-throughput"),
     cases=(
         Case(
             title="detached three weeks ago",
@@ -244,6 +258,38 @@ DETECTOR = Detector(
             metrics=_idle_until(3),
             expect=Fine,
             says="less than 7 days",
+        ),
+        Case(
+            title="attached for a day every month; the last time five weeks ago, as the calendar will have it",
+            resource=_LOOSE,
+            records=_event(34.5),
+            metrics=_attached_for((1, 27), (1, 35)),
+            expect=Fine,
+            says="again and again, with pauses of up to 28 days",
+        ),
+        Case(
+            title="attached for a night every week, and left out for a holiday",
+            resource=_LOOSE,
+            records=_event(11.5),
+            metrics=_attached_for(*[(2, 5)] * 8, (2, 12)),
+            expect=Fine,
+            says="again and again",
+        ),
+        Case(
+            title="attached for a night every week, until two months ago",
+            resource=_LOOSE,
+            records=_event(59.5),
+            metrics=_attached_for((1, 6), (1, 6), (1, 60)),
+            expect=Flagged,
+            says="for 59 days",
+        ),
+        Case(
+            title="attached for weeks, looked at once more after a month, and loose since",
+            resource=_LOOSE,
+            records=_event(14.5),
+            metrics=_attached_for((30, 30), (1, 15)),
+            expect=Flagged,
+            says="for 14 days",
         ),
         Case(title="neither event nor point in 90 days", resource=_LOOSE, expect=Flagged, says="no sign of an instance"),
         Case(

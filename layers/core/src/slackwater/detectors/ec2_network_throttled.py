@@ -13,7 +13,8 @@ idle ("Your network I/O credits are zero!", 2023-12-06). Nothing in AWS tells.
 A rate limit in the application, at the peer or on the link that happens to equal the baseline; an upstream file system at its
 own permitted rate; a single flow, which carries at most 5 Gbps. A plateau without a burst before it is not evidence and is
 not flagged; nor is one while the CPU credits were gone, nor points from before the last start (the type may have been
-another).
+another). A demand that falls slowly through the baseline sticks to nothing: a plateau must not drift, and the shorter it is,
+the flatter it must be.
 
 ## What to do
 First ask whether the slow hours hurt: a nightly transfer that ends in time needs nothing. Otherwise take the smallest type
@@ -26,38 +27,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from itertools import pairwise
 from math import isnan
-from typing import Final
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
-from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import AgentMetric, Instance, InstanceType, Target
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, MINUTE_S, bytes_per_s_of_gbps
-from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
+from slackwater.model.units import FIVE_MINUTES_S, HOUR_S, MINUTE_S
+from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.parts import ec2_network
+from slackwater.parts.ec2_network import IN, OUT, Direction, Traffic
 from slackwater.performance import network
 from slackwater.performance.network import Plateau
 
 CREDIT_BALANCE = Metric("AWS/EC2", "CPUCreditBalance", "Minimum", "credits")
 SURPLUS_BALANCE = Metric("AWS/EC2", "CPUSurplusCreditBalance", "Maximum", "credits")
-
-DAYS_A_MONTH: Final = 365 / 12
-
-
-@dataclass(frozen=True, slots=True)
-class Direction:
-    """In and out have their own allowance and their own credits."""
-
-    word: str
-    traffic: Metric
-    shaped: str
-    """The ENA counter of what was held back, as the CloudWatch agent names it."""
-
-
-IN = Direction("in", Metric("AWS/EC2", "NetworkIn", "Sum", "bytes"), "ethtool_bw_in_allowance_exceeded")
-OUT = Direction("out", Metric("AWS/EC2", "NetworkOut", "Sum", "bytes"), "ethtool_bw_out_allowance_exceeded")
 
 
 class ThrottledLimits(Limits):
@@ -66,7 +50,11 @@ class ThrottledLimits(Limits):
     window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; five-minute points are kept 63 days")
     plateau_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="shorter ones hurt nobody and may be chance")
     plateau_spread_percent: float = limit(
-        5, unit="percent", gt=0, le=20, why="standard deviation over mean: a shaper is flat, demand is not"
+        5,
+        unit="percent",
+        gt=0,
+        le=20,
+        why="standard deviation, or drift, over mean: a shaper is flat, demand is not; the shortest plateau has half of it",
     )
     after_burst_minutes: int = limit(30, unit="minutes", ge=5, le=240, why="the plateau follows from the burst before it")
     screen_percent: float = limit(
@@ -95,45 +83,27 @@ class Stuck:
 
 def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
     """Flag an instance that burst and then stuck to its baseline."""
-    instance_type = seen.fleet.get(InstanceType, instance.instance_type)
-    if instance.state != "running":
-        return Fine(f"it is {instance.state}")
-    if instance_type is None or instance_type.network_baseline_gbps is None:
-        return Unknown(f"EC2 publishes no bandwidth for {instance.instance_type}")
-    if not network.can_burst(instance_type):
-        return Fine(f"{instance_type.id} has no burst: its baseline is its peak")
-    baseline = instance_type.network_baseline_gbps
-
-    by_hour = {way: _need(instance, way.traffic, HOUR_S, limits) for way in (IN, OUT)}
-    if lacking := seen.lacking(by_hour.values()):
-        return Ask(lacking)
-    hourly = {way: seen[need].since(instance.launched_at.timestamp()) for way, need in by_hour.items()}
-    if not any(series.present for series in hourly.values()):
-        return Unknown("NetworkIn and NetworkOut have no point since it was started")
-    worth_a_look = bytes_per_s_of_gbps(baseline) * HOUR_S * limits.screen_percent / 100
-    busy = [way for way, series in hourly.items() if max(series.present, default=0) >= worth_a_look]
-    if not busy:
+    found = ec2_network.traffic(instance, seen, days=limits.window_days, screen_percent=limits.screen_percent)
+    if not isinstance(found, Traffic):
+        return found
+    if not found.by_five_minutes:
         return Fine("no hour came near its baseline")
-
-    by_five_minutes = {way: _need(instance, way.traffic, FIVE_MINUTES_S, limits) for way in busy}
-    if lacking := seen.lacking(by_five_minutes.values()):
-        return Ask(lacking)
+    instance_type = found.instance_type
     stuck = []
-    for way, need in by_five_minutes.items():
-        traffic = seen[need].since(instance.launched_at.timestamp())
-        if found := network.plateaus(
+    for way, traffic in found.by_five_minutes.items():
+        if plateaus := network.plateaus(
             traffic,
-            baseline,
+            found.baseline_gbps,
             min_points=limits.plateau_minutes * MINUTE_S // FIVE_MINUTES_S,
             max_spread=limits.plateau_spread_percent / 100,
             max_gap_s=limits.after_burst_minutes * MINUTE_S,
         ):
-            stuck.append(Stuck(way, traffic, found))
+            stuck.append(Stuck(way, traffic, plateaus))
     if not stuck:
         return Fine("it never stuck to its baseline after a burst")
 
     credits_needs = [
-        _need(instance, metric, FIVE_MINUTES_S, limits)
+        ec2_network.need(instance, metric, FIVE_MINUTES_S, limits.window_days)
         for metric in (CREDIT_BALANCE, SURPLUS_BALANCE)
         if network.has_cpu_credits(instance_type.id)
     ]
@@ -160,10 +130,6 @@ def judge(instance: Instance, seen: Seen, limits: ThrottledLimits) -> Verdict:
 def _only(stuck: list[Stuck], keep: Callable[[Stuck, Plateau], bool]) -> list[Stuck]:
     kept = [replace(one, plateaus=[plateau for plateau in one.plateaus if keep(one, plateau)]) for one in stuck]
     return [one for one in kept if one.plateaus]
-
-
-def _need(instance: Instance, metric: Metric, period_s: int, limits: ThrottledLimits) -> Need:
-    return metric.need(("InstanceId", instance.id), period_s=period_s, days=limits.window_days)
 
 
 def _counters(instance: Instance, direction: Direction, seen: Seen, limits: ThrottledLimits) -> list[Need]:
@@ -226,9 +192,7 @@ def _flag(
     burst_mb_s, stuck_mb_s = plateau.burst_bytes_per_s / 1e6, plateau.mean_bytes_per_s / 1e6
     slow_hours = worst.seconds / HOUR_S
     ambiguous = not confirmed and (
-        instance_type.network_cards > 1
-        or instance.bandwidth_weighting != "default"
-        or abs(baseline / network.SINGLE_FLOW_GBPS - 1) < 0.1
+        ec2_network.may_differ(instance, instance_type) or abs(baseline / network.SINGLE_FLOW_GBPS - 1) < 0.1
     )
     confidence: Confidence = "high" if confirmed else "low" if ambiguous else "medium"
     counted = "The ENA driver counted packets held back in those minutes."
@@ -241,13 +205,14 @@ def _flag(
         severity="high" if confirmed and slow_hours >= 1 else "medium",
         confidence=confidence,
         evidence=(
-            Evidence(
-                label=f"Network {worst.direction.word} around the longest plateau",
-                value=round(stuck_mb_s, 2),
-                unit="MB/s",
-                series=_picture(worst),
+            ec2_network.picture(
+                f"Network {worst.direction.word} around the longest plateau",
+                round(stuck_mb_s, 2),
+                worst.traffic,
+                worst.traffic.start_s + plateau.burst * FIVE_MINUTES_S,
+                worst.traffic.start_s + plateau.end * FIVE_MINUTES_S,
             ),
-            Evidence(label=f"Baseline of {instance_type.id}", value=round(bytes_per_s_of_gbps(baseline) / 1e6, 2), unit="MB/s"),
+            ec2_network.baseline_of(instance_type),
             Evidence(label="Burst before it", value=round(burst_mb_s, 1), unit="MB/s"),
             Evidence(label="Stuck", value=round(slow_hours, 2), unit="hours"),
             Evidence(label="Variation while stuck", value=round(plateau.spread * 100, 2), unit="percent"),
@@ -260,7 +225,7 @@ def _flag(
         advice=(),
         gist=(instance_type.id, confirmed),
         caveats=_caveats(instance_type, ambiguous=ambiguous, confirmed=confirmed),
-        remedies=(_ways_out(instance, worst),),
+        remedies=(ec2_network.ways_out(instance, worst.traffic, plateau.burst_bytes_per_s, "If the slow hours hurt"),),
     )
 
 
@@ -276,66 +241,6 @@ def _caveats(instance_type: InstanceType, *, ambiguous: bool, confirmed: bool) -
             " a single flow: look closer."
         )
     return tuple(caveats)
-
-
-def _picture(stuck: Stuck) -> Series:
-    """Bytes a second by five minutes, from an hour before the burst's end to an hour after the plateau, a day at most."""
-    plateau, traffic = stuck.longest, stuck.traffic
-    start_s = traffic.start_s + plateau.burst * FIVE_MINUTES_S - HOUR_S
-    end_s = min(traffic.start_s + plateau.end * FIVE_MINUTES_S + HOUR_S, start_s + DAY_S)
-    part = traffic.between(start_s, end_s)
-    return Series.of(part.start_s, part.period_s, [None if isnan(v) else v / FIVE_MINUTES_S / 1e6 for v in part.values])
-
-
-def _ways_out(instance: Instance, stuck: Stuck) -> Remedy:
-    monthly_gib = sum(stuck.traffic.present) / GIB / (len(stuck.traffic) * FIVE_MINUTES_S / DAY_S) * DAYS_A_MONTH
-    return Remedy(
-        kind="network-transfer",
-        inputs={
-            "instance_type": instance.instance_type,
-            "needed_rate": f"{stuck.longest.burst_bytes_per_s:.0f}B/s",
-            "bytes": f"{monthly_gib:.3f}GiB",
-        },
-        advise=partial(_advice, instance, monthly_gib),
-    )
-
-
-def _advice(instance: Instance, monthly_gib: float, way: Alternative) -> Advice:
-    match way.id:
-        case "interface-endpoint":
-            return Advice(
-                action=way.id,
-                summary=(
-                    "If the traffic goes to an AWS service: an interface endpoint in one zone takes it past the instance"
-                    f" (priced with {monthly_gib:,.0f} GiB a month, as now)."
-                ),
-                changes=way.changes,
-                risk="Billed by the hour, zone and GiB; clients must resolve the endpoint's name.",
-                reversible=True,
-            )
-        case "gateway-endpoint":
-            return Advice(
-                action=way.id,
-                summary="If it goes to S3 from clients inside the VPC: a gateway endpoint is free, and they need no proxy.",
-                changes=way.changes,
-                risk="Of no use to on-premises clients: a gateway endpoint is reached only from inside its VPC.",
-                reversible=True,
-            )
-        case instance_type:
-            this = f"--region {instance.target.region} --instance-id"
-            these = f"{this}s {instance.id}"
-            return Advice(
-                action=f"change-instance-type-to-{instance_type}",
-                summary=f"If the slow hours hurt: {way.summary}.",
-                changes=way.changes,
-                risk="A stop and a start: minutes of downtime, and a new public address unless it is an Elastic IP.",
-                reversible=True,
-                command=(
-                    f"aws ec2 stop-instances {these} && aws ec2 wait instance-stopped {these}"
-                    f" && aws ec2 modify-instance-attribute {this} {instance.id} --instance-type Value={instance_type}"
-                    f" && aws ec2 start-instances {these}"
-                ),
-            )
 
 
 _TARGET = Target("123456789012", "ap-northeast-1")
@@ -415,6 +320,7 @@ DETECTOR = Detector(
     reads=(InstanceType,),
     reads_if_allowed=(AgentMetric,),
     judge=judge,
+    outranks=("ec2-network-over-baseline",),
     cases=(
         Case(
             title="a t3.micro proxy at 350 MB/s, and then at 8 for nine hours",
@@ -499,6 +405,14 @@ DETECTOR = Detector(
             records=_TYPES,
             metrics=_traffic(OUT, _last_day((350, 30), *((7.3, 5), (8.3, 5)) * 50)),
             expect=Fine,
+        ),
+        Case(
+            title="a demand that falls slowly through the baseline",
+            resource=_PROXY,
+            records=_TYPES,
+            metrics=_traffic(OUT, _last_day((16, 60), *((16 - 0.15 * step, 5) for step in range(100)))),
+            expect=Fine,
+            says="never stuck",
         ),
         Case(
             title="half the baseline each way: the directions do not add up",

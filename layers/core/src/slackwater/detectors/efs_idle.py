@@ -1,9 +1,10 @@
 """EFS file systems that no client reads or writes.
 
 ## What it finds
-A file system that has stood for at least a week, and whose last 30 days (or all its life, if that is shorter) show no
-connected client and no data read or written. CloudWatch must prove that it was watching: `StorageBytes` is published for
-every file system, used or not, so a day without it makes the answer unknown, not idle.
+A file system that has stood for at least a week, and that no client was connected to and nobody read or wrote for all of its
+life, or for as long as a job by the calendar may be silent: the last 36 days. CloudWatch must prove that it was watching:
+`StorageBytes` is published for every file system, used or not, so one of the last 30 days without it makes the answer
+unknown, not idle. Use on any of the 36 days is use; what CloudWatch lost before the last 30 only lowers the confidence.
 
 ## Why it matters
 EFS bills what is stored, for ever. Jobs that make a file system each and delete it at their end leave it behind when
@@ -11,9 +12,11 @@ their spot instance is killed ("Can Amazon EFS replace EBS?", 2025-02-19); nothi
 
 ## When it is wrong
 Data that is kept on purpose and read once a year looks the same: tag it `keep`. A job that runs less often than
-`quiet_days` is not seen. Bytes that move without any client are a backup, a replication or a lifecycle transition, and are
-not use; where they were written and no connection was published at all, the answer is unknown. CloudWatch may publish nothing
-instead of zeros while no client is connected: that counts as quiet if it is so all the time, with less confidence.
+`look_back_days` is not seen, and neither is the first run of a file system younger than that: the confidence is high only
+after a silence of 36 whole days. Bytes that move without any client are a backup, a replication, a lifecycle transition or AWS
+Transfer Family, and count as no client's; where they were written and no connection was published at all, the answer is
+unknown. CloudWatch may publish nothing instead of zeros while no client is connected: that counts as quiet if it is so all the
+time, with less confidence.
 
 ## What to do
 Ask the owner. Then back up, delete the mount targets, and delete the file system; or keep the data, in a colder class.
@@ -24,16 +27,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import takewhile
+from math import isnan
 from typing import Final
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
-from slackwater.model.money import difference, size_class
-from slackwater.model.ownership import managed_by
+from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import DAY_S, GIB, MIB
-from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.performance import efs
+from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.parts.efs_removal import SEE_THE_SAME, left, left_words, protecting_caveats, ways_out
 
 METERED = Metric("AWS/EFS", "MeteredIOBytes", "Sum", "bytes")
 STORED = Metric("AWS/EFS", "StorageBytes", "Average", "bytes")
@@ -44,14 +48,18 @@ WRITTEN = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
 SURELY_USED_BYTES: Final = GIB
 """More than this, beyond two full reads of what is stored, is no backup: such a file system is settled by one metric."""
 
-SURE_DAYS: Final = 30
-"""Shorter silence is never of high confidence, whatever the policy says: a monthly job needs this long to show."""
+SURE_DAYS: Final = 36
+"""Shorter silence is never of high confidence, whatever the policy says: "the first Monday of the month" comes up to 35 days
+after the last, and its job may start late."""
 
 
 class IdleLimits(Limits):
     """When silence counts."""
 
-    quiet_days: int = limit(30, unit="days", ge=7, le=450, why="covers a monthly job; CloudWatch keeps 455 days")
+    quiet_days: int = limit(30, unit="days", ge=7, le=450, why="watched without a gap; CloudWatch keeps 455 days")
+    look_back_days: int = limit(
+        36, unit="days", ge=7, le=450, why="any use counts: 35 days lie between two first Mondays, and a job may start late"
+    )
     minimum_age_days: int = limit(7, unit="days", ge=1, why="a new file system may wait for its first client")
 
 
@@ -76,111 +84,84 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     clients, read, written = (_need(file_system, metric, limits) for metric in (CLIENTS, READ, WRITTEN))
     if lacking := seen.lacking([stored, clients, read, written]):
         return Ask(lacking)
-    days = seen.finished(seen[stored], file_system.created_at)
-    if not len(days):
-        return Unknown("CloudWatch has not watched it for a whole day yet")
-    if days.missing:
-        return Unknown(f"StorageBytes has no point on {days.missing} of {len(days)} days: CloudWatch was not watching")
     if connected := sum(seen[clients].present):
-        return Fine(f"clients were connected for {connected:.0f} minutes in {limits.quiet_days} days")
-    bytes_read, bytes_written = sum(seen[read].present), sum(seen[written].present)
-    watched = seen.finished(seen[clients], file_system.created_at)
+        return Fine(f"clients were connected for {connected:.0f} minutes in {_look_back_days(limits)} days")
+    return _unused(file_system, seen, limits, stored, metered, clients, read, written)
+
+
+def _unused(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits, *needs: Need) -> Verdict:
+    """Whether nobody was there because nobody was seen, or because nobody was watching."""
+    stored, metered, clients, read, written = (seen.finished(seen[need], file_system.created_at) for need in needs)
+    if not len(stored):
+        return Unknown("CloudWatch has not watched it for a whole day yet")
+    recent = stored.since(stored.end_s - limits.quiet_days * DAY_S)
+    if recent.missing:
+        return Unknown(f"StorageBytes has no point on {recent.missing} of {len(recent)} days: CloudWatch was not watching")
+    watched = clients.since(recent.start_s)
     if watched.present and watched.missing:
         return Unknown(f"ClientConnections has zeros, but no point on {watched.missing} of {len(watched)} days")
+    bytes_read, bytes_written = (sum(seen[need].present) for need in needs[3:])
     if bytes_written and not watched.present:
         return Unknown("data was written while ClientConnections was not published: nobody knows by whom")
-    zeros_are_real = not any(
-        seen.finished(seen[need], file_system.created_at).missing for need in (metered, clients, read, written)
-    )
+    quiet_days = sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(stored.values)))
+    quiet_since_s = stored.end_s - quiet_days * DAY_S
+    zeros_are_real = not any(series.since(quiet_since_s).missing for series in (metered, clients, read, written))
     return _flag(
         file_system,
-        quiet_days=len(days),
-        metered=seen[metered],
+        quiet_days=quiet_days,
+        lost_days=stored.missing,
+        metered=seen[needs[1]],
         moved_bytes=bytes_read + bytes_written,
         zeros_are_real=zeros_are_real,
-        confidence="high" if len(days) >= SURE_DAYS and zeros_are_real and not bytes_read + bytes_written else "medium",
+        confidence="high" if quiet_days >= SURE_DAYS and zeros_are_real and not bytes_read + bytes_written else "medium",
     )
+
+
+def _look_back_days(limits: IdleLimits) -> int:
+    return max(limits.look_back_days, limits.quiet_days)
 
 
 def _need(file_system: EfsFileSystem, metric: Metric, limits: IdleLimits, *dimensions: tuple[str, str]) -> Need:
-    return metric.need(("FileSystemId", file_system.id), *dimensions, period_s=DAY_S, days=limits.quiet_days)
+    return metric.need(("FileSystemId", file_system.id), *dimensions, period_s=DAY_S, days=_look_back_days(limits))
 
 
 def _flag(
     file_system: EfsFileSystem,
     *,
     quiet_days: int,
+    lost_days: int,
     metered: Series,
     moved_bytes: float,
     zeros_are_real: bool,
     confidence: Confidence,
 ) -> Flagged:
-    zone = f"One Zone in {file_system.availability_zone}" if file_system.availability_zone else "Regional"
-    stored_gib = file_system.total_bytes / GIB
-    owner = managed_by(file_system.tags)
     caveats = []
     if moved_bytes:
         caveats.append(
-            f"{moved_bytes / MIB:,.1f} MiB moved without any client: probably AWS Backup, replication or a lifecycle"
-            " transition."
+            f"{moved_bytes / MIB:,.1f} MiB moved without any client: probably AWS Backup, replication, a lifecycle"
+            " transition or AWS Transfer Family."
         )
     if not zeros_are_real:
         caveats.append("CloudWatch published nothing instead of zeros; StorageBytes shows that it was watching.")
-    if owner:
-        caveats.append(f"It is managed by {owner}: change it there.")
+    if lost_days:
+        caveats.append(f"Before that CloudWatch has no point on {lost_days} days: a monthly job may have run then.")
     return Flagged(
-        summary=f"{stored_gib:,.1f} GiB ({zone}) and not one client in {quiet_days} days",
+        summary=f"{left_words(file_system)} and not one client in {quiet_days} days",
         confidence=confidence,
         evidence=(
             Evidence(label="Days without a client or data I/O", value=quiet_days, unit="days"),
-            Evidence(label="Stored", value=round(stored_gib, 3), unit="GiB"),
-            Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
             Evidence(
                 label="Metered I/O by day",
                 value=sum(metered.present) if metered.present else "no points published",
                 unit="bytes" if metered.present else "words",
                 series=metered,
             ),
-            Evidence(label="Created", value=f"{file_system.created_at:%Y-%m-%d}", unit="date"),
+            *left(file_system),
         ),
-        advice=_advice(file_system),
+        advice=ways_out(file_system),
         gist=(file_system.mount_targets > 0, size_class(file_system.total_bytes)),
-        caveats=tuple(caveats),
+        caveats=(*caveats, *protecting_caveats(file_system)),
     )
-
-
-def _advice(file_system: EfsFileSystem) -> tuple[Advice, ...]:
-    target = file_system.target
-    delete = Advice(
-        action="back-up-and-delete",
-        summary=(
-            "Ask the owner. Take an AWS Backup recovery point; once it is completed delete the mount targets, wait until"
-            " they are gone, and delete the file system."
-        ),
-        changes=efs.monthly_units(file_system),
-        risk="The recovery point is billed until it expires; a restore gets a new file system id.",
-        reversible=True,
-        command=(
-            f"aws backup start-backup-job --region {target.region} --backup-vault-name Default --resource-arn {file_system.arn}"
-            f" --iam-role-arn arn:{target.partition}:iam::{target.account}:role/service-role/AWSBackupDefaultServiceRole"
-        ),
-    )
-    stored = file_system.stored_bytes
-    if not stored.get("Standard"):
-        return (delete,)
-    tiered = replace(file_system, stored_bytes={**stored, "Standard": 0, "IA": stored.get("IA", 0) + stored["Standard"]})
-    colder = Advice(
-        action="tier-to-infrequent-access",
-        summary="Keep the data, and let files that nobody read for 30 days move to Infrequent Access.",
-        changes=difference(efs.monthly_units(file_system), efs.monthly_units(tiered)),
-        risk="Reading it back is charged by the GiB; a bursting file system's baseline shrinks with its Standard data.",
-        reversible=True,
-        command=(
-            f"aws efs put-lifecycle-configuration --file-system-id {file_system.id} --region {target.region}"
-            " --lifecycle-policies TransitionToIA=AFTER_30_DAYS"
-        ),
-    )
-    return delete, colder
 
 
 _OLD = EfsFileSystem(
@@ -198,9 +179,21 @@ _OLD = EfsFileSystem(
     mount_targets=1,
     is_replica=False,
 )
-_WATCHED: Mapping[tuple[Metric, int], Sequence[float | None]] = {(STORED, DAY_S): [32.0 * GIB] * 31}
-_SILENT: Final = {**_WATCHED, **{(metric, DAY_S): [0.0] * 31 for metric in (METERED, CLIENTS, READ, WRITTEN)}}
-_ONE_NIGHT = [0.0] * 12 + [90.0] + [0.0] * 18
+_DAYS: Final = 37
+"""36 days that are over, and today."""
+_WATCHED: Mapping[tuple[Metric, int], Sequence[float | None]] = {(STORED, DAY_S): [32.0 * GIB] * _DAYS}
+_SILENT: Final = {**_WATCHED, **{(metric, DAY_S): [0.0] * _DAYS for metric in (METERED, CLIENTS, READ, WRITTEN)}}
+
+
+def _on(days_ago: int, value: float | None, rest: float = 0.0) -> list[float | None]:
+    """A series that is different on one day."""
+    return [value if day == days_ago else rest for day in reversed(range(_DAYS))]
+
+
+def _used(days_ago: int) -> dict[tuple[Metric, int], Sequence[float | None]]:
+    """Three clients for half an hour, on one day."""
+    return {**_SILENT, (CLIENTS, DAY_S): _on(days_ago, 90.0), (READ, DAY_S): _on(days_ago, 90.0 * MIB)}
+
 
 DETECTOR = Detector(
     title="EFS file system that nobody uses",
@@ -209,54 +202,75 @@ DETECTOR = Detector(
     limits=IdleLimits,
     reads=(EfsReplication,),
     judge=judge,
+    outranks=SEE_THE_SAME,
     cases=(
-        Case(title="a month of zeros", resource=_OLD, metrics=_SILENT, expect=Flagged, says="not one client in 30 days"),
+        Case(title="a month of zeros", resource=_OLD, metrics=_SILENT, expect=Flagged, says="not one client in 36 days"),
         Case(title="a month of silence, while it was watched", resource=_OLD, metrics=_WATCHED, expect=Flagged),
+        Case(
+            title="a month of zeros, and before it a day on which nobody watched",
+            resource=_OLD,
+            metrics={**_SILENT, (STORED, DAY_S): _on(33, None, rest=32.0 * GIB)},
+            expect=Flagged,
+            says="in 32 days",
+        ),
         Case(title="no metric at all", resource=_OLD, expect=Unknown, says="was not watching"),
         Case(
             title="a day on which nobody watched",
             resource=_OLD,
-            metrics={**_SILENT, (STORED, DAY_S): [32.0 * GIB] * 20 + [None] + [32.0 * GIB] * 10},
+            metrics={**_SILENT, (STORED, DAY_S): _on(30, None, rest=32.0 * GIB)},
             expect=Unknown,
             says="1 of 30 days",
         ),
         Case(
             title="a job that runs once a month",
             resource=_OLD,
-            metrics={**_SILENT, (CLIENTS, DAY_S): _ONE_NIGHT, (READ, DAY_S): [MIB * n for n in _ONE_NIGHT]},
+            metrics=_used(18),
             expect=Fine,
             says="clients were connected",
         ),
         Case(
+            title="a job that runs on the first Monday of the month, and will again today",
+            resource=_OLD,
+            metrics=_used(35),
+            expect=Fine,
+            says="in 36 days",
+        ),
+        Case(
+            title="the same, and it starts after midnight",
+            resource=_OLD,
+            metrics=_used(36),
+            expect=Fine,
+        ),
+        Case(
             title="a client that came this morning",
             resource=_OLD,
-            metrics={**_SILENT, (CLIENTS, DAY_S): [0.0] * 30 + [5.0]},
+            metrics={**_SILENT, (CLIENTS, DAY_S): _on(0, 5.0)},
             expect=Fine,
         ),
         Case(
             title="a backup reads it every night, and nobody else",
             resource=_OLD,
-            metrics={**_SILENT, (READ, DAY_S): [5.0 * MIB] * 31, (METERED, DAY_S): [2.0 * MIB] * 31},
+            metrics={**_SILENT, (READ, DAY_S): [5.0 * MIB] * _DAYS, (METERED, DAY_S): [2.0 * MIB] * _DAYS},
             expect=Flagged,
         ),
         Case(
             title="something writes, and connections are not published",
             resource=_OLD,
-            metrics={**_WATCHED, (WRITTEN, DAY_S): [5.0 * MIB] * 31},
+            metrics={**_WATCHED, (WRITTEN, DAY_S): [5.0 * MIB] * _DAYS},
             expect=Unknown,
             says="nobody knows by whom",
         ),
         Case(
             title="connections are zero, but for a day without a point",
             resource=_OLD,
-            metrics={**_SILENT, (CLIENTS, DAY_S): [None if n else 0.0 for n in _ONE_NIGHT]},
+            metrics={**_SILENT, (CLIENTS, DAY_S): _on(18, None)},
             expect=Unknown,
             says="no point on 1 of 30 days",
         ),
         Case(
             title="far more traffic than a backup makes",
             resource=_OLD,
-            metrics={**_WATCHED, (METERED, DAY_S): [100.0 * GIB] * 31},
+            metrics={**_WATCHED, (METERED, DAY_S): [100.0 * GIB] * _DAYS},
             expect=Fine,
             says="more than a backup",
         ),
@@ -273,6 +287,12 @@ DETECTOR = Detector(
             metrics=_SILENT,
             expect=Flagged,
             says="13 days",
+        ),
+        Case(
+            title="used on the day it was made, five weeks ago",
+            resource=replace(_OLD, created_at=CASE_NOW - timedelta(days=34)),
+            metrics=_used(34),
+            expect=Fine,
         ),
         Case(title="being deleted", resource=replace(_OLD, state="deleting"), metrics=_SILENT, expect=Fine, says="deleting"),
         Case(title="a replica", resource=replace(_OLD, is_replica=True), metrics=_SILENT, expect=Fine, says="replication"),

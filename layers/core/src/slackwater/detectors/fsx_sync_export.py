@@ -3,15 +3,17 @@
 ## What it finds
 A volume with an NFS export that is `sync` (FSx's default: `async` is not among the options), into which its clients wrote at
 least 100 small writes a second (64 KiB or less on average) for half an hour or more of the last 14 days, while the disks
-were less than half busy. Then it is not the disk that is slow: each write waits to be acknowledged by stable storage.
+were less than half busy, at a rate that stuck to a ceiling. Then it is not the disk that is slow: each write waits to be
+acknowledged by stable storage, and so many waits fit into a second.
 
 ## Why it matters
 IOPS and throughput bought for such a file system change nothing: 342 operations a second at 192 IOPS, 327 at 960; with
 `async` 3,768 ("Sharing WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
-The rate may be all that the application wants to write: ask whether anybody waits. Writes by other volumes of the same file
-system share its disks; minutes in which those were busy do not count.
+The rate may be all that the application wants to write: demand rises and falls, and a rate that does is not found, but a
+steady demand looks the same as a wait; ask whether anybody waits. Writes by other volumes of the same file system share its
+disks; minutes in which those were busy do not count.
 
 ## What to do
 First at the clients, which costs nothing: more writers side by side, larger writes, `nconnect`, fewer fsyncs. Then, only for
@@ -25,6 +27,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import groupby
 from math import isnan
 from typing import Final
 
@@ -53,6 +56,9 @@ class SyncExportLimits(Limits):
     busy_minutes: int = limit(30, unit="minutes", ge=5, le=1440, why="six five-minute points: not one deployment's hiccup")
     disk_percent: float = limit(
         50, unit="percent", gt=0, le=100, why="AWS advises to stay below; above, the disk may be the limit"
+    )
+    ceiling_percent: float = limit(
+        10, unit="percent", gt=0, le=50, why="latency hardly varies over five minutes of writes; demand does"
     )
 
 
@@ -100,11 +106,38 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     at_rest = [i for i in seen_disk if not any(series.values[i] >= limits.disk_percent for series in busy)]
     if len(at_rest) < points_wanted:
         return Fine("its disks were busy: they are the limit, not the export")
-    return _flag(volume, waiting, writes, written, busy, at_rest, seen)
+    waited = _at_a_ceiling(writes, at_rest, one_point, limits.ceiling_percent / 100)
+    if len(waited) < points_wanted:
+        return Fine("its writes rose and fell with the demand: nothing held them at a ceiling")
+    return _flag(volume, waiting, writes, written, busy, waited, seen)
 
 
 def _dimensions(volume: FsxVolume) -> tuple[tuple[str, str], ...]:
     return ("FileSystemId", volume.file_system_id), ("VolumeId", volume.id)
+
+
+MOST: Final = 0.6
+"""Of the points of a run, so many lie at its ceiling; the others are its start, its end and noise."""
+
+
+def _at_a_ceiling(writes: Series, at_rest: list[int], one_point: float, width: float) -> list[int]:
+    """Those of `at_rest` in runs whose rate mostly lies within `width` of the run's own ceiling.
+
+    A run goes on while at least half as much is written as counts, so that a demand that rises and falls shows its slopes.
+    """
+    counted = set(at_rest)
+    busy = (i for i, count in enumerate(writes.values) if not count < one_point / 2)  # a missing point ends no run
+    found: list[int] = []
+    for _, grouped in groupby(enumerate(busy), key=lambda at: at[1] - at[0]):
+        run = [i for _, i in grouped if not isnan(writes.values[i])]
+        if not run:
+            continue
+        rates = sorted(writes.values[i] for i in run)
+        ceiling = rates[round(0.9 * (len(rates) - 1))]
+        near = [i for i in run if abs(writes.values[i] / ceiling - 1) <= width]
+        if len(near) >= MOST * len(run):
+            found += [i for i in near if i in counted]
+    return found
 
 
 def _flag(
@@ -142,6 +175,7 @@ def _flag(
         evidence=tuple(evidence),
         advice=(AT_THE_CLIENTS,),
         gist=tuple(sorted(entry.clients for entry in waiting)),
+        covers=(volume.file_system_id,),
         caveats=(
             nfs.ASYNC_CAVEAT,
             "More IOPS or throughput will not help while the export is sync.",
@@ -234,12 +268,24 @@ def _writing(per_s: float, kib: float, disk_percent: float | None) -> Mapping[tu
     }
 
 
+def _over_the_day() -> Mapping[tuple[Metric, int], Sequence[float | None]]:
+    """From 100 to 400 writes a second and back, every day."""
+    day = [300 * (100 + 300 * (1 - abs(i - 144) / 144)) for i in range(288)] * 14
+    return {
+        (WRITES, HOUR_S): [sum(day[i : i + 12]) for i in range(0, len(day), 12)],
+        (WRITES, FIVE_MINUTES_S): day,
+        (WRITTEN, FIVE_MINUTES_S): [n * 4 * KIB for n in day],
+        **{(metric, FIVE_MINUTES_S): [8.0] * len(day) for metric in BUSY},
+    }
+
+
 DETECTOR = Detector(
     title="FSx for OpenZFS export that makes small writes wait",
     kind="performance",
     resource=FsxVolume,
     limits=SyncExportLimits,
     reads_if_allowed=(FsxFileSystem,),
+    outranks=("fsx-surplus-iops", "fsx-surplus-throughput"),
     judge=judge,
     cases=(
         Case(
@@ -255,6 +301,13 @@ DETECTOR = Detector(
             metrics=_writing(342, 4, 8),
             expect=Flagged,
             says="clients 10.0.0.0/16 made",
+        ),
+        Case(
+            title="many writers, each at its own pace, over the day",
+            resource=_VOLUME,
+            metrics=_over_the_day(),
+            expect=Fine,
+            says="rose and fell",
         ),
         Case(title="async", resource=replace(_VOLUME, nfs_export=(_ASYNC,)), expect=Fine, says="async"),
         Case(title="hardly any writes", resource=_VOLUME, metrics=_writing(1, 4, 3), expect=Fine, says="hardly"),

@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from slackwater.model.estimates import (
     MICRO_USD,
+    Alternative,
     Answer,
     Estimate,
     Figure,
@@ -28,7 +29,7 @@ from slackwater.model.estimates import (
     of,
     usd_words,
 )
-from slackwater.model.money import Change, amount, ebs_storage, efs_storage
+from slackwater.model.money import Change, amount, difference, ebs_storage, efs_storage
 from slackwater.model.quantities import DURATION, Size, duration_words, size_words
 from slackwater.model.units import GIB, HOUR_S, MINUTE_S
 
@@ -127,7 +128,8 @@ def work(inputs: EfsVsEbs, known: Known) -> Answer[Costs]:
         raise InputError("allocated", "no volume is smaller than 1GiB")
     efs_item = efs_storage("Standard", one_zone=inputs.efs == "one-zone", elastic=False)
     ebs_item = ebs_storage(inputs.ebs)
-    efs_usd = known.usd(Change(efs_item, use.mean_gib * use.hours / known.hours_per_month))
+    on_efs = Change(efs_item, use.mean_gib * use.hours / known.hours_per_month)
+    efs_usd = known.usd(on_efs)
     ebs_gib_usd = known.usd(Change(ebs_item, ebs_hours / known.hours_per_month))
     ebs_usd = None if allocated is None or ebs_gib_usd is None else allocated * ebs_gib_usd
     even = float(efs_usd / ebs_gib_usd) if efs_usd is not None and ebs_gib_usd else None
@@ -150,7 +152,19 @@ def work(inputs: EfsVsEbs, known: Known) -> Answer[Costs]:
         result=result,
         assumptions=tuple(_assumptions(inputs, known)),
         sources=("Amazon EFS pricing", "Amazon EBS pricing", 'Amazon EFS User Guide, "Metering"', REPORT),
+        alternatives=tuple(_volume(inputs, result, on_efs, ebs_hours / known.hours_per_month)),
     )
+
+
+def _volume(inputs: EfsVsEbs, result: Costs, on_efs: Change, ebs_months: Decimal) -> Iterator[Alternative]:
+    """The volume in place of EFS, where its size was named."""
+    if result.allocated_gib is not None:
+        yield Alternative(
+            id=inputs.ebs,
+            summary=f"A {inputs.ebs} volume of {result.allocated_gib:,} GiB for {size_words(result.used_most_gib * GIB)}",
+            solves=bool(result.allocated_suffices),
+            changes=difference((on_efs,), (Change(ebs_storage(inputs.ebs), result.allocated_gib * ebs_months),)),
+        )
 
 
 def _use(inputs: EfsVsEbs, known: Known) -> _Use:

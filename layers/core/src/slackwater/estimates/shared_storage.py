@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from slackwater.model.estimates import Answer, Estimate, InputError, Inputs, Known, Result, Usd, of, usd_words
+from slackwater.model.estimates import Alternative, Answer, Estimate, InputError, Inputs, Known, Result, Usd, of, usd_words
 from slackwater.model.money import Change, amount, efs_storage
 from slackwater.model.quantities import Rate, Size, size_words
 from slackwater.model.units import GIB, HOUR_S, KIB
@@ -152,6 +152,17 @@ def work(inputs: SharedStorage, known: Known) -> Answer[SharedStorageChoice]:
             'Amazon FSx for NetApp ONTAP User Guide, "File system storage capacity and IOPS"',
             'Amazon FSx API Reference, "CreateFileSystem"',
         ),
+        alternatives=tuple(_alternative(service, offer, priced[service]) for service, offer in offers.items()),
+    )
+
+
+def _alternative(service: Service, offer: Offer, priced: _Priced) -> Alternative:
+    words = f"{NAMES[service]} does not fit: {offer.why_not}" if offer.why_not else f"{NAMES[service]}: {offer.configuration}"
+    return Alternative(
+        id=service,
+        summary=f"{words}; {priced.note}" if offer.fits and priced.note else words,
+        solves=offer.fits,
+        changes=None if priced.units is None else tuple(Change(unit.item, -unit.quantity) for unit in priced.units),
     )
 
 

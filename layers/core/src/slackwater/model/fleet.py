@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
-from slackwater.model.resources import Instance, Record, Volume
+from slackwater.model.resources import DiskMetric, Instance, Record, Volume
 
 
 class Fleet:
@@ -24,6 +25,29 @@ class Fleet:
     def get[R: Record](self, kind: type[R], id: str) -> R | None:
         """The record with this id, or None. None means "does not exist" only if the kind is readable."""
         return self._by_kind.get(kind, {}).get(id)  # type: ignore[return-value]
+
+    def volumes_of(self, instance_id: str) -> Sequence[Volume]:
+        """The volumes that an instance carries."""
+        return self._volumes.get(instance_id, ())
+
+    @cached_property
+    def _volumes(self) -> Mapping[str, Sequence[Volume]]:
+        found: dict[str, list[Volume]] = {}
+        for volume in self.all(Volume):
+            for attachment in volume.attachments:
+                found.setdefault(attachment.instance_id, []).append(volume)
+        return found
+
+    def disks_of(self, instance_id: str) -> Sequence[DiskMetric]:
+        """The file systems that an instance's agent tells of."""
+        return self._disks.get(instance_id, ())
+
+    @cached_property
+    def _disks(self) -> Mapping[str, Sequence[DiskMetric]]:
+        found: dict[str, list[DiskMetric]] = {}
+        for disk in self.all(DiskMetric):
+            found.setdefault(disk.instance_id, []).append(disk)
+        return found
 
 
 def is_root(volume: Volume, fleet: Fleet) -> bool | None:

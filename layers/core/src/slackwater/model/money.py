@@ -74,6 +74,9 @@ def efs_storage(storage_class: EfsStorageClass, *, one_zone: bool, elastic: bool
 EFS_PROVISIONED_THROUGHPUT: Final = PriceItem("efs.provisioned.throughput", "MiB/s-month")
 EFS_ELASTIC_READ: Final = PriceItem("efs.elastic.read", "GiB")
 EFS_ELASTIC_WRITE: Final = PriceItem("efs.elastic.write", "GiB")
+EFS_IA_READ: Final = PriceItem("efs.ia.read", "GiB")
+EFS_IA_TIERING: Final = PriceItem("efs.ia.tiering", "GiB")
+"""What moves between Standard and Infrequent Access, either way."""
 
 
 def fsx_storage(file_system_type: str, deployment_type: str) -> PriceItem:
@@ -98,6 +101,11 @@ def _fsx(file_system_type: str, deployment_type: str) -> str:
 def ec2_hour(instance_type: str) -> PriceItem:
     """One hour of a Linux on-demand instance."""
     return PriceItem(f"ec2.{instance_type}.hour", "hour")
+
+
+def ec2_cpu_credits(family: str) -> PriceItem:
+    """One vCPU-hour of surplus CPU credits of a T family such as `t3` (Linux)."""
+    return PriceItem(f"ec2.{family}.cpu-credits", "vCPU-hour")
 
 
 VPC_ENDPOINT_HOUR: Final = PriceItem("vpc.interface-endpoint.hour", "hour")

@@ -13,9 +13,12 @@ KUBERNETES_KEYS: Final = (
 )
 """Tags that the in-tree provisioner, the EBS CSI driver and the EFS CSI driver put on what they create."""
 
+SAGEMAKER_KEY: Final = "ManagedByAmazonSageMakerResource"
+"""On an EFS file system that SageMaker made, and does not delete with its domain; holds the domain's ARN."""
+
 
 def managed_by(tags: Mapping[str, str] | None) -> str | None:
-    """`Kubernetes (claim shop/db)`, `CloudFormation stack x`, `Auto Scaling group y`, or None."""
+    """`Kubernetes (claim shop/db)`, `CloudFormation stack x`, `Auto Scaling group y`, `SageMaker domain z`, or None."""
     tags = tags or {}
     if any(key in tags for key in KUBERNETES_KEYS) or any(key.startswith("kubernetes.io/cluster/") for key in tags):
         claim = tags.get("kubernetes.io/created-for/pvc/name")
@@ -25,4 +28,6 @@ def managed_by(tags: Mapping[str, str] | None) -> str | None:
         return f"CloudFormation stack {stack}"
     if group := tags.get("aws:autoscaling:groupName"):
         return f"Auto Scaling group {group}"
+    if domain := tags.get(SAGEMAKER_KEY):
+        return f"SageMaker domain {domain.rpartition('/')[2]}"
     return None

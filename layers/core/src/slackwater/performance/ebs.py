@@ -7,7 +7,7 @@ EBS-optimized instance types". EBS states throughput in MiB/s, and EC2 bandwidth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby
@@ -199,9 +199,27 @@ def included_mib_s(volume_type: str, iops: int) -> float:
             return GP3_INCLUDED_MIB_S
 
 
+def least_iops(volume_type: str, mib_s: float) -> int:
+    """The fewest IOPS with which a gp3, io1 or io2 volume may have this throughput."""
+    least = VOLUME_TYPES[volume_type].iops[0]
+    match volume_type:
+        case "gp3":
+            return max(least, ceil(mib_s / GP3_MIB_S_PER_IOPS))
+        case "io1":
+            return least if mib_s <= IO1_FLAT_MIB_S else ceil(mib_s * KIB / IO1_KIB_PER_IOPS)
+        case _:
+            return max(least, ceil(mib_s / IO2_MIB_S_PER_IOPS))
+
+
 def sized_limits(volume_type: str, size_gib: int) -> Allowance | None:
     """The most that a volume has whose IOPS follow from its size, its burst; None where they are provisioned, or vary."""
     return volume_limits(volume_type, size_gib).burst if volume_type in {"gp2", *HDD_MIB_S} else None
+
+
+def st1_gib_for(mib_s: float) -> int:
+    """The smallest st1 volume whose baseline is as high, GiB; at most 500 MiB/s."""
+    per_tib, _ = HDD_MIB_S["st1"][0]
+    return max(VOLUME_TYPES["st1"].gib[0], ceil(mib_s / per_tib * TIB / GIB))
 
 
 def gp3_most_mib_s(iops: int) -> float:
@@ -219,6 +237,31 @@ def instance_limits(instance_type: InstanceType, volume_type: str) -> InstanceLi
         most = Allowance(included_mib_s(volume_type, XEN_PROVISIONED_IOPS) * MIB, XEN_PROVISIONED_IOPS)
         baseline, burst = baseline.within(most), burst.within(most)
     return InstanceLimits(baseline=baseline, burst=burst)
+
+
+def most_of(volume: Volume) -> Allowance:
+    """The most that a volume can ever do, its burst included; without bound where that is not known."""
+    kind = VOLUME_TYPES.get(volume.volume_type)
+    if kind is None:
+        return UNBOUND.burst
+    if volume.volume_type == "standard":
+        return Allowance(kind.most_mib_s * MIB, kind.iops[1])
+    if volume.volume_type == "gp3":
+        return Allowance((volume.throughput_mib_s or kind.most_mib_s) * MIB, volume.iops or kind.iops[1])
+    iops = (volume.iops or kind.iops[1]) if kind.iops_per_gib else None
+    return volume_limits(volume.volume_type, volume.size_gib, iops).burst
+
+
+def can_burst(instance_type: InstanceType) -> bool:
+    """Whether an instance's EBS bandwidth or IOPS go above their baseline, for half an hour."""
+    limits = instance_limits(instance_type, "gp3")
+    return limits is not None and limits.burst != limits.baseline
+
+
+def smallest_that_carries(types: Iterable[InstanceType], needed: Allowance) -> InstanceType | None:
+    """The type with the lowest baseline EBS bandwidth that carries a demand without a burst."""
+    carrying = [one for one in types if (limits := instance_limits(one, "gp3")) and limits.baseline.within(needed) == needed]
+    return min(carrying, key=lambda one: (one.ebs_baseline_mbps, one.vcpus, one.id), default=None)
 
 
 def _allowance(mbps: float | None, iops: int | None) -> Allowance | None:
@@ -256,9 +299,29 @@ def _phases(left: float, operation_bytes: float, volume: VolumeLimits, instance:
         balance *= 1 - seconds / dry_s
 
 
+def with_headroom(peak: float, headroom_percent: float) -> int:
+    """The least whole number that keeps `headroom_percent` above a peak."""
+    return ceil(round(peak * (1 + headroom_percent / 100), 6))  # 1.1 times 100 is not 111
+
+
 def gp3_throughput_for(peak_mib_s: float, headroom_percent: float) -> int:
     """The smallest gp3 throughput setting (whole MiB/s) that keeps `headroom_percent` above a peak."""
-    return max(GP3_INCLUDED_MIB_S, ceil(peak_mib_s * (1 + headroom_percent / 100)))
+    return max(GP3_INCLUDED_MIB_S, with_headroom(peak_mib_s, headroom_percent))
+
+
+@dataclass(frozen=True, slots=True)
+class Gp3:
+    """What a gp3 volume is set to."""
+
+    iops: int
+    mib_s: int
+
+
+def gp3_for(size_gib: int, iops: float, mib_s: float) -> Gp3 | None:
+    """The cheapest gp3 setting with at least these IOPS and MiB/s; None where gp3 of this size has none."""
+    kind, throughput = VOLUME_TYPES["gp3"], max(GP3_INCLUDED_MIB_S, ceil(mib_s))
+    wanted = max(least_iops("gp3", throughput), ceil(iops))
+    return Gp3(wanted, throughput) if wanted <= kind.most_iops(size_gib) and throughput <= kind.most_mib_s else None
 
 
 def monthly_units(volume: Volume) -> tuple[Change, ...]:

@@ -6,7 +6,7 @@ performance mode. `standard_bytes` is what is stored in Standard: colder classes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil, floor
@@ -87,6 +87,19 @@ def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_
     lost = daily_bytes - earned_bytes_per_s * DAY_S
     left = credits_bytes - (daily_bytes - earned_bytes_per_s * job_s)
     return max(0, floor(left / lost) + 1) if lost > 0 else None
+
+
+def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_bytes: float, held_bytes: float) -> float:
+    """The least credits that are left while so much is metered in each period, from those held at first; 0 where they run out.
+
+    They are earned in the pessimistic reading, by size alone.
+    """
+    most, earned = full_credits_bytes(standard_bytes), earned_bytes_per_s(standard_bytes) * period_s
+    balance = lowest = min(most, held_bytes)
+    for used in metered_bytes:
+        balance = min(most, balance + earned - used)
+        lowest = min(lowest, balance)
+    return max(0.0, lowest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +209,25 @@ def elastic_units(read_bytes: float, write_bytes: float, operation_bytes: float 
         Change(EFS_ELASTIC_READ, amount(read_bytes * factor / GIB)),
         Change(EFS_ELASTIC_WRITE, amount(write_bytes * factor / GIB)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Bytes of one kind that moved, and in how many operations; `least_bytes` is what each is billed for at least."""
+
+    size_bytes: float
+    operations: float
+    least_bytes: int = LEAST_DATA_BYTES
+
+    @property
+    def billed_at_least(self) -> float:
+        """What Elastic throughput bills for them: as much as this where all operations are alike."""
+        return max(self.size_bytes, self.operations * self.least_bytes)
+
+    @property
+    def billed_at_most(self) -> float:
+        """The same, whatever their sizes: none is billed for more than its own and the least together."""
+        return self.size_bytes + self.operations * self.least_bytes
 
 
 def provisioned_units(provisioned_mib_s: float, standard_bytes: float) -> Change:
@@ -373,6 +405,24 @@ def _fit(
                 " times as much is read"
             )
     return Fit(allowed=allowed, units=units, too_fast=tuple(too_fast), credits_last_s=last_s, runs_dry=runs_dry, note=note)
+
+
+def bursts(file_system: EfsFileSystem) -> bool:
+    """True where it lives on credits: in bursting mode, or with less provisioned than its size earns."""
+    if file_system.throughput_mode == "provisioned" and file_system.provisioned_mib_s:
+        return is_bursting(file_system.provisioned_mib_s * MIB, file_system.stored_bytes.get("Standard", 0))
+    return file_system.throughput_mode == "bursting"
+
+
+def metered_ceiling(mode: EfsMode, file_system: EfsFileSystem, provisioned_mib_s: float = 0) -> float:
+    """What is metered at most, in bytes a second, if this file system is in that mode; with credits where it bursts."""
+    return allows(
+        mode,
+        file_system.target.region,
+        one_zone=file_system.availability_zone is not None,
+        standard_bytes=file_system.stored_bytes.get("Standard", 0),
+        provisioned_bytes_per_s=provisioned_mib_s * MIB,
+    ).write
 
 
 def _times(share: float) -> str:

@@ -14,6 +14,7 @@ from math import ceil
 from typing import Final
 
 from slackwater.model.money import Change, fsx_iops, fsx_storage, fsx_throughput
+from slackwater.model.resources import FsxFileSystem
 from slackwater.model.units import GIB
 
 MB: Final = 10**6
@@ -46,6 +47,8 @@ class Deployment:
     max_iops_per_gib: int
     iops_per_mb_s: float = 0
     """How many IOPS the disks need for each MB/s that they move."""
+    bursts_below_mb_s: int
+    """A smaller file server is faster while it has credits, and publishes their balance."""
 
     @property
     def max_iops(self) -> int:
@@ -66,13 +69,29 @@ class Provisioned:
     def monthly_units(self) -> tuple[Change, ...]:
         """Everything it is billed for: storage, throughput from the first MB/s on, and IOPS above the included."""
         kind = self.deployment.file_system_type, self.deployment.deployment_type
-        paid_iops = max(0, self.iops - INCLUDED_IOPS_PER_GIB * self.storage_gib)
-        units = (
-            Change(fsx_storage(*kind), Decimal(self.storage_gib)),
-            Change(fsx_throughput(*kind), Decimal(self.throughput_mb_s)),
-            Change(fsx_iops(*kind), Decimal(paid_iops)),
-        )
-        return tuple(unit for unit in units if unit.quantity)
+        return _units(kind, self.storage_gib, self.throughput_mb_s, self.iops)
+
+
+def monthly_units(file_system: FsxFileSystem) -> tuple[Change, ...] | None:
+    """Everything that an OpenZFS or ONTAP file system on SSD is billed for, but for ONTAP's capacity pool and for backups.
+
+    None of the other types, and of Intelligent-Tiering, which are billed otherwise.
+    """
+    if file_system.file_system_type not in ("OPENZFS", "ONTAP") or file_system.storage_type != "SSD":
+        return None
+    if file_system.throughput_mb_s is None:
+        return None
+    kind = file_system.file_system_type, file_system.deployment_type
+    return _units(kind, file_system.storage_gib, file_system.throughput_mb_s, file_system.iops or 0)
+
+
+def _units(kind: tuple[str, str], storage_gib: int, throughput_mb_s: int, iops: int) -> tuple[Change, ...]:
+    units = (
+        Change(fsx_storage(*kind), Decimal(storage_gib)),
+        Change(fsx_throughput(*kind), Decimal(throughput_mb_s)),
+        Change(fsx_iops(*kind), Decimal(max(0, iops - INCLUDED_IOPS_PER_GIB * storage_gib))),
+    )
+    return tuple(unit for unit in units if unit.quantity)
 
 
 def smallest(deployment: Deployment, *, stored_bytes: float, bytes_per_s: float = 0, iops: int = 0) -> Provisioned | None:
@@ -123,10 +142,11 @@ _OPENZFS_SECOND_GENERATION: Final = tuple(
         (7_680, 300_000),
     )
 )
+_OPENZFS_LARGEST: Final = FileServer(10_240, 10_240, 400_000)
 _OPENZFS_LARGEST_MULTI_AZ: Final = FileServer(10_240, 7_500, 400_000)
 
 
-def _openzfs(deployment_type: str, file_servers: tuple[FileServer, ...]) -> Deployment:
+def _openzfs(deployment_type: str, file_servers: tuple[FileServer, ...], bursts_below_mb_s: int) -> Deployment:
     return Deployment(
         file_system_type="OPENZFS",
         deployment_type=deployment_type,
@@ -134,12 +154,16 @@ def _openzfs(deployment_type: str, file_servers: tuple[FileServer, ...]) -> Depl
         min_gib=64,
         max_gib=524_288,
         max_iops_per_gib=1_000,
+        bursts_below_mb_s=bursts_below_mb_s,
     )
 
 
 OPENZFS: Final[Mapping[str, Deployment]] = {
-    "SINGLE_AZ_1": _openzfs("SINGLE_AZ_1", _OPENZFS_FIRST_GENERATION),
-    "MULTI_AZ_1": _openzfs("MULTI_AZ_1", (*_OPENZFS_SECOND_GENERATION, _OPENZFS_LARGEST_MULTI_AZ)),
+    "SINGLE_AZ_1": _openzfs("SINGLE_AZ_1", _OPENZFS_FIRST_GENERATION, 1_024),
+    "SINGLE_AZ_HA_1": _openzfs("SINGLE_AZ_HA_1", _OPENZFS_FIRST_GENERATION[1:], 1_024),
+    "SINGLE_AZ_2": _openzfs("SINGLE_AZ_2", (*_OPENZFS_SECOND_GENERATION, _OPENZFS_LARGEST), 2_560),
+    "SINGLE_AZ_HA_2": _openzfs("SINGLE_AZ_HA_2", (*_OPENZFS_SECOND_GENERATION, _OPENZFS_LARGEST), 2_560),
+    "MULTI_AZ_1": _openzfs("MULTI_AZ_1", (*_OPENZFS_SECOND_GENERATION, _OPENZFS_LARGEST_MULTI_AZ), 2_560),
 }
 """By deployment type, as in most Regions: in some, 1,000 IOPS per GiB are 50, and Multi-AZ has fewer IOPS and ends at 5,120."""
 
@@ -186,4 +210,15 @@ def ontap(deployment_type: str, region: str) -> Deployment:
         max_gib=196_608,
         max_iops_per_gib=50,
         iops_per_mb_s=3_072 / 768,
+        bursts_below_mb_s=512,
     )
+
+
+def deployment(file_system: FsxFileSystem) -> Deployment | None:
+    """What could be provisioned instead, of the same kind; None where this file does not hold AWS's table."""
+    match file_system.file_system_type, file_system.deployment_type:
+        case "OPENZFS", deployment_type:
+            return OPENZFS.get(deployment_type)
+        case "ONTAP", deployment_type if deployment_type in _ONTAP_MOST_WRITTEN_MB_S:
+            return ontap(deployment_type, file_system.target.region)
+    return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
 from statistics import fmean, pstdev
 from typing import Final
 
@@ -66,9 +66,10 @@ def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s
 def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread: float, max_gap_s: int) -> list[Plateau]:
     """Where bytes by period stick to the baseline within `max_gap_s` after a burst, or after a run that did.
 
-    `sums` are bytes a period in one direction. Runs shorter than `min_points`, and runs whose rate varies by more than
-    `max_spread` (standard deviation over mean), are no plateau; the first and last point of a run are only part of it and are
-    left out where the run is long enough.
+    `sums` are bytes a period in one direction. Runs shorter than `min_points` are no plateau, nor those whose rate varies, or
+    drifts from their first third to the last, by more than `max_spread` (standard deviation, or difference, over mean). A
+    demand that passes through the baseline slowly looks flat for a while: the shortest run must be twice as flat, one of twice
+    `min_points` just that. The first and last point of a run are only part of it and are left out where it is long enough.
     """
     baseline = bytes_per_s_of_gbps(baseline_gbps)
     rates = [value / sums.period_s for value in sums.values]
@@ -82,14 +83,47 @@ def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread:
             burst = last_burst  # a blip, or a missing point, does not end what the burst began
         if burst is None:
             continue
-        last_end, last_burst = end, burst
+        if end - first >= min_points // 2:  # fewer may be a rate on its way through the baseline
+            last_end, last_burst = end, burst
+        if end - first < min_points:
+            continue
         trim = 1 if end - first >= min_points + 2 else 0
         inner = rates[first + trim : end - trim]
-        spread = pstdev(inner) / fmean(inner)
-        if end - first >= min_points and spread < max_spread:
+        spread, flat = pstdev(inner) / fmean(inner), max_spread * min(1, (end - first) / (2 * min_points))
+        if max(spread, _drift(inner)) < flat:
             top = max(_run_back(rates, burst, BURST_RATIO * baseline))
             found.append(Plateau(first, end, fmean(inner), spread, top, burst))
     return found
+
+
+def _drift(rates: Sequence[float]) -> float:
+    """How much the last third of a run differs from the first, over its mean."""
+    third = max(1, len(rates) // 3)
+    return abs(fmean(rates[-third:]) - fmean(rates[:third])) / fmean(rates)
+
+
+def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[range]:
+    """Runs of at least `min_points` points whose rate can only come from credits, as indexes into bytes by period.
+
+    A missing point ends a run.
+    """
+    rates = [value / sums.period_s for value in sums.values]
+    above = PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps)
+    return [range(first, end) for first, end in _runs(rates, above, inf) if end - first >= min_points]
+
+
+def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) -> float:
+    """The credits gone at the deepest point, as seconds that a burst at the peak would take to use as many.
+
+    A full bucket at first, filled at the baseline less what is used; a missing point is taken for idleness. What bucket that
+    needs is compared with `BURST_MINUTES`: no bucket's size is published.
+    """
+    gone, deepest = 0.0, 0.0
+    for value in sums.values:
+        used = 0.0 if isnan(value) else value
+        gone = max(0.0, gone + used - baseline_bytes_per_s * sums.period_s)
+        deepest = max(deepest, gone)
+    return deepest / (peak_bytes_per_s - baseline_bytes_per_s)
 
 
 def _runs(rates: Sequence[float], low: float, high: float) -> Iterator[tuple[int, int]]:

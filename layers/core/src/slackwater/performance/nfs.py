@@ -159,6 +159,11 @@ PACES: Final[Mapping[tuple[Storage, Operation], Pace]] = {
 """Nobody measured how OpenZFS reads."""
 
 
+def waiting_writers(writes_per_s: float, *, one_zone: bool) -> float:
+    """How many writers make so many writes a second on EFS, if each waits for its answer before it sends the next."""
+    return writes_per_s * efs.limits("bursting", one_zone=one_zone).write_ms / 1000
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """Files through a storage: how long, and what decides it. At best each worker has as much to do as the others."""

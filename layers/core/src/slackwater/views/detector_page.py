@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -44,22 +45,41 @@ def _limits(id_: str, limits: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield from table(
         ("Limit", "Default", "Unit", "Allowed", "Why"),
         (
-            (f"`{name}`", _toml(limit["default"]), text(limit["unit"]), text(_bounds(limit)), text(limit["description"]))
+            (f"`{name}`", text(_toml(limit["default"])), text(limit["unit"]), text(_bounds(limit)), text(limit["description"]))
             for name, limit in limits.items()
         ),
         right=("Default",),
     )
     yield from ("", "In the policy file, with the defaults:", "")
-    defaults = (f"{name} = {_toml(limit['default'])}" for name, limit in limits.items())
+    defaults = (_setting(name, limit) for name, limit in limits.items())
     yield from fenced("\n".join((f"[detectors.{id_}]", "enabled = true", *defaults)), "toml")
 
 
 def _bounds(limit: Mapping[str, Any]) -> str:
+    if "examples" in limit:
+        return f"such as {' or '.join(map(_toml, limit['examples']))}"
     return ", ".join(f"{sign} {limit[key]:g}" for key, sign in BOUNDS.items() if key in limit)
 
 
+def _setting(name: str, limit: Mapping[str, Any]) -> str:
+    """A line of the policy file; a limit that has no default is shown by an example."""
+    if limit["default"] is None:
+        return f"# {name} = {_toml(limit['examples'][0])}"
+    return f"{name} = {_toml(limit['default'])}"
+
+
 def _toml(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    match value:
+        case None:
+            return "none"
+        case str():
+            return json.dumps(value)
+        case bool():
+            return str(value).lower()
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)
 
 
 def _cases(cases: Iterable[Case]) -> Iterator[str]:

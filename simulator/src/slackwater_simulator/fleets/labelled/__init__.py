@@ -37,8 +37,8 @@ def scenarios() -> dict[str, tuple[Scenario, ...]]:
 def labelled_fleet(seed: int, *, troubles: int = 30, twins: int = 6, ordinary_of_a_kind: int = 1_250) -> Fleet:
     """For each detector so many troubles, taken from its scenarios in turn, and so many of each innocent twin.
 
-    Around them stand ordinary file systems and volumes. The seed draws everything, the present moment too: a minute of the
-    45 days before the demo's. What is planted is the same whatever the other numbers are.
+    Around them stand ordinary file systems, file servers and volumes. The seed draws everything, the present moment too: a
+    minute of the 45 days before the demo's. What is planted is the same whatever the other numbers are.
     """
     season = np.random.default_rng([seed, 0])
     build = Builder(instant(NOW) // DAY * DAY - int(season.integers(_SEASON_DAYS * DAY // MINUTE)) * MINUTE, REGION, seed)
@@ -52,6 +52,7 @@ def labelled_fleet(seed: int, *, troubles: int = 30, twins: int = 6, ordinary_of
     for number in range(ordinary_of_a_kind):
         name = f"ordinary-{number:05}"
         ordinary.file_system(build.shapes.random(name, "efs"), build, name)
+        ordinary.server(build.shapes.random(name, "fsx"), build, name)
     for number in range(0, ordinary_of_a_kind, _A_HOST):
         name = f"ordinary-{number:05}"
         ordinary.volumes(build.shapes.random(name, "ebs"), build, name, min(_A_HOST, ordinary_of_a_kind - number))

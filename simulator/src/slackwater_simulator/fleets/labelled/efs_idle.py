@@ -1,7 +1,8 @@
 """File systems that nobody uses any more, and quiet ones that somebody needs.
 
-Left out, because even the truth is in doubt: file systems left 8 to 34 days ago (a monthly job of theirs may be still to
-come), jobs that run less often than a month apart, and file systems of 5 to 14 days that nobody has used yet.
+Left out, because even the truth is in doubt: file systems left 8 to 37 days ago (35 days lie between two first Mondays of a
+month, so the next run may be still to come, and late), jobs that run less often than that, and file systems of 5 to 14 days
+that nobody has used yet.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def _made(random: Random, build: Builder, name: str, **more: object) -> ElasticF
         "one_zone": "acd"[int(random.integers(3))] if chance(random, 0.4) else None,
         "standard_bytes": int(spread(random, 0.5, 2_000) * GIB),
         "ia_bytes": int(spread(random, 1, 2_000) * GIB) if chance(random, 0.3) else 0,
+        "lifecycle": (("TransitionToIA", "AFTER_30_DAYS"),),
         "mode": "elastic" if chance(random, 0.4) else "bursting",
         "days": random.uniform(60, 700),
         "tags": dict(tags(random)),
@@ -44,14 +46,15 @@ def _made(random: Random, build: Builder, name: str, **more: object) -> ElasticF
 
 
 def _work(random: Random, build: Builder, values: Floats, *, clients: int) -> dict[str, object]:
-    """Reads, writes and metadata in some rhythm, and the clients that are there meanwhile."""
+    """Reads, writes and metadata in some rhythm, within burst credits, and the clients that are there meanwhile."""
     return {
+        "mode": "bursting",
         "activity": Activity(
             shape=published(random, build, values),
             read=spread(random, 0.05, 60) * MIB,
             write=spread(random, 0.02, 20) * MIB,
             read_size=spread(random, 4, 1024) * KIB,
-            write_size=spread(random, 4, 512) * KIB,
+            write_size=spread(random, 100, 512) * KIB,
             metadata=spread(random, 1, 200) * KIB,
         ),
         "clients": Flow(published(random, build, np.ceil(np.minimum(values, 1.0))), clients),
@@ -63,7 +66,7 @@ def _few(random: Random) -> int:
 
 
 def _killed(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    created = build.ago(random.uniform(35, 300))
+    created = build.ago(random.uniform(38, 300))
     return _made(
         random,
         build,
@@ -76,7 +79,7 @@ def _killed(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 
 def _moved_away(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    created, left = build.ago(random.uniform(300, 900)), build.ago(random.uniform(34, 250))
+    created, left = build.ago(random.uniform(300, 900)), build.ago(random.uniform(38, 250))
     return _made(
         random,
         build,
@@ -137,13 +140,13 @@ def _now_and_then(random: Random, build: Builder, name: str) -> ElasticFileSyste
 
 
 def _mounted(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    connected = Flow(published(random, build, np.ones(MINUTES)), _few(random))
+    connected = Flow(published(random, build, np.ones(MINUTES)), 1 + _few(random))
     nothing = Activity(shape=published(random, build, np.zeros(MINUTES)))
     return _made(random, build, name, activity=nothing, clients=connected)
 
 
 def _back_today(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    since = int(random.uniform(0.02, 2) * DAY)
+    since = int(random.uniform(0.02, 0.5) * DAY)
     values = runs(build, [build.now - since], since / MINUTE)
     return _made(random, build, name, **_work(random, build, values, clients=_few(random)))
 

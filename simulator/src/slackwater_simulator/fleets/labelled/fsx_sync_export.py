@@ -1,7 +1,8 @@
 """OpenZFS exports whose writers wait for each acknowledgement, and exports that are slow, or quiet, for another reason.
 
 A trouble is an hour or more in which writers had more to write than their acknowledgements let through. Left out, because
-even the truth is in doubt: waits of 20 to 60 minutes in two weeks, and disks between 45 and 60 % busy.
+even the truth is in doubt: waits of 20 to 60 minutes in two weeks, disks between 45 and 60 % busy, and many writers that
+go on at the same pace for hours, whose sum looks like a wait.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from slackwater_simulator.mechanisms import nfs_writes
 from slackwater_simulator.resources import KIB, MIB, Activity, Export, FsxVolume, given
 from slackwater_simulator.shapes import noise
 
-from .rhythms import Random, chance, daily, published, runs, spread, tags, wobble, working_days
+from .rhythms import Random, daily, published, runs, spread, tags, wobble, working_days
 from .scenario import Scenario, each
 
 _SYNC = (("rw", "crossmnt"), ("rw", "crossmnt", "sync"), ("rw", "crossmnt", "no_root_squash"))
 _ASYNC = ("rw", "crossmnt", "async")
-_DEPLOYMENTS = ("SINGLE_AZ_1", "SINGLE_AZ_2", "MULTI_AZ_1")
+_SMALLEST = {"SINGLE_AZ_1": 64, "SINGLE_AZ_2": 160, "MULTI_AZ_1": 160}
 
 
 def _sync(random: Random) -> Export:
@@ -28,12 +29,13 @@ def _sync(random: Random) -> Export:
 def _served(
     random: Random, build: Builder, name: str, activity: Activity, *exports: Export, disk: float, **more: object
 ) -> FsxVolume:
-    """A file system with one child volume."""
+    """A file system with one child volume, on the smallest file server there is."""
+    deployment = tuple(_SMALLEST)[int(random.integers(3))]
     system = build.openzfs(
         f"{name}-server",
         storage_gib=int(spread(random, 64, 4_000)),
-        throughput=(160, 320, 640)[int(random.integers(3))],
-        deployment=_DEPLOYMENTS[int(random.integers(3))],
+        throughput=_SMALLEST[deployment],
+        deployment=deployment,
         days=random.uniform(40, 400),
         activity=activity,
         clients=float(random.integers(1, 20)),
@@ -159,10 +161,10 @@ def _reads(random: Random, build: Builder, name: str) -> FsxVolume:
 
 
 def _paced(random: Random, build: Builder, name: str) -> FsxVolume:
-    """Many writers at their own pace: together often, at most half of what their acknowledgements would let through."""
+    """Many writers at their own pace, by day: together at most half of what their acknowledgements would let through."""
     writers, ack = int(random.integers(5, 40)), spread(random, 0.0015, 0.005)
-    level = min(spread(random, 100, 600), 0.5 * writers / ack)
-    wanted = np.minimum(level * (working_days(random, build) if chance(random, 0.5) else wobble(random)), 0.8 * writers / ack)
+    level = min(spread(random, 200, 1_000), 0.5 * writers / ack)
+    wanted = np.minimum(level * working_days(random, build), 0.8 * writers / ack)
     done = nfs_writes(wanted, acknowledgement_s=ack, writers=writers, jitter=np.ones_like(wanted))
     return _served(
         random, build, name, _writing(random, build, done, _small(random)), _sync(random), disk=random.uniform(5, 40)

@@ -1,0 +1,85 @@
+"""Giving up an EBS volume: what it is billed for, and how to let go of it so that it can come back.
+
+Everything begins with a snapshot. Only a volume that is on no instance may be deleted by a command, and only after its
+snapshot is complete; what has to be detached first is a person's work. A snapshot holds the blocks that were ever written
+(Amazon EBS User Guide, "How Amazon EBS snapshots work"); how many those are is not known, so storing one is priced as all.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change
+from slackwater.model.ownership import managed_by
+from slackwater.model.resources import Volume
+from slackwater.model.verdicts import Advice
+from slackwater.performance import ebs
+
+
+def billed_words(volume: Volume) -> str:
+    """`500 GiB gp3 with 1,000 IOPS and 125 MiB/s paid for`: what it costs money for."""
+    extras = [f"{unit.quantity:,} {unit.item.unit.removesuffix('-month')}" for unit in ebs.monthly_units(volume)[1:]]
+    paid = f" with {' and '.join(extras)} paid for" if extras else ""
+    return f"{volume.size_gib:,} GiB {volume.volume_type}{paid}"
+
+
+def stored_whole(volume: Volume) -> Change:
+    """A snapshot of it that is kept, if every block was written."""
+    return Change(EBS_SNAPSHOT_STORAGE, Decimal(-volume.size_gib))
+
+
+def snapshot_command(volume: Volume) -> str:
+    """Take a snapshot, and nothing else."""
+    return f"aws ec2 create-snapshot --region {volume.target.region} --volume-id {volume.id}"
+
+
+def snapshot_and_delete(volume: Volume, steps: str, *, may_delete: bool) -> Advice:
+    """Let go of it; without `may_delete` the command ends with the snapshot, because a person must look first."""
+    region = f"--region {volume.target.region}"
+    whole = (
+        f"id=$({snapshot_command(volume)} --query SnapshotId --output text)"
+        f' && aws ec2 wait snapshot-completed {region} --snapshot-ids "$id"'
+        f" && aws ec2 delete-volume {region} --volume-id {volume.id}"
+    )
+    return Advice(
+        action="snapshot-and-delete",
+        summary=steps,
+        changes=ebs.monthly_units(volume),
+        risk="As long as it is kept the snapshot is billed for the blocks in use; a volume made from it has a new id.",
+        reversible=True,
+        command=whole if may_delete else snapshot_command(volume),
+    )
+
+
+def keep_as_snapshot(volume: Volume) -> Advice:
+    """The same, and the snapshot stays for good."""
+    return Advice(
+        action="keep-as-snapshot",
+        summary="The same, but keep the snapshot for good (priced as if every block were in use).",
+        changes=(*ebs.monthly_units(volume), stored_whole(volume)),
+        risk="A restored volume reads slowly until its blocks are fetched.",
+        reversible=True,
+    )
+
+
+def keep_archived(volume: Volume) -> Advice:
+    """The same, and the snapshot stays in the archive tier."""
+    return Advice(
+        action="keep-as-archived-snapshot",
+        summary=(
+            "The same, but move the completed snapshot to the archive tier: `aws ec2 modify-snapshot-tier"
+            f" --region {volume.target.region} --storage-tier archive --snapshot-id` and its id."
+        ),
+        changes=None,
+        risk="It is billed for 90 days at least, and for each GiB that is fetched back, which takes up to three days.",
+        reversible=True,
+    )
+
+
+def protecting_caveats(volume: Volume, where: str = "delete it there, never behind its back") -> tuple[str, ...]:
+    """Why nobody may simply delete it: a program that manages it, or tags that nobody could read."""
+    owner = managed_by(volume.tags)
+    return (
+        *((f"It is managed by {owner}: {where}.",) if owner else ()),
+        *(("Its tags could not be read: it may be protected.",) if volume.tags is None else ()),
+    )

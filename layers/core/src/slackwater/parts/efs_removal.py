@@ -1,0 +1,99 @@
+"""Giving up an EFS file system: what is left in it, how to let go of it so that it can come back, and how to keep it for less.
+
+No command deletes. A deletion takes several steps, cannot be undone, and the AWS CLI cannot wait for a backup job: the command
+ends with starting that, and a person does the rest (Amazon EFS User Guide, "Deleting EFS file systems").
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from slackwater.model.money import difference
+from slackwater.model.ownership import managed_by
+from slackwater.model.resources import EfsFileSystem
+from slackwater.model.units import GIB, KIB
+from slackwater.model.verdicts import Advice, Evidence
+from slackwater.performance import efs
+
+EMPTY_BYTES: Final = 12 * KIB
+"""No more than this is no file: an empty file system is metered at 6 KiB ("Metering: How Amazon EFS reports file system and
+object sizes")."""
+
+SEE_THE_SAME: Final = ("efs-cold-data", "efs-single-zone-use", "efs-throughput-mismatch")
+"""Detectors that would make a file system cheaper which nobody uses: they see less of the same trouble."""
+
+
+def left_words(file_system: EfsFileSystem) -> str:
+    """`30.1 GiB (One Zone in ap-northeast-1a)`: what lies there."""
+    zone = f"One Zone in {file_system.availability_zone}" if file_system.availability_zone else "Regional"
+    size = "No file" if is_empty(file_system) else f"{file_system.total_bytes / GIB:,.1f} GiB"
+    return f"{size} ({zone})"
+
+
+def is_empty(file_system: EfsFileSystem) -> bool:
+    """Whether there is no file in it."""
+    return file_system.total_bytes <= EMPTY_BYTES
+
+
+def left(file_system: EfsFileSystem) -> tuple[Evidence, ...]:
+    """What there is of it."""
+    return (
+        Evidence(label="Stored", value=round(file_system.total_bytes / GIB, 3), unit="GiB"),
+        Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
+        Evidence(label="Created", value=f"{file_system.created_at:%Y-%m-%d}", unit="date"),
+    )
+
+
+def ways_out(file_system: EfsFileSystem) -> tuple[Advice, ...]:
+    """Back it up and delete it; or keep the data in a colder class, where there is any in Standard."""
+    if is_empty(file_system) or not file_system.stored_bytes.get("Standard"):
+        return (_back_up_and_delete(file_system),)
+    return _back_up_and_delete(file_system), _tier(file_system)
+
+
+def protecting_caveats(file_system: EfsFileSystem) -> tuple[str, ...]:
+    """Why nobody may simply delete it: a program that manages it, or tags that nobody could read."""
+    owner = managed_by(file_system.tags)
+    return (
+        *((f"It is managed by {owner}: change it there.",) if owner else ()),
+        *(("Its tags could not be read: it may be protected.",) if file_system.tags is None else ()),
+    )
+
+
+def _back_up_and_delete(file_system: EfsFileSystem) -> Advice:
+    target = file_system.target
+    hanging = "access points and mount targets" if file_system.mount_targets else "access points"
+    return Advice(
+        action="back-up-and-delete",
+        summary=(
+            f"Ask the owner. Take an AWS Backup recovery point; once it is completed delete the {hanging}, wait until"
+            " they are gone, and delete the file system."
+        ),
+        changes=efs.monthly_units(file_system),
+        risk="The recovery point is billed until it expires; a restore gets a new file system id.",
+        reversible=True,
+        command=(
+            f"aws backup start-backup-job --region {target.region} --backup-vault-name Default --resource-arn {file_system.arn}"
+            f" --iam-role-arn arn:{target.partition}:iam::{target.account}:role/service-role/AWSBackupDefaultServiceRole"
+        ),
+    )
+
+
+def _tier(file_system: EfsFileSystem) -> Advice:
+    stored = file_system.stored_bytes
+    tiered = replace(file_system, stored_bytes={**stored, "Standard": 0, "IA": stored.get("IA", 0) + stored.get("Standard", 0)})
+    return Advice(
+        action="tier-to-infrequent-access",
+        summary="Keep the data, and let files that nobody read for 30 days move to Infrequent Access (priced as if all did).",
+        changes=difference(efs.monthly_units(file_system), efs.monthly_units(tiered)),
+        risk=(
+            "Reading it back is charged by the GiB, and a file below 128 KiB is billed as 128 KiB; a bursting file system's"
+            " baseline shrinks with its Standard data. The command replaces the lifecycle policies that are there."
+        ),
+        reversible=True,
+        command=(
+            f"aws efs put-lifecycle-configuration --file-system-id {file_system.id} --region {file_system.target.region}"
+            " --lifecycle-policies TransitionToIA=AFTER_30_DAYS"
+        ),
+    )

@@ -1,0 +1,26 @@
+"""Whole days of a metric that is asked by the day: which of them CloudWatch watched."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import NamedTuple
+
+from slackwater.model.metrics import Series
+
+
+class Gaps(NamedTuple):
+    """Days without a point: holes in what was watched, and days before CloudWatch began to watch at all.
+
+    A hole may hide the one day that matters; a beginning is like a resource that is younger.
+    """
+
+    holes: int
+    before: int
+
+
+def gaps(days: Series, demanded: int) -> Gaps:
+    """Of finished days, the newest `demanded` of which have to be there; a younger resource has fewer."""
+    missing = [isnan(value) for value in days.values]
+    begins = missing.index(False) if False in missing else len(missing)
+    before = min(begins, max(0, len(missing) - demanded))
+    return Gaps(sum(missing[before:]), before)

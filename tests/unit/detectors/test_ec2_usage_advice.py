@@ -1,0 +1,329 @@
+"""What is advised of instances that idle, that pay for surplus CPU credits, or that live on network credits."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from slackwater.engine.cases import play
+from slackwater.engine.docket import Enabled, FlaggedResource
+from slackwater.engine.price import price
+from slackwater.engine.registry import registry
+from slackwater.model.detector import CASE_NOW, Case
+from slackwater.model.findings import Finding
+from slackwater.model.money import Change, Price, PriceItem, ec2_cpu_credits, ec2_hour
+from slackwater.model.verdicts import Fine, Flagged, Unknown
+
+IDLE, CREDITS, NETWORK = "ec2-idle", "ec2-cpu-credits-surcharged", "ec2-network-over-baseline"
+ALWAYS = "a t3.large whose CPU averages 60 %"
+UPLOADS = "an hour at 250 MB/s every day, on a baseline of 94"
+
+
+def case(detector_id: str, title: str, **changes: object) -> Case:
+    (found,) = [one for one in registry()[detector_id].cases if one.title == title]
+    resource = replace(found.resource, **changes.pop("instance", {}))  # type: ignore[arg-type]
+    return replace(found, resource=resource, **changes)  # type: ignore[arg-type]
+
+
+def flagged(detector_id: str, title: str, **changes: object) -> Flagged:
+    verdict = play(registry()[detector_id], case(detector_id, title, **changes))
+    assert isinstance(verdict, Flagged), verdict
+    return verdict
+
+
+def by_day(detector_id: str, title: str, metric: str, *values: float | None) -> dict[object, list[float | None]]:
+    """The case's metrics, with other values for the last days before today."""
+    metrics = dict(case(detector_id, title).metrics)
+    (key,) = [one for one in metrics if one[0].name == metric]
+    changed = [*metrics[key]]
+    changed[-1 - len(values) : -1] = values
+    return {**metrics, key: changed}
+
+
+def priced(detector_id: str, verdict: Flagged, table: dict[PriceItem, str]) -> Finding:
+    detector = registry()[detector_id]
+    prices = {item: Price(Decimal(usd), "a test", CASE_NOW.date()) for item, usd in table.items()}
+    instance = detector.cases[0].resource
+    return price(FlaggedResource(Enabled(detector_id, detector, detector.limits()), instance, verdict), prices)
+
+
+# ec2-idle
+
+
+def test_an_idle_instance_is_stopped_and_nothing_more_is_done_by_a_command() -> None:
+    stop, terminate = flagged(IDLE, "five weeks of next to nothing").advice
+
+    assert stop.command == "aws ec2 stop-instances --region ap-northeast-1 --instance-ids i-0ffffffffffffffff"
+    assert terminate.command is None
+    assert "instance store" in stop.risk
+    assert "stay billed" in stop.summary
+
+
+def test_stopping_saves_the_hours_and_terminating_the_volumes_too_less_their_snapshots() -> None:
+    stop, terminate = flagged(IDLE, "five weeks of next to nothing").advice
+
+    assert stop.changes == (Change(ec2_hour("m6i.large"), Decimal(730)),)
+    assert terminate.changes is not None
+    assert [(change.item.id, change.quantity) for change in terminate.changes] == [
+        ("ec2.m6i.large.hour", 730),
+        ("ebs.gp3.storage", 100),
+        ("ebs.snapshot.storage", -100),
+    ]
+
+
+def test_what_a_group_runs_is_not_stopped_behind_its_back() -> None:
+    verdict = flagged(IDLE, "an instance of an Auto Scaling group")
+
+    assert [advice.command for advice in verdict.advice] == [None, None]
+    assert "take it out of Auto Scaling group workers" in verdict.advice[0].summary
+    assert any("Auto Scaling group workers" in caveat for caveat in verdict.caveats)
+
+
+def test_nobody_knows_what_a_spot_instance_saves_nor_whether_it_can_be_stopped() -> None:
+    verdict = flagged(IDLE, "a spot instance")
+
+    assert [(advice.command, advice.changes) for advice in verdict.advice] == [(None, None), (None, None)]
+    assert any("It is spot" in caveat for caveat in verdict.caveats)
+
+
+@pytest.mark.parametrize(
+    ("title", "confidence"),
+    [
+        ("five weeks of next to nothing", "high"),
+        ("started 20 days ago, and not used since", "medium"),
+        ("three days, three weeks ago, without a point", "medium"),
+        ("a GPU, whose work does not show", "low"),
+    ],
+)
+def test_confidence_in_an_idle_instance_needs_five_whole_weeks_and_no_accelerator(title: str, confidence: str) -> None:
+    assert flagged(IDLE, title).confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("family", "accelerated"),
+    [
+        ("p5", True),
+        ("g4dn", True),
+        ("inf2", True),
+        ("trn1", True),
+        ("m6g", False),
+        ("c7gn", False),
+        ("t4g", False),
+        ("i4i", False),
+    ],
+)
+def test_an_accelerated_type_is_known_by_its_family(family: str, accelerated: bool) -> None:
+    verdict = flagged(IDLE, "five weeks of next to nothing", instance={"instance_type": f"{family}.xlarge"})
+
+    assert (verdict.confidence == "low") is accelerated
+
+
+@pytest.mark.parametrize(
+    ("metric", "below", "at"), [("CPUUtilization", 4.99, 5.0), ("NetworkOut", 3.89e6, 3.9e6), ("NetworkIn", 4.09e6, 4.1e6)]
+)
+def test_idleness_ends_at_five_percent_and_five_megabytes(metric: str, below: float, at: float) -> None:
+    idle = "five weeks of next to nothing"
+    flagged(IDLE, idle, metrics=by_day(IDLE, idle, metric, below, 0.0))
+
+    assert isinstance(play(registry()[IDLE], case(IDLE, idle, metrics=by_day(IDLE, idle, metric, at, 0.0))), Fine)
+
+
+def test_fourteen_whole_days_are_demanded_and_today_is_none_of_them() -> None:
+    # CASE_NOW is 09:00: what was started at midnight 14 days ago has run for 14 whole days, an hour later for 13.
+    idle, midnight = "five weeks of next to nothing", CASE_NOW - timedelta(days=14, hours=9)
+    flagged(IDLE, idle, instance={"launched_at": midnight})
+    later = case(IDLE, idle, instance={"launched_at": midnight + timedelta(hours=1)})
+
+    assert isinstance(play(registry()[IDLE], later), Fine)
+
+
+@pytest.mark.parametrize(("days_ago", "expected"), [(14, Unknown), (15, Flagged)])
+def test_a_day_without_a_point_matters_within_fourteen_days(days_ago: int, expected: type) -> None:
+    idle = "five weeks of next to nothing"
+    lost = by_day(IDLE, idle, "NetworkOut", None, *[0.9e6] * (days_ago - 1))
+
+    assert isinstance(play(registry()[IDLE], case(IDLE, idle, metrics=lost)), expected)
+
+
+# ec2-cpu-credits-surcharged
+
+TOKYO = {
+    ec2_cpu_credits("t3"): "0.05",
+    ec2_hour("t3.large"): "0.1088",
+    ec2_hour("t3.xlarge"): "0.2176",
+    ec2_hour("m6i.large"): "0.124",
+}
+
+
+def test_above_the_break_even_the_fixed_type_saves_most_and_comes_first() -> None:
+    finding = priced(CREDITS, flagged(CREDITS, ALWAYS), TOKYO)
+
+    assert [(r.advice.action, r.monthly_savings_usd) for r in finding.recommendations] == [
+        ("change-instance-type-to-m6i.large", Decimal("10.80")),  # 438 vCPU-hours at 0.05, less 730 hours at 0.0152
+        ("change-instance-type-to-t3.xlarge", Decimal("-57.52")),
+        ("standard-credits", None),
+    ]
+
+
+def test_below_the_break_even_every_change_costs_more_and_the_first_says_so() -> None:
+    third = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *[216.0] * 35)
+    mean = {key: [37.5] * 36 if key[0].name == "CPUUtilization" else values for key, values in third.items()}  # type: ignore[index]
+    finding = priced(CREDITS, flagged(CREDITS, ALWAYS, metrics=mean), TOKYO)
+
+    assert finding.recommendations[0].monthly_savings_usd is not None
+    assert finding.recommendations[0].monthly_savings_usd < 0
+
+
+def test_a_larger_size_saves_a_day_no_more_than_it_earns_more() -> None:
+    _, larger, _ = flagged(CREDITS, ALWAYS).advice
+    saved = {change.item: change.quantity for change in larger.changes or ()}[ec2_cpu_credits("t3")]
+
+    assert "t3.xlarge earns 96 CPU credits an hour, 36 now" in larger.summary
+    # 864 a day are charged, and 60 an hour more are earned: all of it. With 2,000 a day, 1,440 of them.
+    assert float(saved) == pytest.approx(864 / 60 * 365 / 12)
+    more = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *[2000.0] * 35)
+    _, larger, _ = flagged(CREDITS, ALWAYS, metrics=more).advice
+    saved = {change.item: change.quantity for change in larger.changes or ()}[ec2_cpu_credits("t3")]
+    assert float(saved) == pytest.approx(1440 / 60 * 365 / 12)
+
+
+def test_a_larger_size_must_carry_the_mean_load() -> None:
+    busy = {
+        key: [90.0] * 36 if key[0].name == "CPUUtilization" else values for key, values in case(CREDITS, ALWAYS).metrics.items()
+    }
+    actions = [advice.action for advice in flagged(CREDITS, ALWAYS, metrics=busy).advice]
+
+    # 90 % of two vCPUs are 108 credits an hour: more than the 96 of a t3.xlarge.
+    assert actions == ["change-instance-type-to-m6i.large", "change-instance-type-to-t3.2xlarge", "standard-credits"]
+
+
+def test_standard_mode_has_a_price_only_where_it_gets_the_work_done() -> None:
+    saves = flagged(CREDITS, "a day a week far above its baseline, and little on the others").advice[-1]
+    behind = flagged(CREDITS, ALWAYS).advice[-1]
+    unknown = flagged(CREDITS, "nobody knows its mean CPU").advice[-1]
+
+    assert saves.changes is not None
+    assert [change.item for change in saves.changes] == [ec2_cpu_credits("t3")]
+    assert behind.changes is None
+    assert "72 of the 36 credits" in behind.summary
+    assert unknown.changes is None
+    assert saves.command == (
+        "aws ec2 modify-instance-credit-specification --region ap-northeast-1"
+        " --instance-credit-specification InstanceId=i-0eeeeeeeeeeeeeeee,CpuCredits=standard"
+    )
+
+
+def test_the_hours_of_a_spot_instance_have_no_known_price() -> None:
+    fixed, larger, _ = flagged(CREDITS, ALWAYS, instance={"lifecycle": "spot"}).advice
+
+    assert (fixed.changes, larger.changes) == (None, None)
+
+
+def test_what_a_group_runs_is_changed_there() -> None:
+    verdict = flagged(CREDITS, ALWAYS, instance={"tags": {"aws:autoscaling:groupName": "renderers"}})
+
+    assert all(advice.command is None and "Auto Scaling group renderers" in advice.summary for advice in verdict.advice)
+
+
+@pytest.mark.parametrize(("weeks", "expected"), [(2, Fine), (3, Flagged)])
+def test_a_surcharge_is_a_habit_from_the_third_week_on(weeks: int, expected: type) -> None:
+    values = [0.0] * 7 * (5 - weeks) + [1500.0, *[0.0] * 6] * weeks
+    metrics = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *values)
+
+    assert isinstance(play(registry()[CREDITS], case(CREDITS, ALWAYS, metrics=metrics)), expected)
+
+
+@pytest.mark.parametrize(("vcpu_hours", "expected"), [(19.9, Fine), (20.1, Flagged)])
+def test_twenty_vcpu_hours_a_month_are_worth_a_word(vcpu_hours: float, expected: type) -> None:
+    a_day = vcpu_hours * 60 * 12 / 365
+    metrics = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *[a_day] * 35)
+
+    assert isinstance(play(registry()[CREDITS], case(CREDITS, ALWAYS, metrics=metrics)), expected)
+
+
+# ec2-network-over-baseline
+
+
+def test_the_ways_out_are_for_the_time_before_the_credits_are_gone() -> None:
+    verdict = flagged(NETWORK, UPLOADS)
+
+    assert [way.action for way in verdict.advice] == [
+        "change-instance-type-to-m5.2xlarge",
+        "change-instance-type-to-m6i.2xlarge",
+        "change-instance-type-to-m6i.8xlarge",
+        "interface-endpoint",
+        "gateway-endpoint",
+    ]
+    assert verdict.advice[0].summary == (
+        "Before the credits are gone: m5.2xlarge, the smallest m5 that carries 250 MB/s: 312 MB/s without credits."
+    )
+    assert any("best effort" in caveat for caveat in verdict.caveats)
+    assert any("shorter than five minutes" in caveat for caveat in verdict.caveats)
+
+
+def test_a_draw_of_less_than_five_minutes_of_burst_is_a_small_risk() -> None:
+    # 60 minutes of 156.25 MB/s above the baseline are 8.1 minutes of the 1,156.25 that the peak is above it.
+    deep, shallow = (flagged(NETWORK, title) for title in (UPLOADS, "half an hour on five days"))
+
+    assert [(one.label, one.value) for one in deep.evidence if one.unit == "minutes"] == [
+        ("Deepest draw, as a burst at its peak (usually 5 to 60 minutes)", 8.1)
+    ]
+    assert (deep.severity, shallow.severity) == ("medium", "low")
+
+
+def test_a_baseline_that_may_be_another_is_of_low_confidence() -> None:
+    weighted = flagged(NETWORK, UPLOADS, instance={"bandwidth_weighting": "ebs-1"})
+
+    assert (flagged(NETWORK, UPLOADS).confidence, weighted.confidence) == ("medium", "low")
+
+
+def uploads(mb_s: float, minutes: int, days: int = 14) -> dict[object, list[float]]:
+    day = [mb_s * 1e6 * 300] * (minutes // 5)
+    values = ([1e6] * 288) * (14 - days) + [*day, *[1e6] * (288 - len(day))] * days
+    metrics = case(NETWORK, UPLOADS).metrics
+    hours = [sum(values[i : i + 12]) for i in range(0, len(values), 12)]
+    new = {300: values, 3600: hours}
+    return {key: new[key[1]] if key[0].name == "NetworkOut" else [*old] for key, old in metrics.items()}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("mb_s", "minutes", "days", "expected"),
+    [
+        (99, 30, 5, Flagged),  # 93.75 MB/s and 5 % are 98.4
+        (98, 30, 14, Fine),
+        (250, 25, 14, Fine),
+        (250, 30, 4, Fine),
+    ],
+)
+def test_half_an_hour_above_the_baseline_on_five_days(mb_s: float, minutes: int, days: int, expected: type) -> None:
+    verdict = play(registry()[NETWORK], case(NETWORK, UPLOADS, metrics=uploads(mb_s, minutes, days)))
+
+    assert isinstance(verdict, expected)
+
+
+def test_a_run_over_midnight_counts_once_and_one_of_days_for_each() -> None:
+    def days(values: list[float]) -> str:
+        hours = [sum(values[i : i + 12]) for i in range(0, len(values), 12)]
+        new = {300: values, 3600: hours}
+        metrics = {
+            key: new[key[1]] if key[0].name == "NetworkOut" else old for key, old in case(NETWORK, UPLOADS).metrics.items()
+        }
+        verdict = play(registry()[NETWORK], case(NETWORK, UPLOADS, metrics=metrics))
+        return verdict.summary if isinstance(verdict, Flagged) else str(verdict)
+
+    high, low = 250e6 * 300, 1e6
+    nights = [low] * 282 + ([high] * 12 + [low] * 276) * 4 + [low] * (4032 - 282 - 4 * 288)
+    week = [low] * 288 + [high] * 7 * 288 + [low] * 6 * 288
+
+    # A window begins and ends at 09:00, in the middle of a job that stops for breath: every other day, five times.
+    mornings = [high] * 8 + [low] * 268 + ([high] * 12 + [low] + [high] * 12 + [low] * 551) * 4
+    mornings += [low] * (4032 - len(mornings))
+
+    assert "on 4 of 14 days" in days(nights)
+    assert "on 7 of 14 days" in days(week)
+    assert "on 5 of 14 days" in days(mornings)
+
+
+def test_where_credits_are_gone_already_the_stronger_speaks() -> None:
+    assert registry()["ec2-network-throttled"].outranks == (NETWORK,)

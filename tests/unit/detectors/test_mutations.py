@@ -1,0 +1,59 @@
+"""Every detector's worked examples notice when its judgement is broken: once for each, the way that would hurt most."""
+
+import inspect
+import sys
+from types import ModuleType
+
+import pytest
+
+from slackwater.engine.cases import play, words
+from slackwater.engine.registry import registry
+from slackwater.model.detector import AnyDetector, Case
+
+BROKEN = {
+    "ebs-idle": (">= limits.operations_per_day * max(1, watched)", "> 1e9"),
+    "ebs-on-stopped-instance": ("if len(stops) < len(instances)", "if False"),
+    "ebs-outdated-type": ("setting = whole if limited else", "setting ="),
+    "ebs-surplus-iops": ("else least\n    target = max(carrying, ", "else least\n    target = max(0, "),
+    "ebs-surplus-size": ("if peak + growth >= limits.used_percent", "if peak >= limits.used_percent"),
+    "ebs-surplus-throughput": ("if raised(checked, seen)", "if False"),
+    "ebs-unattached": ("if pause_days and seen.age(loose.since) < _patience(pause_days, limits)", "if False"),
+    "efs-cold-data": ("if touched.total_bytes > warm_bytes", "if False"),
+    "efs-serial-small-writes": ("if not rested or not _is_flat", "if not _is_flat"),
+    "efs-single-client": ("if max(seen[clients].present, default=0) > FIVE_MINUTES", "if False"),
+    "efs-single-zone-use": ("if file_system.is_replica or replication", "if False"),
+    "fsx-surplus-iops": ("if peak(disks) >= limits.peak_percent", "if peak(disks) > 100"),
+    "fsx-surplus-throughput": ("busiest * present / one.throughput_mb_s < limits", "busiest < limits"),
+    "fsx-sync-export": ("if len(near) >= MOST * len(run)", "if near"),
+}
+"""What stands in a detector's file, and what would stand there."""
+
+
+def broken(id_: str) -> AnyDetector:
+    """The detector of the file with that one change; it stands once in the file."""
+    source = inspect.getsource(sys.modules[registry()[id_].judge.__module__])
+    right, wrong = BROKEN[id_]
+    assert source.count(right) == 1, f"{right!r} stands {source.count(right)} times in the file of {id_}"
+    module = ModuleType(f"broken_{id_.replace('-', '_')}")
+    sys.modules[module.__name__] = module  # dataclasses and pydantic look their annotations up there
+    exec(compile(source.replace(right, wrong), module.__name__, "exec"), module.__dict__)
+    return module.DETECTOR  # type: ignore[no-any-return]
+
+
+def as_it_says(detector: AnyDetector, case: Case) -> bool:
+    """Whether a worked example ends as it should; a judgement that breaks down does not."""
+    try:
+        verdict = play(detector, case)
+    except Exception:  # noqa: BLE001 -- any breakdown is noticed
+        return False
+    return type(verdict) is case.expect and case.says in words(verdict)
+
+
+def test_every_detector_is_broken_once() -> None:
+    assert BROKEN.keys() == registry().keys()
+
+
+@pytest.mark.parametrize("id_", BROKEN)
+def test_its_worked_examples_notice(id_: str) -> None:
+    assert all(as_it_says(registry()[id_], case) for case in registry()[id_].cases)
+    assert not all(as_it_says(broken(id_), case) for case in registry()[id_].cases)

@@ -1,0 +1,316 @@
+"""Volumes that nobody uses: what the advice says where a wrong word would hurt, and where each limit lies."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from slackwater.engine.cases import play, words
+from slackwater.engine.registry import registry
+from slackwater.model.detector import CASE_NOW, Case
+from slackwater.model.fleet import Fleet
+from slackwater.model.metrics import Metric
+from slackwater.model.money import EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, Change, ebs_iops, ebs_storage, efs_storage
+from slackwater.model.resources import Attachment, AttachmentEvent, DiskMetric, Instance, Volume
+from slackwater.model.units import DAY_S
+from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
+
+IDLE_TIME = Metric("AWS/EBS", "VolumeIdleTime", "Sum", "seconds")
+READS = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")
+WRITES = Metric("AWS/EBS", "VolumeWriteOps", "Sum", "operations")
+USED = Metric("CWAgent", "disk_used_percent", "Maximum", "percent", optional=True)
+CLAIM = {
+    "CSIVolumeName": "pvc-1",
+    "kubernetes.io/created-for/pvc/name": "db",
+    "kubernetes.io/created-for/pvc/namespace": "shop",
+}
+
+
+def case(detector_id: str, title: str) -> Case:
+    return next(case for case in registry()[detector_id].cases if case.title == title)
+
+
+def judged(detector_id: str, title: str, **changes: object) -> Verdict:
+    return play(registry()[detector_id], replace(case(detector_id, title), **changes))  # type: ignore[arg-type]
+
+
+def flagged(detector_id: str, title: str, **changes: object) -> Flagged:
+    verdict = judged(detector_id, title, **changes)
+    assert isinstance(verdict, Flagged), words(verdict)
+    return verdict
+
+
+def volume(detector_id: str, title: str, **changes: object) -> Volume:
+    resource = case(detector_id, title).resource
+    assert isinstance(resource, Volume)
+    return replace(resource, **changes)  # type: ignore[arg-type]
+
+
+def host(detector_id: str, title: str, **changes: object) -> Instance:
+    (instance,) = [one for one in case(detector_id, title).records if isinstance(one, Instance)]
+    return replace(instance, **changes)  # type: ignore[arg-type]
+
+
+STOPPED = "ebs-on-stopped-instance", "its instance was stopped 76 days ago"
+IDLE = "ebs-idle", "five weeks of zeros"
+EMPTY = "ebs-surplus-size", "a tenth of it is used"
+LOOSE = "ebs-unattached", "detached three weeks ago"
+
+
+@pytest.mark.parametrize(("detector_id", "title"), [STOPPED, IDLE, EMPTY])
+@pytest.mark.parametrize("tags", [{}, CLAIM, None])
+def test_no_command_takes_an_attached_volume_away(detector_id: str, title: str, tags: dict[str, str] | None) -> None:
+    verdict = flagged(detector_id, title, resource=volume(detector_id, title, tags=tags))
+
+    for advice in verdict.advice:
+        for word in ("delete", "detach-volume", "terminate-instances", "modify-volume"):
+            assert word not in (advice.command or ""), advice.command
+
+
+@pytest.mark.parametrize(("detector_id", "title"), [STOPPED, IDLE, EMPTY, LOOSE])
+def test_a_volume_of_kubernetes_is_called_so(detector_id: str, title: str) -> None:
+    verdict = flagged(detector_id, title, resource=volume(detector_id, title, tags=CLAIM))
+
+    assert any("Kubernetes (claim shop/db)" in caveat for caveat in verdict.caveats)
+
+
+@pytest.mark.parametrize(("detector_id", "title"), [STOPPED, IDLE])
+def test_an_instance_that_a_stack_made_is_called_so(detector_id: str, title: str) -> None:
+    owned = host(detector_id, title, tags={"aws:cloudformation:stack-name": "shop"})
+    verdict = flagged(detector_id, title, records=(owned,))
+
+    assert any("CloudFormation stack shop" in caveat for caveat in verdict.caveats)
+
+
+# ebs-unattached
+
+
+def on_and_off(*spans: tuple[int, int]) -> dict[tuple[Metric, int], list[float | None]]:
+    """VolumeIdleTime by day: attached for so many days, then loose for so many, and so on until today."""
+    return {(IDLE_TIME, DAY_S): [value for on, off in spans for value in [86_000.0] * on + [None] * off]}
+
+
+def loose_for(*spans: tuple[int, int], **limits: object) -> Verdict:
+    """A volume that CloudTrail says nothing of."""
+    return judged(*LOOSE, records=(), metrics=on_and_off(*spans), limits=limits)
+
+
+@pytest.mark.parametrize(
+    ("pause", "still"),
+    [
+        (6, 13),  # a week, and a week that is left out
+        (27, 42),  # a month, and the longest month after the shortest
+    ],
+)
+def test_a_volume_in_rotation_is_waited_for(pause: int, still: int) -> None:
+    assert isinstance(loose_for((1, pause), (1, pause), (1, still)), Fine)
+    assert isinstance(loose_for((1, pause), (1, pause), (1, still + 5)), Flagged)
+
+
+def test_what_was_attached_for_weeks_is_in_no_rotation() -> None:
+    assert isinstance(loose_for((14, 20), (3, 15)), Fine)
+    assert isinstance(loose_for((15, 20), (3, 15)), Flagged)
+    assert isinstance(loose_for((15, 20), (3, 15), rotation_days=15), Fine)
+
+
+def test_a_day_that_cloudwatch_lost_is_no_rotation_to_speak_of() -> None:
+    assert isinstance(loose_for((10, 1), (10, 1), (10, 12)), Flagged)
+
+
+def test_no_command_deletes_what_was_in_rotation() -> None:
+    gone = AttachmentEvent(
+        id="vol-0123456789abcdef0", at=CASE_NOW - timedelta(days=59.5), instance_id="i-1", event_name="DetachVolume"
+    )
+    verdict = flagged(*LOOSE, records=(gone,), metrics=on_and_off((1, 6), (1, 6), (1, 60)))
+    once = flagged(*LOOSE, records=(gone,), metrics=on_and_off((1, 60)))
+
+    assert "delete-volume" not in (verdict.advice[0].command or "")
+    assert any("again and again" in caveat for caveat in verdict.caveats)
+    assert "delete-volume" in (once.advice[0].command or "")
+
+
+def test_the_last_instance_is_named_where_it_is_known() -> None:
+    def last(title: str) -> object:
+        return next(one.value for one in flagged("ebs-unattached", title).evidence if one.label == "Last instance")
+
+    assert last("detached three weeks ago") == "i-0aaaaaaaaaaaaaaaa"
+    assert last("attached by hand, and its instance was terminated: it published until a month ago") == "i-0aaaaaaaaaaaaaaaa"
+    assert last("no event; it last published a month ago") == "not known"
+
+
+# ebs-on-stopped-instance
+
+
+def test_thirty_days_are_counted_from_the_last_stop_or_attachment() -> None:
+    def after(days: float) -> Verdict:
+        return judged(*STOPPED, records=(host(*STOPPED, stopped_at=CASE_NOW - timedelta(days=days)),))
+
+    assert isinstance(after(29.9), Fine)
+    assert isinstance(after(30.1), Flagged)
+
+
+def test_what_is_freed_is_the_whole_volume_and_a_snapshot_that_is_kept_costs() -> None:
+    bought = volume(*STOPPED, iops=4_000, throughput_mib_s=225)
+    delete, keep, archived, image = flagged(*STOPPED, resource=bought).advice
+    freed = {ebs_storage("gp3"): 120, ebs_iops("gp3"): 1_000, EBS_GP3_THROUGHPUT: 100}
+
+    assert {change.item: change.quantity for change in delete.changes or ()} == freed
+    assert {change.item: change.quantity for change in keep.changes or ()} == {**freed, EBS_SNAPSHOT_STORAGE: -120}
+    assert archived.changes is None
+    assert {change.item: change.quantity for change in image.changes or ()} == freed
+
+
+def test_a_root_volume_goes_with_its_instance_or_not_at_all() -> None:
+    root = flagged("ebs-on-stopped-instance", "the root volume of that instance")
+    unsaid = flagged(*STOPPED, records=(host(*STOPPED, root_device=""),))
+
+    for verdict in (root, unsaid):
+        assert [advice.action for advice in verdict.advice] == ["image-and-terminate"]
+        assert any("hibernated" in caveat for caveat in verdict.caveats)
+
+
+def test_nobody_makes_an_image_of_one_of_two_instances() -> None:
+    shared = flagged("ebs-on-stopped-instance", "shared by two instances, both stopped")
+
+    assert [advice.action for advice in shared.advice] == [
+        "snapshot-and-delete",
+        "keep-as-snapshot",
+        "keep-as-archived-snapshot",
+    ]
+
+
+def test_started_and_stopped_again_is_another_case() -> None:
+    again = host(*STOPPED, stopped_at=CASE_NOW - timedelta(days=40))
+
+    assert flagged(*STOPPED).gist != flagged(*STOPPED, records=(again,)).gist
+
+
+# ebs-idle
+
+
+def operations(writes: Sequence[float | None], reads: Sequence[float | None] = (0.0,) * 36) -> dict[str, Any]:
+    return {"metrics": {(WRITES, DAY_S): writes, (READS, DAY_S): reads}}
+
+
+def test_one_operation_a_day_on_average_is_use() -> None:
+    assert isinstance(judged(*IDLE, **operations([0.0] * 20 + [35.0] + [0.0] * 15)), Flagged)
+    assert isinstance(judged(*IDLE, **operations([0.0] * 20 + [36.0] + [0.0] * 15)), Fine)
+    assert isinstance(judged(*IDLE, **operations([0.0] * 36, [0.0] * 20 + [36.0] + [0.0] * 15)), Fine)
+    assert isinstance(judged(*IDLE, **operations([0.0] * 20 + [18.0] + [0.0] * 15, [18.0] + [0.0] * 35)), Fine)
+
+
+def test_two_weeks_are_enough_and_five_are_sure() -> None:
+    def attached(days: float) -> Verdict:
+        since = Attachment(instance_id="i-0eeeeeeeeeeeeeeee", device="/dev/sdf", attached_at=CASE_NOW - timedelta(days=days))
+        points = [0.0] * min(36, int(days + 1))
+        return judged(*IDLE, resource=volume(*IDLE, attachments=(since,)), **operations(points, points))
+
+    assert isinstance(attached(14.9), Fine)
+    young, old = attached(15.1), attached(36)
+    assert isinstance(young, Flagged)
+    assert isinstance(old, Flagged)
+    assert (young.confidence, old.confidence) == ("medium", "high")
+    assert any("monthly job" in caveat for caveat in young.caveats)
+    assert not old.caveats
+
+
+def test_a_hole_while_it_was_off_lowers_the_confidence_and_one_while_it_ran_leaves_it_open() -> None:
+    hole = operations([0.0] * 8 + [None] * 7 + [0.0] * 21)
+    off = judged(*IDLE, records=(host(*IDLE, launched_at=CASE_NOW - timedelta(days=20)),), **hole)
+
+    assert isinstance(off, Flagged)
+    assert off.confidence == "medium"
+    assert isinstance(judged(*IDLE, **hole), Unknown)
+
+
+def test_the_advice_is_to_wait_before_anything_is_deleted() -> None:
+    first = flagged(*IDLE).advice[0]
+
+    assert "wait a week" in first.summary
+    assert "by hand" in first.summary
+    assert first.command == "aws ec2 create-snapshot --region us-east-1 --volume-id vol-0123123123123123a"
+
+
+# ebs-surplus-size
+
+
+def filled(*percents: float | None) -> dict[str, Any]:
+    return {"metrics": {(USED, DAY_S): [*percents]}}
+
+
+def test_forty_percent_is_the_line_now_and_in_half_a_year() -> None:
+    assert isinstance(judged(*EMPTY, **filled(*[39.9] * 36)), Flagged)
+    assert isinstance(judged(*EMPTY, **filled(*[40.0] * 36)), Fine)
+    tenth_a_day = [20 + day / 10 for day in range(36)]
+    assert isinstance(judged(*EMPTY, **filled(*tenth_a_day)), Fine)
+    assert isinstance(judged(*EMPTY, **filled(*tenth_a_day), limits={"growth_days": 60}), Flagged)
+    assert isinstance(judged(*EMPTY, **filled(*reversed(tenth_a_day))), Flagged)
+
+
+def test_one_day_does_not_make_it_grow() -> None:
+    verdict = judged(*EMPTY, **filled(*[10.0] * 34, 30.0, 10.0))
+
+    assert isinstance(verdict, Flagged)
+    assert "420 GiB would do" in verdict.summary
+
+
+def test_a_smaller_volume_and_efs_are_priced_side_by_side() -> None:
+    copy, efs = flagged(*EMPTY).advice
+
+    assert copy.changes == (Change(ebs_storage("gp3"), Decimal(860)),)
+    assert efs.changes is not None
+    assert {change.item: change.quantity for change in efs.changes} == {
+        ebs_storage("gp3"): 1_000,
+        efs_storage("Standard", one_zone=True, elastic=False): -100,
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "wanted"),
+    [
+        ("gp3", {"iops": 6_000, "throughput_mib_s": 500}, "--volume-type gp3 --size 140 --iops 6000 --throughput 500"),
+        ("gp2", {"iops": 3_000, "throughput_mib_s": None}, "--volume-type gp3 --size 140 --iops 3000 --throughput 250"),
+        ("st1", {"iops": None, "throughput_mib_s": None}, "--volume-type gp3 --size 140 --iops 3000 --throughput 245"),
+        ("standard", {"iops": None, "throughput_mib_s": None}, "--volume-type gp3 --size 140 --iops 3000 --throughput 125"),
+        ("io2", {"iops": 8_000, "throughput_mib_s": None}, "--volume-type io2 --size 140 --iops 8000"),
+        ("io1", {"iops": 10_000, "throughput_mib_s": None}, "--volume-type io1 --size 200 --iops 10000"),
+        ("gp3", {"iops": 80_000, "throughput_mib_s": 125}, "--volume-type gp3 --size 160 --iops 80000 --throughput 125"),
+    ],
+)
+def test_the_smaller_volume_is_as_fast(kind: str, settings: dict[str, Any], wanted: str) -> None:
+    verdict = flagged(*EMPTY, resource=volume(*EMPTY, volume_type=kind, **settings))
+
+    assert (verdict.advice[0].command or "").endswith(wanted)
+
+
+def test_the_fullest_of_several_file_systems_counts() -> None:
+    (disk,) = [one for one in case(*EMPTY).records if isinstance(one, DiskMetric)]
+    other = replace(
+        disk, id="other", dimensions=tuple((key, "/logs" if key == "path" else value) for key, value in disk.dimensions)
+    )
+    detector, empty = registry()[EMPTY[0]], case(*EMPTY)
+    both = replace(empty, records=(*empty.records, other))
+
+    verdict = play(detector, both)
+
+    assert isinstance(verdict, Flagged)
+    assert next(one.value for one in verdict.evidence if one.label == "Mounted at") == "/data, /logs"
+
+
+def test_an_agent_that_names_no_volume_is_believed_less() -> None:
+    verdict = flagged("ebs-surplus-size", "the only data volume, and an agent that names none")
+
+    assert verdict.confidence == "medium"
+    assert flagged(*EMPTY).confidence == "high"
+    assert any("only data volume" in caveat for caveat in verdict.caveats)
+
+
+def test_a_fleet_knows_what_an_agent_tells_of() -> None:
+    records = case(*EMPTY).records
+    (disk,) = [one for one in records if isinstance(one, DiskMetric)]
+
+    assert list(Fleet(records).disks_of(disk.instance_id)) == [disk]
+    assert not Fleet(records).disks_of("i-other")
