@@ -228,6 +228,106 @@ def test_sync_writers_wait_for_an_hour_or_more(fleet, drawn, ask):
         assert plateau.mean() > 100
 
 
+def test_cold_data_was_hardly_touched_in_five_weeks_and_the_twins_was(fleet, drawn, ask):
+    systems = {system.id: system for system in fleet.efs}
+
+    def touched(id_):
+        moved = sum(
+            ask("AWS/EFS", metric, "Sum", DAY, 36, FileSystemId=id_).sum() for metric in ("DataReadIOBytes", "DataWriteIOBytes")
+        )
+        return moved / systems[id_].standard_bytes
+
+    cold = drawn("efs-cold-data", trouble=True)
+    warm = drawn("efs-cold-data", "monthly", "weekly", "busy", "rewritten", trouble=False)
+    assert max(map(touched, cold)) < 0.42
+    assert min(map(touched, warm)) > 0.65
+    assert not any("TransitionToIA" in dict(systems[id_].lifecycle) for id_ in (*cold, *warm))
+
+
+def test_what_is_mounted_in_one_zone_is_kept_in_several(fleet, drawn):
+    systems = {system.id: system for system in fleet.efs}
+    for id_ in drawn("efs-single-zone-use", trouble=True):
+        assert len(systems[id_].mount_targets) == 1
+        assert systems[id_].one_zone is None
+
+
+def test_a_single_client_is_alone_and_the_twins_is_not(drawn, ask):
+    for id_ in drawn("efs-single-client", trouble=True):
+        minutes = ask("AWS/EFS", "ClientConnections", "Sum", 60, 36, FileSystemId=id_)
+        assert minutes.max() == 1
+        assert minutes.mean() > 0.9
+    for id_ in drawn("efs-single-client", "several", "nightly-second", "monthly-second", "overlap", "in-gaps", trouble=False):
+        assert ask("AWS/EFS", "ClientConnections", "Sum", 60, 36, FileSystemId=id_).max() > 1
+
+
+def test_serial_writers_keep_one_rate_for_an_hour_or_more(drawn, ask):
+    for id_ in drawn("efs-serial-small-writes", trouble=True):
+        count, size = (
+            ask("AWS/EFS", "DataWriteIOBytes", stat, 300, 14, FileSystemId=id_) / 300 for stat in ("SampleCount", "Sum")
+        )
+        plateau = count > 0.7 * count.max()
+        assert plateau.sum() >= 12
+        assert count[plateau].mean() > 60
+        assert (size[plateau] / count[plateau]).max() <= 64 * 1024
+
+
+def test_draining_credits_are_gone_or_fewer_than_a_week_ago_and_those_of_the_twins_last(drawn, ask):
+    for id_ in drawn("efs-credits-draining", trouble=True):
+        balance = ask("AWS/EFS", "BurstCreditBalance", "Minimum", 3600, 14, FileSystemId=id_)
+        assert balance[-168:].min() == 0 or balance[-1] < balance[-168] - 0.01 * balance.max(), id_
+    twins = ("below", "nightly-dip", "weekly-dip", "import", "running", "closing")
+    for id_ in drawn("efs-credits-draining", *twins, trouble=False):
+        assert ask("AWS/EFS", "BurstCreditBalance", "Minimum", 3600, 14, FileSystemId=id_).min() > 0.05 * 2.1 * (1 << 40)
+
+
+def _use(ask, id_):
+    """Metered by five minutes over two weeks, as shares of what is permitted."""
+    metered = ask("AWS/EFS", "MeteredIOBytes", "Sum", 300, 14, FileSystemId=id_)
+    permitted = ask("AWS/EFS", "PermittedThroughput", "Average", 300, 14, FileSystemId=id_)
+    return metered / 300 / permitted[: len(metered)]
+
+
+def test_file_systems_at_their_limit_are_there_for_hours_and_the_others_are_not(drawn, ask):
+    for id_ in drawn("efs-throughput-mismatch", "at-its-amount", "at-its-burst", trouble=True):
+        assert (_use(ask, id_) > 0.95).sum() > 14 * 12
+    for id_ in drawn("efs-throughput-mismatch", "hardly-used", "bought-for-more", "for-minutes", trouble=True):
+        assert _use(ask, id_).max() < 0.95
+    for id_ in drawn("efs-throughput-mismatch", "well-used", "by-day", "nightly", trouble=False):
+        assert 0.6 < _use(ask, id_).max() < 0.95
+
+
+def test_credits_are_gone_or_fall_and_those_of_the_twins_come_back(drawn, ask):
+    for id_ in drawn("ebs-burst-draining", trouble=True):
+        left = ask("AWS/EBS", "BurstBalance", "Average", 300, 7, VolumeId=id_)
+        assert (left < 1).sum() >= 36 or left[-1] < left[-288] < left[-2 * 288], id_
+    for id_ in drawn("ebs-burst-draining", "refilled-gp2", "refilled-disk", "working-week", trouble=False):
+        assert ask("AWS/EBS", "BurstBalance", "Minimum", 300, 35, VolumeId=id_).min() > 5
+    for id_ in drawn("ebs-burst-draining", "weekly", trouble=False):
+        assert (ask("AWS/EBS", "BurstBalance", "Average", 300, 35, VolumeId=id_) < 1).sum() >= 4 * 12
+
+
+def _at_limit(ask, instance):
+    """Hours of eight days at a limit of the instance."""
+    checks = ("InstanceEBSThroughputExceededCheck", "InstanceEBSIOPSExceededCheck")
+    return max(ask("AWS/EC2", check, "Sum", 86_400, 8, InstanceId=instance).sum() for check in checks) / 60
+
+
+def test_throttled_instances_are_at_their_limit_for_hours_and_batches_for_half_an_hour_a_day(drawn, ask):
+    assert all(_at_limit(ask, id_) > 1.5 for id_ in drawn("ec2-ebs-throttled", trouble=True))
+    for id_ in drawn("ec2-ebs-throttled", "in-time", "half-hour", "below", "volume-bound", "minutes", trouble=False):
+        assert _at_limit(ask, id_) <= 8 * 0.5
+
+
+def test_bound_instances_have_volumes_set_above_their_maximum(fleet, drawn):
+    instances = {instance.id: instance for instance in fleet.instances}
+    for id_ in drawn("ebs-instance-bound", trouble=True):
+        most = instances[id_].kind.ebs
+        paying = [volume for volume in fleet.volumes_of[id_] if volume.throughput or volume.iops]
+        assert sum(volume.throughput or 0 for volume in paying) * MIB > 1.2 * most.maximum_mbps * 125_000 or (
+            sum(volume.iops or 0 for volume in paying) > 1.2 * most.maximum_iops
+        )
+
+
 def test_a_labelled_fleet_is_served_with_its_truth(clients):
     fleet = labelled_fleet(5, troubles=0, twins=0, ordinary_of_a_kind=10)
     with Simulator(fleet) as simulator:

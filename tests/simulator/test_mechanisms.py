@@ -7,6 +7,7 @@ from slackwater_simulator.mechanisms import (
     bursting,
     cpu_credits,
     cpu_surplus,
+    efs_allowance,
     efs_bursting,
     efs_provisioned,
     instance_allowance,
@@ -112,3 +113,14 @@ def test_what_an_unlimited_instance_borrowed_its_earnings_pay_back():
     assert held.surplus[11] == pytest.approx(96)
     assert held.surplus[-1] == held.charged.sum() == 0
     assert held.balance[-1] == pytest.approx(576)
+
+
+@pytest.mark.parametrize(
+    ("gib", "baseline", "burst", "held"),
+    [(1, 1, 100, 2.1), (100, 4.8828, 100, 2.1), (1024, 50, 100, 2.1), (4096, 200, 400, 8.4)],
+)
+def test_an_efs_file_system_earns_and_bursts_by_what_it_holds(gib, baseline, burst, held):
+    allowance = efs_allowance(gib * GIB)
+    assert allowance.baseline / MIB == pytest.approx(baseline, rel=1e-4)
+    assert allowance.burst / MIB == pytest.approx(burst)
+    assert allowance.most / TIB == pytest.approx(held)

@@ -22,7 +22,10 @@ _BALANCES = ("EBSIOBalance%", "EBSByteBalance%")
 _INSTANCE_CHECKS = ("InstanceEBSIOPSExceededCheck", "InstanceEBSThroughputExceededCheck")
 _BYTES, _OPERATIONS = ("VolumeReadBytes", "VolumeWriteBytes"), ("VolumeReadOps", "VolumeWriteOps")
 _PACKET = 1_100
+_NEARLY = 0.96
+"""The share of a limit from which on a minute counts as at it."""
 _CREDITS_AN_HOUR = {"nano": 6, "micro": 12, "small": 24, "medium": 24, "large": 36, "xlarge": 96, "2xlarge": 192}
+_CREDITS_AN_HOUR_T2 = {"nano": 3, "micro": 6, "small": 12, "medium": 24, "large": 36, "xlarge": 54, "2xlarge": 81.6}
 
 
 def ec2_names(instance: Instance) -> tuple[str, ...]:
@@ -52,7 +55,7 @@ def ec2_track(instance: Instance, metric: str, volumes: list[Volume]) -> Track |
     if metric not in ec2_names(instance):
         return None
     step = MINUTE if instance.detailed else 300
-    size = instance.type.partition(".")[2]
+    family, _, size = instance.type.partition(".")
     match metric:
         case "NetworkIn":
             return _flow(instance, instance.net_in, step=step)
@@ -65,7 +68,7 @@ def ec2_track(instance: Instance, metric: str, volumes: list[Volume]) -> Track |
         case "CPUUtilization":
             return _flow(instance, instance.cpu, step=step, digits=4)
         case "CPUCreditBalance" | "CPUSurplusCreditBalance" | "CPUSurplusCreditsCharged":
-            return _cpu_credits(instance, metric, _CREDITS_AN_HOUR[size])
+            return _cpu_credits(instance, metric, (_CREDITS_AN_HOUR_T2 if family == "t2" else _CREDITS_AN_HOUR)[size])
         case "CPUCreditUsage":
             return _flow(instance, instance.cpu, scale=instance.kind.vcpus / 100, step=300, digits=4)
         case "EBSIOBalance%" | "EBSByteBalance%" | "InstanceEBSIOPSExceededCheck" | "InstanceEBSThroughputExceededCheck":
@@ -96,17 +99,21 @@ def _ebs_limit(instance: Instance, metric: str, volumes: list[Volume]) -> Track:
         else mechanisms.instance_allowance(limit.baseline_iops, limit.maximum_iops)
     )
     wanted = work.stats.total / MINUTE
-    credit = mechanisms.bursting(wanted, *allowance)
+    if wanted.max() <= allowance.baseline * _NEARLY:  # most instances: nothing to step through
+        return alive(instance.intervals, FIVE if balance else MINUTELY, 100.0 if balance else 0.0)
     if balance and not allowance.most:
         return alive(instance.intervals, FIVE, 100.0)
+    credit = mechanisms.bursting(wanted, *allowance)
     if balance:
         left = Signal.sampled(work.origin, MINUTE, 100 * credit.balance / allowance.most)
         return alive(instance.intervals, left.coarsened(300), 1.0, digits=4)
-    over = (wanted >= credit.permitted * 0.96).astype(np.float64)
-    return alive(instance.intervals, Signal.sampled(work.origin, MINUTE, over), 1.0)
+    over = wanted >= credit.permitted * _NEARLY
+    if not over.any():
+        return alive(instance.intervals, MINUTELY, 0.0)
+    return alive(instance.intervals, Signal.sampled(work.origin, MINUTE, over.astype(np.float64)), 1.0)
 
 
-def _cpu_credits(instance: Instance, metric: str, an_hour: int) -> Track:
+def _cpu_credits(instance: Instance, metric: str, an_hour: float) -> Track:
     most = 24.0 * an_hour
     if not instance.unlimited or instance.cpu is None:
         return alive(instance.intervals, FIVE, most if metric == "CPUCreditBalance" else 0.0)

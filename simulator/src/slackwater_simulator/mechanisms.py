@@ -82,14 +82,15 @@ def bursting(demand: Floats, baseline: float, burst: float, most: float, *, step
 def stepped(demand: Floats, baseline: float, burst: float, most: float, *, step: int = MINUTE) -> Credits:
     """Credits minute by minute: without any, work is done at the baseline."""
     balance = most
-    done, balances, permitted = np.empty_like(demand), np.empty_like(demand), np.empty_like(demand)
-    for now, wanted in enumerate(demand.tolist()):
-        rate = min(wanted, burst, baseline + balance / step)
+    done, balances = [], []
+    for wanted in np.minimum(demand, burst).tolist():
+        rate = min(wanted, baseline + balance / step)
         left = balance + (baseline - rate) * step
         balance = min(most, left) if left > most * 1e-12 else 0.0  # less is a rounding error, not a credit
-        done[now], balances[now] = rate * step, balance
-        permitted[now] = burst if balance > 0 else baseline
-    return Credits(done, balances, permitted)
+        done.append(rate * step)
+        balances.append(balance)
+    held = np.array(balances)
+    return Credits(np.array(done), held, np.where(held > 0, burst, baseline))
 
 
 def efs_bursting(demand: Floats, standard_bytes: float, *, step: int = MINUTE) -> Credits:

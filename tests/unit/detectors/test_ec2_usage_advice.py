@@ -57,7 +57,7 @@ def test_an_idle_instance_is_stopped_and_nothing_more_is_done_by_a_command() -> 
     assert stop.command == "aws ec2 stop-instances --region ap-northeast-1 --instance-ids i-0ffffffffffffffff"
     assert terminate.command is None
     assert "instance store" in stop.risk
-    assert "stay billed" in stop.summary
+    assert "(100 GiB) stays, and stays billed" in stop.summary
 
 
 def test_stopping_saves_the_hours_and_terminating_the_volumes_too_less_their_snapshots() -> None:
@@ -249,17 +249,28 @@ def test_the_ways_out_are_for_the_time_before_the_credits_are_gone() -> None:
     verdict = flagged(NETWORK, UPLOADS)
 
     assert [way.action for way in verdict.advice] == [
+        "let-it-take-longer",
         "change-instance-type-to-m5.2xlarge",
         "change-instance-type-to-m6i.2xlarge",
         "change-instance-type-to-m6i.8xlarge",
         "interface-endpoint",
         "gateway-endpoint",
     ]
-    assert verdict.advice[0].summary == (
+    assert verdict.advice[1].summary == (
         "Before the credits are gone: m5.2xlarge, the smallest m5 that carries 250 MB/s: 312 MB/s without credits."
     )
     assert any("best effort" in caveat for caveat in verdict.caveats)
     assert any("shorter than five minutes" in caveat for caveat in verdict.caveats)
+
+
+def test_what_can_wait_needs_no_other_type_if_a_day_has_hours_enough() -> None:
+    # 60 minutes at 250 MB/s and 23 hours at 3,333 bytes/s are 900 GB, at 93.75 MB/s 2.7 hours.
+    slower = flagged(NETWORK, UPLOADS).advice[0]
+    all_day = flagged(NETWORK, UPLOADS, metrics=uploads(200, 720))
+
+    assert slower.summary.endswith("held to 93 MB/s, the busiest day's traffic takes 2.7 hours, and no credits.")
+    assert (slower.changes, slower.command) == ((), None)
+    assert "let-it-take-longer" not in [way.action for way in all_day.advice]
 
 
 def test_a_draw_of_less_than_five_minutes_of_burst_is_a_small_risk() -> None:

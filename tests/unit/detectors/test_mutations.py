@@ -19,7 +19,7 @@ BROKEN = {
     "ebs-surplus-throughput": ("if raised(checked, seen)", "if False"),
     "ebs-unattached": ("if pause_days and seen.age(loose.since) < _patience(pause_days, limits)", "if False"),
     "efs-cold-data": ("if touched.total_bytes > warm_bytes", "if False"),
-    "efs-serial-small-writes": ("if not rested or not _is_flat", "if not _is_flat"),
+    "efs-serial-small-writes": ("if at_once and all(", "if all("),
     "efs-single-client": ("if max(seen[clients].present, default=0) > FIVE_MINUTES", "if False"),
     "efs-single-zone-use": ("if file_system.is_replica or replication", "if False"),
     "fsx-surplus-iops": ("if peak(disks) >= limits.peak_percent", "if peak(disks) > 100"),

@@ -1,5 +1,7 @@
 """What the EFS User Guide and the price pages say of throughput, credits and billing."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slackwater.model.money import Change
+from slackwater.model.resources import EfsFileSystem, Target
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, TIB
 from slackwater.performance import efs
 from slackwater.performance.efs import Allowance
@@ -307,3 +310,63 @@ def test_what_elastic_moves_for_some_money() -> None:
     assert efs.elastic_for(Decimal("0.56"), cost) == Allowance(14 * GIB, 8 * GIB)
     assert efs.elastic_for(Decimal("0.56"), cost, 4 * KIB) == Allowance(14 / 8 * GIB, GIB)
     assert efs.elastic_for(Decimal("0.56"), lambda *_: None) is None
+
+
+def test_credits_are_earned_by_size_while_they_are_used_and_never_exceed_what_there_can_be() -> None:
+    full, earned = efs.full_credits_bytes(0), efs.earned_bytes_per_s(100 * GIB) * HOUR_S
+
+    def lowest(*used: float, held: float = full) -> float:
+        return efs.lowest_credits(used, HOUR_S, 100 * GIB, held)
+
+    assert lowest(0, 0) == full
+    assert lowest(earned, 3 * earned, 0) == full - 2 * earned
+    assert lowest(3 * earned, 0, 3 * earned) == full - 3 * earned
+    assert lowest(0, 0, 0, 2 * earned) == full - earned  # what came while it was full is lost
+    assert lowest(3 * earned, held=earned) == 0
+    assert lowest(0, held=earned) == earned
+    assert lowest(0, held=9 * full) == full
+
+
+def test_less_than_20_gib_are_simulated_without_the_floor() -> None:
+    full = efs.full_credits_bytes(0)
+
+    assert efs.lowest_credits([MIB * DAY_S], DAY_S, 10 * GIB, full) == pytest.approx(full - 0.51 * MIB * DAY_S, rel=1e-3)
+
+
+@given(st.lists(st.floats(1, 10 * MIB), min_size=1, max_size=50))
+@settings(deadline=None)
+def test_what_elastic_bills_lies_between_its_bounds_whatever_the_sizes(sizes: list[float]) -> None:
+    moved = efs.Moved(sum(sizes), len(sizes))
+    billed = sum(efs.billed_bytes(size) for size in sizes)
+
+    assert moved.billed_at_least <= billed * (1 + 1e-9)
+    assert billed <= moved.billed_at_most * (1 + 1e-9)
+
+
+def test_metadata_is_billed_as_4_kib_at_least() -> None:
+    assert efs.Moved(100, 10, efs.LEAST_METADATA_BYTES).billed_at_least == 40 * KIB
+
+
+SYSTEM = EfsFileSystem(
+    id="fs-1", arn="a", target=Target("123456789012", "ap-northeast-1"), tags={}, state="available",
+    created_at=datetime(2025, 1, 1, tzinfo=UTC), throughput_mode="bursting", provisioned_mib_s=None,
+    performance_mode="generalPurpose", availability_zone=None, stored_bytes={"Standard": 2 * TIB, "IA": 0, "Archive": 0},
+    mount_targets=1, is_replica=False,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mode", "provisioned", "bursts"),
+    [("bursting", None, True), ("provisioned", 99, True), ("provisioned", 100, False), ("elastic", None, False)],
+)
+def test_a_file_system_lives_on_credits_unless_more_is_provisioned_than_its_size_earns(
+    mode: str, provisioned: float | None, bursts: bool
+) -> None:
+    assert efs.bursts(replace(SYSTEM, throughput_mode=mode, provisioned_mib_s=provisioned)) is bursts
+
+
+def test_what_is_metered_at_most_is_the_burst_the_amount_or_what_the_region_allows() -> None:
+    assert efs.metered_ceiling("bursting", SYSTEM) == 200 * MIB
+    assert efs.metered_ceiling("provisioned", SYSTEM, 300) == 300 * MIB
+    assert efs.metered_ceiling("provisioned", SYSTEM, 2_000) == GIB
+    assert efs.metered_ceiling("provisioned", SYSTEM, 50) == 200 * MIB

@@ -143,3 +143,29 @@ def test_credits_are_drawn_above_the_baseline_and_come_back_below_it() -> None:
     assert network.drawn_s(by_five_minutes(200, 50, 200), 100e6, 500e6) == pytest.approx(112.5)
     assert network.drawn_s(by_five_minutes(200, None, 200), 100e6, 500e6) == pytest.approx(75)
     assert network.drawn_s(by_five_minutes(100, 20), 100e6, 500e6) == 0
+
+
+def stuck(*ratios: float) -> list[int]:
+    """How many points each plateau has, of rates over a baseline of 100 MB/s."""
+    series = by_five_minutes(*(100 * ratio for ratio in ratios))
+    return [one.points for one in network.plateaus(series, 0.8, min_points=6, max_spread=0.05, max_gap_s=1_800)]
+
+
+def test_the_shortest_plateau_must_be_the_flattest() -> None:
+    uneven = [1.03, 0.95, 1.02, 0.96, 1.02, 0.95]
+
+    assert stuck(2, *[0.99] * 6, 0.2) == [6]
+    assert stuck(2, *uneven, 0.2) == []
+    assert stuck(2, *uneven * 2, 0.2) == [12]
+
+
+def test_a_rate_that_falls_through_the_baseline_sticks_to_nothing() -> None:
+    falling = [1.03, 1.02, 1.0, 0.99, 0.98, 0.97, 0.96, 0.95, 0.94, 0.93, 0.92, 0.91]
+
+    assert stuck(2, *falling, 0.8) == []
+    assert stuck(2, *sorted(falling[:6] * 2), 0.8) == [12]
+
+
+def test_a_point_or_two_on_the_way_through_do_not_carry_a_burst_on() -> None:
+    assert stuck(2, 1.2, 1.2, 1.2, 1.04, 1.2, 1.2, 1.2, *[0.99] * 12, 0.5) == []
+    assert stuck(2, *[0.99] * 3, 0.8, 0.8, 0.8, 0.8, *[0.99] * 12, 0.5) == [12]

@@ -18,6 +18,7 @@ from .demo_placement import placement
 from .demo_servers import servers
 from .demo_settings import settings
 from .demo_throughput import throughput
+from .demo_usage import usage
 from .demo_volumes import bought_throughput, quiet, unattached
 
 
@@ -37,4 +38,5 @@ def demo_fleet(now: str = NOW, seed: int = 7) -> Fleet:
     servers(build)
     background(build)
     quiet(build)
+    usage(build)
     return build.fleet(ACCOUNT, roles=[Role(name="slackwater-audit", external_id="tide-table")])

@@ -209,13 +209,12 @@ def file_system_twins(build: Builder) -> None:
         days=500,
         standard_bytes=240 * GIB,
         ia_bytes=700 * GIB,
-        mode="elastic",
         activity=work,
         lifecycle=(("TransitionToIA", "AFTER_30_DAYS"),),
         tags=tags("web"),
     )
     build.plant(busy, "Web content, read all day.", twin_of=twin, why="Busy every day.")
-    build.file_system(
+    homes = build.file_system(
         "home-directories",
         days=700,
         standard_bytes=510 * GIB,
@@ -226,4 +225,10 @@ def file_system_twins(build: Builder) -> None:
         access_points=3,
         clients=Flow(shapes.signal(np.full(MINUTES, 14.0))),
         tags=tags("platform"),
+    )
+    build.plant(
+        homes,
+        "Somebody provisioned throughput on a slow Monday, years ago.",
+        "efs-throughput-mismatch",
+        why="What it stores earns three times what it ever used, and half of its burst carries its peaks.",
     )

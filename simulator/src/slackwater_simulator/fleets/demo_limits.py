@@ -98,10 +98,10 @@ def _credits(build: Builder) -> None:
     )
     build.plant(
         cache,
-        "The nightly build takes four hours; its gp2 volume is fast for two.",
+        "The nightly build takes four hours; its gp2 volume is fast for one.",
         trouble,
         "ebs-outdated-type",
-        why="1,700 operations a second use up the credits; then there are 360.",
+        why="1,700 operations a second use up the credits in an hour; then there are 360.",
     )
     logs = _server(build, "logs", "m6i.2xlarge", "web", 260)
     archive = build.volume(
@@ -131,7 +131,7 @@ def _credits(build: Builder) -> None:
         store,
         "A day of logs is written down within the hour, every night.",
         twin_of=trouble,
-        why="It takes half of the credits, and the day brings them back.",
+        why="It takes four tenths of the credits, and the day brings them back.",
     )
 
 
@@ -143,9 +143,9 @@ def _throttled(build: Builder) -> None:
         build.volume(name, 500, on=renders, device=device, activity=activity, tags=tags("video"))
     build.plant(
         renders,
-        f"Renders subtitles all night, fast until midnight and slow till morning; {_REPORT}.",
+        f"Renders subtitles all night, fast at first and slow till morning; {_REPORT}.",
         trouble,
-        why="214 MiB/s last for less than four hours on an m6i.large; then there are 77.",
+        why="213 MiB/s last for four hours on an m6i.large; then there are 77.",
     )
     posters = _server(build, "posters", "m5.large", "video")
     for device, name in (("/dev/sdf", "posters-in"), ("/dev/sdg", "posters-out")):

@@ -16,6 +16,7 @@ from slackwater_simulator.resources import (
     KIB,
     MIB,
     Activity,
+    Disk,
     Export,
     Fleet,
     Flow,
@@ -152,6 +153,7 @@ class _Mixed:
                 net_in=self._flow(number, share),
                 net_out=self._flow(number + 1, share * 0.8),
                 cpu=self._cpu(number),
+                unlimited=kind.startswith("t") and number % 4 == 0,
                 tags=self._tags(number),
             )
 
@@ -294,6 +296,8 @@ class _Mixed:
             more["iops"] = min(3000, size * 30)
         if kind == "st1":
             size = max(size, 125)
+        if number % 25 == 3:  # an agent says how full it is
+            more["disk"] = Disk(used=Flow(self.build.shapes.shape("steady", 0), 15.0 + number % 60))
         self._attached(f"data-{number:05}", size, host, number, activity=self._io(number, read, write), **more)
 
     def _attached(self, name: str, size: int, host: Instance, number: int, **more: Any) -> Volume:
@@ -411,10 +415,12 @@ class _Mixed:
                 f"share-{number:05}",
                 days=self._between(2, 700) if number % 25 == 0 else self._between(30, 700),
                 one_zone="a" if number % 4 == 1 else None,
+                zones="a" if number % 40 == 2 else "acd",
                 mode=("bursting", "elastic", "bursting", "provisioned")[number % 4],
                 provisioned_mibps=64.0 if number % 4 == 3 else None,
                 standard_bytes=int(self._between(30, 900) * GIB),
                 ia_bytes=int(self._between(0, 900) * GIB) if number % 3 == 0 else 0,
+                lifecycle=(("TransitionToIA", "AFTER_30_DAYS"),) if number % 3 == 0 else (),
                 activity=work,
                 clients=Flow(self.build.shapes.shape("steady", 0), self._between(2, 30)),
                 tags=self._tags(number),
@@ -506,6 +512,7 @@ class _Mixed:
             activity=work,
             clients=4.0,
             disk_iops_peak=disk,
+            iops=1_000 if number % 8 == 5 else None,
             tags=self._tags(number),
             deployment=("MULTI_AZ_1", "SINGLE_AZ_2")[number % 2],
         )

@@ -203,7 +203,7 @@ def _flag(volume: Volume, least: Series, trouble: Trouble, look: Look, limits: B
         ),
         advice=_ways_out(volume, has, look, limits),
         gist=(volume.volume_type, size_class(volume.size_gib), trouble.kind),
-        caveats=(*caveats, ONLINE, *look.caveats, *managed_caveats(volume)),
+        caveats=(*caveats, *look.caveats, *managed_caveats(volume)),
         cheapest_first=True,
     )
 
@@ -213,35 +213,38 @@ def _words(volume: Volume, allowance: Allowance) -> str:
 
 
 def _ways_out(volume: Volume, has: VolumeLimits, look: Look, limits: BurstLimits) -> tuple[Advice, ...]:
-    """What carries the busiest minute for good, and all the IOPS of the burst: more than that nobody can know."""
-    mib_s = min(has.burst.bytes_per_s / MIB, ebs.with_headroom(look.most, limits.headroom_percent))
-    found = []
-    if gp3 := ebs.gp3_for(volume.size_gib, has.burst.iops, mib_s):
-        found.append(
-            Advice(
-                action="change-to-gp3",
-                summary=f"Change it to gp3 with {gp3.iops:,} IOPS and {gp3.mib_s:,} MiB/s, for good.",
-                changes=difference(ebs.monthly_units(volume), ebs.units("gp3", volume.size_gib, gp3.iops, gp3.mib_s)),
-                risk="Work that wants more than its burst gave stays limited: raise the setting then.",
-                reversible=True,
-                command=modify_command(volume, "gp3", gp3.iops, gp3.mib_s),
-            )
-        )
+    """All that it has with credits, for good; or less throughput, where its busiest minute was far below that."""
+    most = has.burst.bytes_per_s / MIB
+    needed = min(most, ebs.with_headroom(look.most, limits.headroom_percent))
+    settings = (ebs.gp3_for(volume.size_gib, has.burst.iops, mib_s) for mib_s in (needed, most))
+    found = [_gp3(volume, setting) for setting in dict.fromkeys(settings) if setting]
     if volume.volume_type == "sc1":
         found.append(_disk(volume, volume.size_gib, "with more than three times the baseline"))
-    if volume.volume_type == "st1" and (size_gib := ebs.st1_gib_for(mib_s)) > volume.size_gib:
-        found.append(_disk(volume, size_gib, f"whose baseline carries {mib_s:,.0f} MiB/s"))
+    if volume.volume_type == "st1" and (size_gib := ebs.st1_gib_for(needed)) > volume.size_gib:
+        found.append(_disk(volume, size_gib, f"whose baseline carries {needed:,.0f} MiB/s"))
     return tuple(found)
 
 
-def _disk(volume: Volume, size_gib: int, what: str) -> Advice:
-    """A st1 volume in its place, of its size or larger."""
-    grows = size_gib > volume.size_gib
+def _gp3(volume: Volume, to: ebs.Gp3) -> Advice:
     return Advice(
-        action="grow-st1" if grows else "change-to-st1",
-        summary=f"Change it to st1 of {size_gib:,} GiB, {what}.",
+        action="move-to-gp3",
+        summary=f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s, which need no credits.",
+        changes=difference(ebs.monthly_units(volume), ebs.units("gp3", volume.size_gib, to.iops, to.mib_s)),
+        risk=f"Work that wants more stays limited: raise the setting then. {ONLINE}",
+        reversible=True,
+        command=modify_command(volume, "gp3", to.iops, to.mib_s),
+    )
+
+
+def _disk(volume: Volume, size_gib: int, what: str) -> Advice:
+    """An st1 volume in its place, of its size or larger."""
+    grows = size_gib > volume.size_gib
+    risk = "A volume never shrinks again." if grows else "It lives on credits as well, though on more of them."
+    return Advice(
+        action="grow-st1" if grows else "move-to-st1",
+        summary=f"st1 of {size_gib:,} GiB, {what}.",
         changes=difference(ebs.monthly_units(volume), ebs.units("st1", size_gib, 0, 0)),
-        risk="A volume never shrinks again." if grows else "It lives on credits as well, though on more of them.",
+        risk=f"{risk} {ONLINE}",
         reversible=not grows,
         command=(
             f"aws ec2 modify-volume --volume-id {volume.id} --region {volume.target.region} --volume-type st1"

@@ -3,8 +3,9 @@
 ## What it finds
 A data volume on a running instance with less than one operation a day, reads and writes together, on average over the last 35
 days: that is longer than any calendar month, so a job that runs once a month is seen. CloudWatch must have watched every one of
-the last 14 days, and every day since the instance was last started. Days before that start may be missing, because a stopped
-instance publishes nothing; the confidence is medium then. On a Multi-Attach volume the operations of all instances count.
+the last 14 days, and every day since the instance was last started and it began to watch. Days before that may be missing,
+because a stopped instance publishes nothing; the confidence is medium then. On a Multi-Attach volume the operations of all
+instances count.
 
 ## Why it matters
 A volume is billed for its size, its provisioned IOPS and its throughput, used or not. One that was made for a migration, or by
@@ -26,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import dropwhile
 from math import isnan
 from typing import Final
 
@@ -92,7 +94,8 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
         )
     if seen.now.hour and isnan(operations.values[-1]):
         return Unknown("CloudWatch has nothing of today yet")
-    if holes := seen.finished(operations, started).missing:
+    since_then = [*dropwhile(isnan, seen.finished(operations, started).values)]
+    if holes := sum(map(isnan, since_then)):
         return Unknown(f"VolumeReadOps or VolumeWriteOps lacks {holes} of the days since its instance was started")
     return _flag(volume, running, operations, finished)
 

@@ -26,7 +26,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from math import ceil
-from types import MappingProxyType
 from typing import Final
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
@@ -130,7 +129,7 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
     alone = [_lowered_alone(one, each[one.volume.id], limits) for one in settings]
     if alone != settings:
         return _flag(instance, instance_type, settings, alone, each, seen)
-    kinds = [kind for kind in KINDS if _is_beyond(sum(map(kind.set_on, _paying(settings, kind))), kind.carried(most), limits)]
+    kinds = [kind for kind in KINDS if _are_beyond(_paying(settings, kind), kind, most, limits)]
     if not kinds:
         return Fine("it carries what its volumes pay for")
     xen = instance_type.hypervisor == "xen"
@@ -148,7 +147,7 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
     for kind in kinds:
         shared = _shared(shared, kind, most, used, limits)
     if shared == settings:
-        return Fine("its volumes take turns: one at a time they use what they pay for")
+        return Fine("its volumes take turns: each needs what it pays for, though not all at once")
     return _flag(instance, instance_type, settings, shared, dict.fromkeys(each, most), seen, used)
 
 
@@ -171,6 +170,11 @@ def _most(instance: Instance, instance_type: InstanceType, volume_type: str) -> 
 
 def _is_beyond(value: float, most: float, limits: BoundLimits) -> bool:
     return value > most * (1 + limits.beyond_percent / 100)
+
+
+def _are_beyond(settings: Sequence[Setting], kind: Kind, most: Allowance, limits: BoundLimits) -> bool:
+    """Several volumes together; one alone keeps what it has left for its throughput's sake."""
+    return len(settings) > 1 and _is_beyond(sum(map(kind.set_on, settings)), kind.carried(most), limits)
 
 
 def _paying(settings: Sequence[Setting], kind: Kind) -> list[Setting]:
@@ -196,11 +200,11 @@ def _shared(settings: Sequence[Setting], kind: Kind, most: Allowance, used: Used
         one.volume.id: min(kind.set_on(one), ebs.with_headroom(used[kind, one.volume.id], limits.headroom_percent))
         for one in paying
     }
-    if sum(busy.values()) > kind.carried(most):
-        return [*settings]
     keeps = {one.volume.id: max(busy[one.volume.id], min(kind.set_on(one), kind.least(one, most))) for one in paying}
-    kept = sum(keeps.values())
-    share = max(0.0, kind.carried(most) - kept) / (sum(map(kind.set_on, paying)) - kept)
+    above, left = sum(map(kind.set_on, paying)) - sum(keeps.values()), kind.carried(most) - sum(keeps.values())
+    if sum(busy.values()) > kind.carried(most) or not above:
+        return [*settings]
+    share = max(0.0, left / above)
     return [
         kind.lowered(one, int(keep + (kind.set_on(one) - keep) * share)) if (keep := keeps.get(one.volume.id)) else one
         for one in settings
@@ -214,7 +218,7 @@ def _flag(
     after: Sequence[Setting],
     carries: Mapping[str, Allowance],
     seen: Seen,
-    used: Used = MappingProxyType({}),
+    used: Used | None = None,
 ) -> Flagged:
     changed = [(was, will) for was, will in zip(before, after, strict=True) if was != will]
     kinds = [kind for kind in KINDS if any(kind.set_on(was) != kind.set_on(will) for was, will in changed)]
@@ -261,7 +265,7 @@ def _ways_out(
         changes=difference(
             [unit for was, _ in changed for unit in _units(was)], [unit for _, will in changed for unit in _units(will)]
         ),
-        risk="On a larger instance they would be slower than they are set to now: raise them with it.",
+        risk=f"A larger instance would not be used in full until they are raised again. {ONLINE}",
         reversible=True,
         command=" && ".join(modify_command(w.volume, w.volume.volume_type, w.iops, w.mib_s) for _, w in changed),
     )
@@ -276,7 +280,7 @@ def _units(setting: Setting) -> tuple[Change, ...]:
     return ebs.units(setting.volume.volume_type, setting.volume.size_gib, setting.iops, setting.mib_s or 0)
 
 
-def _caveats(instance: Instance, instance_type: InstanceType, volumes: Sequence[Volume], used: Used) -> tuple[str, ...]:
+def _caveats(instance: Instance, instance_type: InstanceType, volumes: Sequence[Volume], used: Used | None) -> tuple[str, ...]:
     found = [
         f"Each keeps its busiest minute ({_busiest_words(used)}): more may be saved, and a rarer job may want more."
         if used
@@ -286,7 +290,7 @@ def _caveats(instance: Instance, instance_type: InstanceType, volumes: Sequence[
         found.append(f"{instance_type.id} holds its maximum for half an hour a day, and carries less for good.")
     if instance.bandwidth_weighting != "default":
         found.append(f"Its bandwidth weighting is {instance.bandwidth_weighting}: EC2 publishes the default's limits.")
-    return (*found, ONLINE, *dict.fromkeys(caveat for volume in volumes for caveat in managed_caveats(volume)))
+    return (*found, *dict.fromkeys(caveat for volume in volumes for caveat in managed_caveats(volume)))
 
 
 def _busiest_words(used: Used) -> str:

@@ -65,6 +65,13 @@ class OutdatedTypeLimits(PeakLimits):
     """What the new type keeps."""
 
 
+class Had(NamedTuple):
+    """The most that a volume can do now."""
+
+    mib_s: float
+    iops: float
+
+
 def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
     """Flag a volume whose type has a successor that gives it at least the same."""
     if volume.volume_type not in {"gp2", "io1", "standard"}:
@@ -115,13 +122,6 @@ def _limited(checked: Iterable[Need], balance: Iterable[Need], seen: Seen) -> st
         if min(seen[need].present) < GONE_PERCENT:
             return "was out of credits"
     return ""
-
-
-class Had(NamedTuple):
-    """The most that a volume can do now."""
-
-    mib_s: float
-    iops: float
 
 
 def _had(volume: Volume) -> Had:

@@ -4,7 +4,8 @@
 A running Nitro instance whose volumes together ask for more than it lets through. CloudWatch's exceeded check, 1 in a minute at
 the limit, was raised in at least 5 % of the minutes of three or more hours in a day, or for more than 45 minutes of a day. IOPS
 and throughput have each their own. Where the type bursts, EBSIOBalance% or EBSByteBalance% below 10 in at least six five-minute
-points of a day, and not rising, confirms it; where there are no checks, they decide alone.
+points of a day, and not rising, confirms it; where there are no checks, they decide alone. An instance whose baseline is as fast
+as all its volumes at their fastest needs no metric.
 
 ## Why it matters
 A volume is only as fast as its instance ("The performance of EBS-optimised instances", 2017-07-10). Most smaller instances hold
@@ -131,8 +132,9 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
         by_day = {way: _need(instance, way.balance, DAY_S, limits) for way in unchecked}
         if lacking := seen.lacking(by_day.values()):
             return Ask(lacking)
-        suspects += [way for way, need in by_day.items() if min(seen[need].present, default=100) < limits.low_percent]
-        unchecked = [way for way, need in by_day.items() if not seen[need].present]
+        left = {way: seen[need].since(instance.launched_at.timestamp() - DAY_S) for way, need in by_day.items()}
+        suspects += [way for way in unchecked if min(left[way].present, default=100) < limits.low_percent]
+        unchecked = [way for way in unchecked if not left[way].present]
     if suspects:
         closer = {way: _need(instance, way.balance, FIVE_MINUTES_S, limits) for way in suspects if bursts}
         used = {way: [_need(instance, metric, FIVE_MINUTES_S, limits) for metric in way.used] for way in WAYS}
@@ -243,7 +245,7 @@ def _seen_of(slow: Slow) -> list[Evidence]:
         share = Series.of(slow.checks.start_s, HOUR_S, [None if isnan(v) else v * MINUTES_AN_HOUR for v in slow.checks.values])
         found.append(
             Evidence(
-                label=f"Minutes of an hour at its {slow.way.word} limit, on the days that count together",
+                label=f"At its {slow.way.word} limit, by the hour",
                 value=round(slow.minutes),
                 unit="minutes",
                 series=share,
@@ -253,7 +255,7 @@ def _seen_of(slow: Slow) -> list[Evidence]:
     if slow.balance.present:
         found.append(
             Evidence(
-                label=f"Least left of its {slow.way.word} burst",
+                label=f"What was left of its {slow.way.word} burst",
                 value=round(min(slow.balance.present), 1),
                 unit="percent",
                 series=slow.balance,

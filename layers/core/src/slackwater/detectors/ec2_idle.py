@@ -150,7 +150,8 @@ def _advice(instance: Instance, volumes: Sequence[Volume], owner: str | None) ->
     running = (Change(ec2_hour(instance.instance_type), hours()),)
     disks = [unit for volume in volumes for unit in ebs.monthly_units(volume)]
     image = [Change(EBS_SNAPSHOT_STORAGE, Decimal(volume.size_gib)) for volume in volumes]
-    stays = f" Its {len(volumes)} volumes stay, and stay billed." if volumes else ""
+    size_gib = sum(volume.size_gib for volume in volumes)
+    stays = f" What it has on EBS ({size_gib:,} GiB) stays, and stays billed." if volumes else ""
     if owner:
         stop = f"Ask the owner, and take it out of {owner}, which manages it."
     else:

@@ -28,15 +28,19 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from math import ceil, isnan
+from typing import Final
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, InstanceType, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
-from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.parts import ec2_network
 from slackwater.parts.ec2_network import IN, OUT, Direction, Traffic
 from slackwater.performance import network
+
+FULL_DAY: Final = 0.8
+"""Of a day: traffic that takes longer at the baseline leaves no room for a retry."""
 
 
 class OverBaselineLimits(Limits):
@@ -154,10 +158,31 @@ def _flag(instance: Instance, instance_type: InstanceType, over: list[Over], lim
                 unit="minutes",
             ),
         ),
-        advice=(),
+        advice=_slower(worst, instance_type),
         gist=(instance_type.id, " and ".join(way.direction.word for way in over)),
         caveats=_caveats(instance_type, differs=differs),
         remedies=(ec2_network.ways_out(instance, worst.traffic, worst.highest_bytes_per_s, "Before the credits are gone"),),
+    )
+
+
+def _slower(way: Over, instance_type: InstanceType) -> tuple[Advice, ...]:
+    """What can wait needs no credits, where a day's traffic fits into a day at the baseline."""
+    baseline, a_day = network.baseline(instance_type), DAY_S // way.traffic.period_s
+    days = (way.traffic.values[i : i + a_day] for i in range(0, len(way.traffic), a_day))
+    needed_s = max(sum(value for value in day if not isnan(value)) for day in days) / baseline
+    if needed_s > DAY_S * FULL_DAY:
+        return ()
+    return (
+        Advice(
+            action="let-it-take-longer",
+            summary=(
+                f"If it can wait, begin earlier or end later: held to {int(baseline / 1e6):,} MB/s, the busiest day's traffic"
+                f" takes {needed_s / HOUR_S:,.1f} hours, and no credits."
+            ),
+            changes=(),
+            risk="It is slower all the time, not only when the credits are gone.",
+            reversible=True,
+        ),
     )
 
 

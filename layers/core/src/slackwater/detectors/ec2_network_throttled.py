@@ -309,6 +309,7 @@ def _ever(value: float) -> list[float | None]:
     return [value] * (14 * 288)
 
 
+_FALLING = (1.2, 1.12, 1.08, 1.04, 1.01, 0.98, 0.96, 0.94, 0.92, 0.91, 0.8, 0.6)
 _CREDITS = {(CREDIT_BALANCE, FIVE_MINUTES_S): _ever(144), (SURPLUS_BALANCE, FIVE_MINUTES_S): _ever(0)}
 _PINNED = {**_CREDITS, **_traffic(OUT, _last_day((350, 30), (100, 5), (7.9, 540)))}
 
@@ -410,7 +411,7 @@ DETECTOR = Detector(
             title="a demand that falls slowly through the baseline",
             resource=_PROXY,
             records=_TYPES,
-            metrics=_traffic(OUT, _last_day((16, 60), *((16 - 0.15 * step, 5) for step in range(100)))),
+            metrics=_traffic(OUT, _last_day(*((8 * ratio, 5) for ratio in (1.9, 1.4, *_FALLING)))),
             expect=Fine,
             says="never stuck",
         ),

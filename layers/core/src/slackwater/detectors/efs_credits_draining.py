@@ -72,7 +72,7 @@ WEEK: Final = 7 * DAY
 LATE: Final = 3
 """Hours at the end that may have no point yet."""
 
-AT_BASELINE: Final = 0.95
+AT_LIMIT: Final = 0.95
 """Of what is permitted: above, the meter shows the limit and not the demand."""
 
 FULL: Final = 0.99
@@ -235,7 +235,7 @@ def _state(file_system: EfsFileSystem, balance: Series, metered: Series, permitt
     rates = Series.of(balance.start_s, HOUR_S, [moved / HOUR_S for moved in metered.since(balance.start_s).values])
     baseline = efs.baseline_bytes_per_s(standard)
     slow = [
-        held <= empty_bytes and rate >= AT_BASELINE * baseline  # NaN, a missing point, is neither
+        held <= empty_bytes and rate >= AT_LIMIT * baseline  # NaN, a missing point, is neither
         for held, rate in zip(balance.values, rates.values, strict=True)
     ]
     first = len(slow) % DAY  # so that the last day is whole
@@ -256,7 +256,7 @@ def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Un
     lowest = min(share for share in shares if not isnan(share))
     if len(shares) >= WEEK + DAY:
         if lowest > NEVER_EMPTY:
-            return Fine(f"{lowest:.0%} of its credits were left at the lowest")
+            return Fine(f"{100 * lowest:.0f} % of its credits were left at the lowest")
         if course.lost(WEEK) is None:
             return Unknown("BurstCreditBalance has too few points of the last day, or of the same day a week before")
         hours = course.empty_after(WEEK)
@@ -292,7 +292,7 @@ def _flag_gone(file_system: EfsFileSystem, state: State, *, gone: bool) -> Flagg
     rate, slow_hours = binary_rate_words(state.baseline), sum(state.slow)
     now = f"used all of it in {state.slow_today} of the last {DAY} hours"
     often = f"used all of it in {slow_hours} hours on {state.slow_days} of the last 7 days"
-    confirmed = bool(state.permitted.present) and min(state.permitted.present) <= state.baseline / AT_BASELINE
+    confirmed = bool(state.permitted.present) and min(state.permitted.present) <= state.baseline / AT_LIMIT
     return Flagged(
         summary=(
             f"its burst credits {'are gone: it has' if gone else 'run out again and again: then it has'} {rate} (metered; three"
@@ -328,8 +328,8 @@ def _flag_going(file_system: EfsFileSystem, seen: Seen, state: State, going: Goi
     formula = duration_words(by_formula * HOUR_S) if by_formula is not None else "never: no more is metered than the baseline"
     return Flagged(
         summary=(
-            f"{state.left / state.full:.0%} of its burst credits are left, and if the last {rhythm} repeats they are gone"
-            f" {when}: then it has {binary_rate_words(state.baseline)}"
+            f"{100 * state.left / state.full:.0f} % of its burst credits are left, and if the last {rhythm} repeats they are"
+            f" gone {when}: then it has {binary_rate_words(state.baseline)}"
         ),
         kind="risk",
         severity="medium",
@@ -368,13 +368,14 @@ def _by_formula(state: State, standard_bytes: int) -> float | None:
 
 
 def _ways_out(file_system: EfsFileSystem, state: State, moved: Month | None) -> tuple[Advice, ...]:
-    """Both with a price, unless the burst itself was the limit, or nobody counted."""
+    """Sized by the busiest hour, and priced where the bytes were counted, unless the burst itself was the limit."""
     busiest = max(state.metered.present)
+    if busiest >= AT_LIMIT * state.burst:
+        return more_throughput(file_system, state.burst, HEADROOM)
     amount = min(efs.PROVISIONED_MIB_S[1], ceil(busiest * HEADROOM / MIB))
-    known = moved is not None and busiest < AT_BASELINE * state.burst
     provisioned = Advice(
         action="change-to-provisioned",
-        summary=f"Change to Provisioned with {amount:,} MiB/s: the busiest hour of the week and {HEADROOM - 1:.0%} more.",
+        summary=f"Change to Provisioned with {amount:,} MiB/s: the busiest hour of the week and a fifth more.",
         changes=changed(file_system, "provisioned", amount),
         risk="Paid by the hour, used or not; peaks shorter than an hour, which now burst, wait. Raise it where they may not.",
         reversible=True,
@@ -383,7 +384,7 @@ def _ways_out(file_system: EfsFileSystem, state: State, moved: Month | None) -> 
     elastic = Advice(
         action="change-to-elastic",
         summary="Change to Elastic: it bills what moves, each read or write as 32 KiB at least.",
-        changes=changed(file_system, "elastic", elastic_after=moved.elastic_at_most) if moved and known else None,
+        changes=changed(file_system, "elastic", elastic_after=moved.elastic_at_most) if moved else None,
         risk="The bill has no ceiling: it follows the load.",
         reversible=True,
         command=command(file_system, "elastic"),

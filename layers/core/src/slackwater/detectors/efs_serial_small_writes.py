@@ -3,8 +3,8 @@
 ## What it finds
 Half an hour or more of the last 14 days in which at least 50 small writes a second (64 KiB or less on average) went in at a
 rate that hardly varied, at less than a fifth of the throughput that was permitted, and far from the limit on operations. The
-rate came at once, stayed, and was never faster before it ended: such is a job that has more to write than its turns allow, and
-each of its writes waits for the answer to the one before. Or it never varied at all.
+rate came at once, stayed, and was not higher later: such is a job that has more to write than its turns allow, and each of its
+writes waits for the answer to the one before. Or it never varied at all.
 
 ## Why it matters
 EFS answers a write when more than one zone has it: about 2.7 ms, 1.6 ms on One Zone. A writer that waits each time makes some
@@ -180,7 +180,7 @@ def _is_flat(writes: _Writes, run: Sequence[int], limits: SerialSmallWritesLimit
 
 
 def _runs(writes: _Writes, limits: SerialSmallWritesLimits) -> list[Sequence[int]]:
-    """What came at once after a rest and is flat, six points after six points, to its end; and was never faster."""
+    """What came at once after a rest and is flat, six points after six points, to its end; and was not faster later."""
     per_s, wanted, runs, i = writes.per_s, _points(limits), list[Sequence[int]](), REST_POINTS + 1
     while i + wanted <= len(per_s):
         # The point before it may be half and half. A missing one is no rest: NaN is not less than anything.
@@ -195,8 +195,9 @@ def _runs(writes: _Writes, limits: SerialSmallWritesLimits) -> list[Sequence[int
         after = end
         while after < len(per_s) and not per_s[after] < limits.busy_writes_per_s:
             after += 1
-        ceiling = fmean(per_s[i:end]) * (1 + limits.flat_percent / 100)
-        if all(rate <= ceiling for rate in per_s[i : max(after, end + wanted)]):
+        mean, share = fmean(per_s[i:end]), limits.flat_percent / 100
+        at_once = fmean(per_s[i : i + wanted]) >= mean * (1 - share)
+        if at_once and all(rate <= mean * (1 + share) for rate in per_s[i : max(after, end + wanted)]):
             runs.append(range(i, end))
         i = after
     return runs
@@ -378,6 +379,7 @@ def _nightly(rate: float, points: int = 24, rest: float = 2) -> list[float]:
 
 
 _BY_DAY: Final = [20 + 180 * exp(-(((i % 288) / 12 - 10) ** 2) / 18) for i in range(288 * _DAYS)]
+_AT_NOON: Final = ([20.0] * 60 + [20 + 15.0 * n for n in range(12)] + [200.0] * 72 + [20.0] * 144) * _DAYS
 _UNEVEN: Final = [300 * (1 + i % 3) if 36 <= i % 288 < 60 else 2.0 for i in range(288 * _DAYS)]
 
 DETECTOR = Detector(
@@ -428,6 +430,13 @@ DETECTOR = Detector(
             title="many clients, whose day rises and falls",
             resource=_SHARED,
             metrics=_writing(_BY_DAY),
+            expect=Fine,
+            says="came at once",
+        ),
+        Case(
+            title="many clients, who come within an hour and are held up until noon",
+            resource=_SHARED,
+            metrics=_writing(_AT_NOON),
             expect=Fine,
             says="came at once",
         ),

@@ -1,7 +1,7 @@
 """EFS file systems in a throughput mode that another one beats, or that does not carry what they do.
 
 ## What it finds
-Provisioned throughput whose busiest five minutes of 14 days, with a fifth more, another amount or another mode would carry;
+Provisioned throughput whose busiest five minutes of two weeks, with a fifth more, another amount or another mode would carry;
 Elastic throughput that bursting or a provisioned amount would carry. The bucket of burst credits is simulated over all those
 five minutes, and over 36 days by the day: bursting is named only where a quarter of the credits would always have been left.
 And, as slowness, a file system that was at its limit (95 % of what is permitted) for an hour or more on five of 14 days.
@@ -108,7 +108,7 @@ class MismatchLimits(Limits):
     )
     at_limit_minutes: int = limit(60, unit="minutes", ge=5, le=1440, why="a day; a batch of minutes at full speed hurts nobody")
     at_limit_days: int = limit(
-        3, unit="days", ge=1, le=36, why="of the window: once a week is a weekly job that may take longer"
+        5, unit="days", ge=1, le=36, why="of the window: a weekly job that lasts past the end of a day comes on four"
     )
 
 
@@ -419,7 +419,8 @@ def _to_bursting(
         action="change-to-bursting",
         summary=(
             f"Change to bursting: up to {binary_rate_words(efs.metered_ceiling('bursting', file_system))} are metered, and with"
-            f" {limits.headroom_percent:g} % more load {lowest / full:.0%} of its credits would have been left at the lowest."
+            f" {limits.headroom_percent:g} % more load {100 * lowest / full:.0f} % of its credits would have been left at the"
+            " lowest."
         ),
         changes=changed(file_system, "bursting", elastic_before=elastic_before),
         risk=(
@@ -470,7 +471,7 @@ def _credits_caveat(file_system: EfsFileSystem, held: Series | None) -> tuple[st
     if not held.present:
         return ("CloudWatch has no BurstCreditBalance: nobody knows how many credits it would begin with.",)
     full = efs.full_credits_bytes(_standard(file_system))
-    return (f"It would begin with the {held.present[-1] / full:.0%} of its credits that it has now.",)
+    return (f"It would begin with the credits that it has now, {100 * held.present[-1] / full:.0f} % of all.",)
 
 
 def _peaks_by_day(demand: Demand) -> Series:

@@ -21,6 +21,7 @@ Lower the throughput capacity in a quiet hour, watch the same metrics for a week
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -156,7 +157,7 @@ def _busy(
 
 
 _QUIET = _busy(6)
-_A_NIGHT = {**_QUIET, (NETWORK, DAY_S): [6.0] * 20 + [92.0] + [6.0] * 15}
+_A_NIGHT: Mapping[tuple[Metric, int], Sequence[float | None]] = {**_QUIET, (NETWORK, DAY_S): [6.0] * 20 + [92.0] + [6.0] * 15}
 
 DETECTOR = Detector(
     title="FSx file server far larger than its work",

@@ -163,7 +163,7 @@ def _holes(random: Random, build: Builder, name: str) -> Instance:
     kind = pick(random, *_EARNED)
     charged = without_days(random, build, np.zeros(MINUTES))
     telemetry = {"CPUSurplusCreditsCharged": given(build.shapes.signal(charged).coarsened(300))}
-    return _instance(random, build, name, kind, _light(random, kind) + 1, telemetry=telemetry)
+    return _instance(random, build, name, kind, _light(random, kind) + 8, telemetry=telemetry)
 
 
 SCENARIOS = (

@@ -109,7 +109,8 @@ def _always_more(random: Random, build: Builder, name: str) -> Instance:
     """Working days that want more than the baseline for most of the day."""
     kind = _pick(random, *_BURSTING)
     limit = _limit(random, kind)
-    wanted = limit.baseline * 0.1 + working_days(random, build) * limit.between(random.uniform(0.3, 0.6))
+    day = np.minimum(working_days(random, build) * 1.5, 1.0)  # its rhythm's top is at two thirds
+    wanted = limit.baseline * 0.1 + day * limit.between(random.uniform(0.35, 0.6))
     return _working(random, build, name, kind, limit, wanted)
 
 

@@ -145,15 +145,13 @@ def _resized(random: Random, build: Builder) -> Guest:
 
 
 def _cpu_bound(random: Random, build: Builder) -> Guest:
-    """In standard mode its CPU credits run out, and the traffic falls with the processor."""
+    """In standard mode its CPU credits run out, and traffic that was above its baseline falls with the processor."""
     kind = pick(random, *_CREDITS_AN_HOUR)
     hour = _CREDITS_AN_HOUR[kind]
-    load = runs(
-        build, daily(random, build, int(random.integers(5, 8))), random.uniform(300, 900), random.uniform(0.6, 0.95), 0.02
-    )
+    load = runs(build, daily(random, build), random.uniform(300, 900), random.uniform(0.6, 0.95), 0.02)
     work = cpu_credits(np.clip(load * wobble(random), 0, 1), vcpus=TYPES[kind].vcpus, an_hour=hour, start=10 * hour)
     pinned = hour / 60 / TYPES[kind].vcpus
-    full = TYPES[kind].baseline_bytes * random.uniform(0.3, 0.99) / pinned
+    full = TYPES[kind].baseline_bytes * random.uniform(0.55, 0.99) / pinned
     balance = given(build.shapes.signal(work.balance).coarsened(300))
     return Guest(kind=kind, wants=work.used * full, burst_minutes=60, more={"telemetry": {"CPUCreditBalance": balance}})
 
@@ -193,7 +191,12 @@ SCENARIOS = (
     Scenario(name="shaper", story="A shaper at the baseline, without bursts.", plant=through_buckets(_shaper)),
     Scenario(name="single-flow", story="One flow at 5 Gbps.", plant=through_buckets(_single_flow)),
     Scenario(name="resized", story="Throttled, until it was made larger.", plant=through_buckets(_resized)),
-    Scenario(name="cpu-bound", story="Its CPU credits are gone.", plant=through_buckets(_cpu_bound)),
+    Scenario(
+        name="cpu-bound",
+        story="Its CPU credits are gone.",
+        plant=through_buckets(_cpu_bound),
+        also=("ec2-network-over-baseline",),
+    ),
     Scenario(name="plain", story="Traffic below the baseline.", plant=through_buckets(_plain)),
     Scenario(name="no-burst", story="A type without burst, at its limit.", plant=through_buckets(_flat)),
     Scenario(name="holes", story="Hours without metrics.", plant=each(_holes), full=False),

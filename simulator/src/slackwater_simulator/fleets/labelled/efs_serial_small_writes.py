@@ -136,7 +136,7 @@ def _few(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 
 def _deployment(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    starts = [build.ago(day) for day in sorted(random.uniform(0.2, 13, int(random.integers(1, 9))).tolist())]
+    starts = [build.ago(day + random.uniform(0, 0.9)) for day in random.choice(13, int(random.integers(1, 9)), replace=False)]
     return _waiting(random, build, name, starts, random.uniform(2, 10), int(random.integers(1, 4)), offered=1.8)
 
 

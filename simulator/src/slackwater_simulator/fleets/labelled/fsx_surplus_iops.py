@@ -6,6 +6,8 @@ peaks between 33 and 50 %, and migrations that ended within the last weeks.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from slackwater_simulator.fleets.builder import Builder
@@ -18,7 +20,7 @@ from .scenario import Scenario, each
 _SMALLEST = {"SINGLE_AZ_1": 64, "SINGLE_AZ_2": 160, "MULTI_AZ_1": 160}
 
 
-def _disks(random: Random, build: Builder, name: str, values: Floats, percent: float, **more: object) -> FsxFileSystem:
+def _disks(random: Random, build: Builder, name: str, values: Floats, percent: float, **more: Any) -> FsxFileSystem:
     """A file system with IOPS of its own; `values` reach 1, where its disks are so busy."""
     deployment = tuple(_SMALLEST)[int(random.integers(3))]
     gib = int(spread(random, 64, 2_000))

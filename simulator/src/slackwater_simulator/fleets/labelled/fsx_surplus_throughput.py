@@ -6,6 +6,8 @@ in doubt: peaks that would fill between 40 and 60 % of the next smaller server, 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from slackwater_simulator.fleets.builder import Builder
@@ -28,7 +30,7 @@ _WITH_BURST: Sizes = {"SINGLE_AZ_1": (128, 256, 512), "SINGLE_AZ_2": (320, 640, 
 
 
 def _server(
-    random: Random, build: Builder, name: str, values: Floats, share: float, sizes: Sizes = _SIZES, **more: object
+    random: Random, build: Builder, name: str, values: Floats, share: float, sizes: Sizes = _SIZES, **more: Any
 ) -> FsxFileSystem:
     """A file system whose busiest minute moves `share` of its throughput capacity; `values` reach 1."""
     deployment = tuple(sizes)[int(random.integers(len(sizes)))]

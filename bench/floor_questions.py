@@ -1,0 +1,562 @@
+"""What each detector must ask CloudWatch, decided from the simulated account's own series: a function for each.
+
+Which metrics settle a question, by which period and over how many days, and the thresholds of the screens are taken as given:
+those are the detectors' pages. Each function counts what its question takes at least. Left out are last questions that hardly
+any resource comes to. No functions have ebs-instance-bound and ec2-network-over-baseline, which ask what others ask too, and
+those that the inventory answers. One metric counts once for a resource and a period, as far back as anybody wants it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+import numpy as np
+
+from slackwater_simulator.account import Account
+from slackwater_simulator.resources import ElasticFileSystem, Fleet, FsxFileSystem, FsxVolume, Instance, Volume
+from slackwater_simulator.series import Floats, statistic
+from slackwater_simulator.telemetry import agent_dimensions, disk_dimensions
+
+KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
+DAY, HOUR, FIVE = 86_400, 3_600, 300
+QUERIES, POINTS = 500, 100_800
+
+BYTES = ("VolumeReadBytes", "VolumeWriteBytes")
+OPERATIONS = ("VolumeReadOps", "VolumeWriteOps")
+EBS_DAYS, EFS_DAYS = 35, 36
+
+type Resource = Volume | Instance | ElasticFileSystem | FsxFileSystem | FsxVolume
+
+
+@dataclass
+class Asked:
+    """How many days back each statistic of a metric of a resource is asked for, by period."""
+
+    days: dict[tuple[str, str, int], int] = field(default_factory=dict)
+
+    def add(self, resource: Resource, period_s: int, days: int, *names: str) -> None:
+        """Metrics of a resource; a name is a metric and its statistic."""
+        for name in names:
+            key = resource.id, name, period_s
+            self.days[key] = max(days, self.days.get(key, 0))
+
+    def calls(self) -> int:
+        """GetMetricData calls, each as full as its limits allow. A window is a span, and days end at midnight."""
+        queries, needed = defaultdict[tuple[bool, int], int](int), defaultdict[tuple[bool, int], int](int)
+        for (_, _, period_s), days in self.days.items():
+            window = period_s == DAY, days
+            queries[window] += 1
+            needed[window] += points(period_s, days)
+        return sum(ceil(max(count / QUERIES, needed[window] / POINTS)) for window, count in queries.items())
+
+
+def points(period_s: int, days: int) -> int:
+    """Points of one query; windows of days take in today."""
+    return days + 1 if period_s == DAY else days * DAY // period_s
+
+
+class Truth:
+    """The fleet's series, by the same grid that CloudWatch has."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        self.telemetry = Account(fleet).telemetry
+        self.instances = {i.id: i for i in fleet.instances}
+        self.members = {i for r in fleet.replications for i in (r.source_id, r.destination_id)}
+
+    def days_old(self, since: int) -> float:
+        """Days from then to now."""
+        return (self.fleet.now - since) / DAY
+
+    def values(self, resource: Resource, name: str, period_s: int, days: int) -> Floats:
+        """Published points only; empty when there is none."""
+        metric, stat = name.split()
+        namespace, dimensions = _dimensions(resource)
+        track = self.telemetry.track(resource.region, namespace, metric, dimensions)
+        if track is None:
+            return np.empty(0)
+        now = self.fleet.now
+        end = -(-now // period_s) * period_s if period_s == DAY else now // period_s * period_s
+        start = (now - days * DAY) // DAY * DAY if period_s == DAY else end - days * DAY
+        return statistic(track, stat, start, end, period_s)[1]
+
+    def total(self, resource: Resource, name: str, period_s: int, days: int) -> float:
+        """All of it."""
+        return float(self.values(resource, name, period_s, days).sum())
+
+    def running(self, region: str) -> Iterator[Instance]:
+        """Instances that run."""
+        return (i for i in _here(self.fleet.instances, region) if i.state == "running")
+
+    def attached(self, region: str) -> Iterator[Volume]:
+        """Volumes of instances that run."""
+        for volume in _here(self.fleet.volumes, region):
+            if any(self.instances[one.instance_id].state == "running" for one in volume.attachments):
+                yield volume
+
+
+def _dimensions(resource: Resource) -> tuple[str, tuple[tuple[str, str], ...]]:
+    match resource:
+        case Volume():
+            return "AWS/EBS", (("VolumeId", resource.id),)
+        case Instance():
+            return "AWS/EC2", (("InstanceId", resource.id),)
+        case ElasticFileSystem():
+            return "AWS/EFS", (("FileSystemId", resource.id),)
+        case FsxFileSystem():
+            return "AWS/FSx", (("FileSystemId", resource.id),)
+        case FsxVolume():
+            return "AWS/FSx", (("FileSystemId", resource.file_system_id), ("VolumeId", resource.id))
+
+
+def _here[T: (Volume, Instance, ElasticFileSystem, FsxFileSystem, FsxVolume)](
+    resources: Iterable[T], region: str
+) -> Iterator[T]:
+    return (resource for resource in resources if resource.region == region)
+
+
+def _as(stat: str, names: Iterable[str]) -> list[str]:
+    return [f"{name} {stat}" for name in names]
+
+
+# EBS
+
+
+@dataclass(frozen=True)
+class _Peaks:
+    """A volume's busiest minute: at least that of one part, at most that of all parts on the same day."""
+
+    least: float
+    most: float
+
+
+def _peaks(truth: Truth, volume: Volume, asked: Asked, parts: Sequence[tuple[str, float]]) -> _Peaks | None:
+    """Asks for the parts (a name, and how many of it make one), and answers what they were a second.
+
+    None where they settle nothing: Xen has no peaks, and a volume of less than two weeks has too few.
+    """
+    if not volume.nitro:
+        asked.add(volume, FIVE, EBS_DAYS, *_as("Sum", dict.fromkeys([*(name for name, _ in parts), *OPERATIONS])))
+        return None
+    names = _as("Maximum", [name for name, _ in parts])
+    asked.add(volume, DAY, EBS_DAYS, *names)
+    by_day = [truth.values(volume, name, DAY, EBS_DAYS) / 60 / per for name, (_, per) in zip(names, parts, strict=True)]
+    if min(map(len, by_day)) < 15 or len(set(map(len, by_day))) > 1:
+        return None
+    return _Peaks(max(float(part.max()) for part in by_day), float(np.sum(by_day, axis=0).max()))
+
+
+def _checks(volume: Volume, asked: Asked, *words: str) -> None:
+    """CloudWatch's own checks by the day; Multi-Attach and Xen have none."""
+    if volume.nitro and not volume.multi_attach:
+        asked.add(volume, DAY, EBS_DAYS, *(f"Volume{word}ExceededCheck Maximum" for word in words))
+
+
+_MOVED = [(name, MIB) for name in BYTES]
+_DONE = [(name, 1.0) for name in OPERATIONS]
+_CONSUMED = [*_DONE, *((name, 256.0 * KIB) for name in BYTES)]
+
+
+def ebs_unattached(truth: Truth, region: str, asked: Asked) -> None:
+    """One metric by the day for each loose volume that no recent event explains."""
+    events: dict[str, int] = {}
+    for event in truth.fleet.events:
+        for _, name in event.resources:
+            if event.name in {"DetachVolume", "AttachVolume"} and event.at >= truth.fleet.now - 90 * DAY:
+                events[name] = max(events.get(name, 0), event.at)
+    week_ago = truth.fleet.now - 7 * DAY
+    for volume in _here(truth.fleet.volumes, region):
+        if not volume.attachments and volume.created <= week_ago and events.get(volume.id, 0) <= week_ago:
+            asked.add(volume, DAY, 90, "VolumeIdleTime Sum")
+
+
+def ebs_idle(truth: Truth, region: str, asked: Asked) -> None:
+    """Writes of each data volume by the day; reads too where it is hardly written."""
+    for volume in truth.attached(region):
+        if volume.attachments[0].device == "/dev/xvda" or truth.days_old(_attached(volume)) < 15:
+            continue
+        asked.add(volume, DAY, EBS_DAYS, "VolumeWriteOps Sum")
+        writes = truth.values(volume, "VolumeWriteOps Sum", DAY, EBS_DAYS)
+        if writes.sum() < max(1, len(writes)):
+            asked.add(volume, DAY, EBS_DAYS, "VolumeReadOps Sum")
+
+
+def _attached(volume: Volume) -> int:
+    return max([volume.created, *(one.since for one in volume.attachments)])
+
+
+def ebs_surplus_throughput(truth: Truth, region: str, asked: Asked) -> None:
+    """Two daily peaks for each gp3 that pays; where they are low the check, and closer where only their sum is high."""
+    for volume in truth.attached(region):
+        bought = volume.throughput_limit or 0
+        if volume.type != "gp3" or bought <= 125 or not (peaks := _peaks(truth, volume, asked, _MOVED)):
+            continue
+        if peaks.least >= 0.4 * bought:
+            continue
+        _checks(volume, asked, "Throughput")
+        if peaks.most >= 0.4 * bought:
+            asked.add(volume, FIVE, EBS_DAYS, *_as("Maximum", BYTES))
+
+
+def ebs_surplus_iops(truth: Truth, region: str, asked: Asked) -> None:
+    """Two daily peaks for each volume that pays; for io1 and io2 bytes too; checks, and closer, as for throughput."""
+    for volume in truth.attached(region):
+        bought, by_iops = volume.iops_limit or 0, volume.type in {"io1", "io2"}
+        least = 100 if by_iops else max(3_000, (volume.throughput_limit or 0) * 4)
+        if not (by_iops or volume.type == "gp3") or bought <= least:
+            continue
+        peaks = _peaks(truth, volume, asked, _DONE)
+        if not peaks or peaks.least >= 0.4 * bought:
+            continue
+        if by_iops:
+            _checks(volume, asked, "IOPS", "Throughput")
+            peaks = _peaks(truth, volume, asked, _CONSUMED)
+            if not peaks or peaks.least >= 0.4 * bought:
+                continue
+        if peaks.most >= 0.4 * bought:
+            asked.add(volume, FIVE, EBS_DAYS, *_as("Maximum", (*OPERATIONS, *(BYTES if by_iops else ()))))
+        _checks(volume, asked, "IOPS")
+
+
+def ebs_outdated_type(truth: Truth, region: str, asked: Asked) -> None:
+    """Two daily peaks for each gp2 and io1, four where it has more IOPS than a gp3; checks, gp2's credits, closer."""
+    for volume in truth.attached(region):
+        if volume.type not in {"gp2", "io1"} or volume.multi_attach:
+            continue
+        has = _most_of(volume)
+        above = has.iops > 3_000
+        moved = _peaks(truth, volume, asked, _MOVED)
+        done = _peaks(truth, volume, asked, _CONSUMED) if above else None
+        if volume.nitro and (not moved or (above and not done)):
+            continue
+        _checks(volume, asked, "Throughput", *(["IOPS"] if above else []))
+        if volume.type == "gp2" and volume.size_gib < 1_000:
+            asked.add(volume, DAY, EBS_DAYS, "BurstBalance Minimum")
+        if moved and moved.most * 1.2 > 125 and moved.least * 1.2 < has.mib_s:
+            asked.add(volume, FIVE, EBS_DAYS, *_as("Maximum", BYTES))
+        if done and done.most * 1.2 > 3_000 and done.least * 1.2 < has.iops:
+            asked.add(volume, FIVE, EBS_DAYS, *_as("Maximum", (*OPERATIONS, *BYTES)))
+
+
+@dataclass(frozen=True)
+class _Most:
+    mib_s: float
+    iops: float
+
+
+def _most_of(volume: Volume) -> _Most:
+    """What a volume can do at its burst."""
+    tib = volume.size_gib / 1024
+    match volume.type:
+        case "gp2":
+            return _Most(128 if volume.size_gib <= 170 else 250, max(3_000, volume.iops_limit or 0))
+        case "st1":
+            return _Most(min(500, 250 * tib), min(500, 250 * tib))
+        case "sc1":
+            return _Most(min(250, 80 * tib), min(250, 80 * tib))
+        case "gp3":
+            return _Most(volume.throughput_limit or 125, volume.iops_limit or 3_000)
+        case _:
+            iops = volume.iops_limit or 0
+            return _Most(min(500, iops / 4), iops)
+
+
+def ebs_burst_draining(truth: Truth, region: str, asked: Asked) -> None:
+    """Credits by the hour where there are any; by five minutes where they were gone often, and then the daily peaks."""
+    for volume in truth.attached(region):
+        if not (volume.type in {"st1", "sc1"} or (volume.type == "gp2" and volume.size_gib < 1_000)):
+            continue
+        asked.add(volume, HOUR, 8, "BurstBalance Minimum")
+        by_hour = truth.values(volume, "BurstBalance Minimum", HOUR, 8)[-7 * 24 :]
+        if len(by_hour) < 7 * 24 or _days(by_hour < 1, 24, 1) < 3:
+            continue
+        asked.add(volume, FIVE, 8, "BurstBalance Average")
+        closer = truth.values(volume, "BurstBalance Average", FIVE, 8)[-7 * 288 :]
+        if len(closer) == 7 * 288 and _days(closer < 1, 288, 12) >= 3:
+            _peaks(truth, volume, asked, _MOVED)
+
+
+def _days(true: np.ndarray, a_day: int, least: int) -> int:
+    """On how many days it is true so often."""
+    return int((true.reshape(-1, a_day).sum(axis=1) >= least).sum())
+
+
+def ebs_surplus_size(truth: Truth, region: str, asked: Asked) -> None:
+    """What the agent says of each data volume, by the day."""
+    for volume in truth.attached(region):
+        host = truth.instances[volume.attachments[0].instance_id]
+        if volume.disk and volume.attachments[0].device != "/dev/xvda" and disk_dimensions(host, volume):
+            asked.add(volume, DAY, EBS_DAYS, "disk_used_percent Maximum")
+
+
+# EC2
+
+
+def ec2_idle(truth: Truth, region: str, asked: Asked) -> None:
+    """The CPU's daily peak; the network by the day where that is low."""
+    for instance in truth.running(region):
+        if truth.days_old(instance.launched) < 14:
+            continue
+        asked.add(instance, DAY, EBS_DAYS, "CPUUtilization Maximum")
+        if truth.values(instance, "CPUUtilization Maximum", DAY, EBS_DAYS).max(initial=0) < 5:
+            asked.add(instance, DAY, EBS_DAYS, "NetworkIn Sum", "NetworkOut Sum")
+
+
+def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
+    """What was charged, by the day; the balance where nothing is published. The mean CPU of a habit is left out."""
+    for instance in truth.running(region):
+        if not instance.kind.cpu_credits or truth.days_old(instance.launched) < 14:
+            continue
+        asked.add(instance, DAY, EBS_DAYS, "CPUSurplusCreditsCharged Sum")
+        if not len(truth.values(instance, "CPUSurplusCreditsCharged Sum", DAY, EBS_DAYS)):
+            asked.add(instance, DAY, EBS_DAYS, "CPUCreditBalance Minimum")
+
+
+def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
+    """Two checks by the hour where the volumes are faster than the instance; six metrics closer where it was held up."""
+    used = _as("Sum", ("EBSReadBytes", "EBSWriteBytes", "EBSReadOps", "EBSWriteOps"))
+    for instance in truth.running(region):
+        if not instance.kind.nitro or truth.days_old(instance.launched) < 1 or _carries_all(truth, instance):
+            continue
+        for check, balance in (
+            ("InstanceEBSIOPSExceededCheck Average", "EBSIOBalance% Minimum"),
+            ("InstanceEBSThroughputExceededCheck Average", "EBSByteBalance% Minimum"),
+        ):
+            asked.add(instance, HOUR, 8, check)
+            shares = truth.values(instance, check, HOUR, 8)
+            if len(shares) == 8 * 24 and _days(shares >= 0.05, 24, 3):
+                asked.add(instance, FIVE, 8, *used)
+                if instance.kind.ebs and instance.kind.ebs.baseline_mbps < instance.kind.ebs.maximum_mbps:
+                    asked.add(instance, FIVE, 8, balance)
+
+
+def _carries_all(truth: Truth, instance: Instance) -> bool:
+    limit = instance.kind.ebs
+    most = [_most_of(volume) for volume in truth.fleet.volumes_of.get(instance.id, ())]
+    return limit is not None and (
+        sum(one.mib_s for one in most) * MIB <= limit.baseline_mbps * 1e6 / 8
+        and sum(one.iops for one in most) <= limit.baseline_iops
+    )
+
+
+def ec2_network(truth: Truth, region: str, asked: Asked) -> None:
+    """In and out by the hour; by five minutes where an hour came near; CPU credits and counters where it was pinned."""
+    pinned = {p.resource_id for p in truth.fleet.planted if "ec2-network-throttled" in (*p.troubles, p.twin_of)}
+    for instance in truth.running(region):
+        if not instance.kind.bursts:
+            continue
+        asked.add(instance, HOUR, 14, "NetworkIn Sum", "NetworkOut Sum")
+        ways = [way for way in ("NetworkIn Sum", "NetworkOut Sum") if _came_near(truth, instance, way)]
+        asked.add(instance, FIVE, 14, *ways)
+        stuck = [way for way in ways if instance.id in pinned and _stuck(truth, instance, way)]
+        if stuck and instance.kind.cpu_credits:
+            asked.add(instance, FIVE, 14, "CPUCreditBalance Minimum", "CPUSurplusCreditBalance Maximum")
+        if instance.agent and agent_dimensions(instance):
+            asked.add(instance, FIVE, 14, *(f"shaped {way}" for way in stuck))
+
+
+def _traffic(truth: Truth, instance: Instance, way: str, period_s: int) -> Floats:
+    """As shares of the baseline."""
+    return truth.values(instance, way, period_s, 14) / period_s / instance.kind.baseline_bytes
+
+
+def _came_near(truth: Truth, instance: Instance, way: str) -> bool:
+    return bool(_traffic(truth, instance, way, HOUR).max(initial=0) >= 0.25)
+
+
+def _stuck(truth: Truth, instance: Instance, way: str) -> bool:
+    """Six five-minute points in a row near the baseline, somewhere after a burst."""
+    ratio = _traffic(truth, instance, way, FIVE)
+    near = (ratio >= 0.9) & (ratio <= 1.05)
+    runs = np.convolve(near, np.ones(6), "valid") >= 6
+    burst = np.flatnonzero(ratio >= 1.3)
+    return bool(len(burst)) and bool(runs[burst[0] :].any())
+
+
+# EFS
+
+_MONTH = (
+    "DataReadIOBytes Sum",
+    "DataReadIOBytes SampleCount",
+    "DataWriteIOBytes Sum",
+    "DataWriteIOBytes SampleCount",
+    "MetadataIOBytes Sum",
+    "MetadataIOBytes SampleCount",
+    "MetadataReadIOBytes Sum",
+)
+
+
+def efs_idle(truth: Truth, region: str, asked: Asked) -> None:
+    """One metric by the day for each candidate; four more where a backup could explain the bytes."""
+    for system in _here(truth.fleet.efs, region):
+        if system.replica or system.id in truth.members or truth.days_old(system.created) < 7:
+            continue
+        asked.add(system, DAY, EFS_DAYS, "MeteredIOBytes Sum")
+        stored = system.standard_bytes + system.ia_bytes + system.archive_bytes
+        if truth.total(system, "MeteredIOBytes Sum", DAY, EFS_DAYS) <= 2 * stored / 3 + GIB:
+            more = ("StorageBytes Average", "ClientConnections Sum", "DataReadIOBytes Sum", "DataWriteIOBytes Sum")
+            asked.add(system, DAY, EFS_DAYS, *more)
+
+
+def efs_cold_data(truth: Truth, region: str, asked: Asked) -> None:
+    """Reads by the day where much is in Standard and no policy moves it; writes and more where little is read."""
+    for system in _here(truth.fleet.efs, region):
+        replica = system.replica or any(system.id == r.destination_id for r in truth.fleet.replications)
+        if replica or system.lifecycle or system.standard_bytes < 100 * GIB or truth.days_old(system.created) < 30:
+            continue
+        asked.add(system, DAY, EFS_DAYS, "DataReadIOBytes Sum")
+        read = truth.values(system, "DataReadIOBytes Sum", DAY, EFS_DAYS)
+        if read.sum() > system.standard_bytes / 2:
+            continue
+        asked.add(system, DAY, EFS_DAYS, "DataWriteIOBytes Sum", *([] if len(read) else ["StorageBytes Average"]))
+        if system.mode == "bursting":
+            asked.add(system, FIVE if system.standard_bytes > TIB else DAY, EFS_DAYS, "MeteredIOBytes Sum")
+
+
+def efs_credits_draining(truth: Truth, region: str, asked: Asked) -> None:
+    """Credits by the hour for each that lives on them."""
+    for system in _here(truth.fleet.efs, region):
+        if system.mode == "bursting":
+            asked.add(system, HOUR, 16, "BurstCreditBalance Minimum")
+
+
+def efs_serial_small_writes(truth: Truth, region: str, asked: Asked) -> None:
+    """Writes by the hour; their number and bytes by five minutes where there were 90,000 in two hours."""
+    for system in _here(truth.fleet.efs, region):
+        if system.replica:
+            continue
+        asked.add(system, HOUR, 14, "DataWriteIOBytes SampleCount")
+        by_hour = truth.values(system, "DataWriteIOBytes SampleCount", HOUR, 14)
+        if len(by_hour) > 1 and (by_hour[1:] + by_hour[:-1]).max() >= 90_000:
+            asked.add(system, FIVE, 14, "DataWriteIOBytes SampleCount", "DataWriteIOBytes Sum")
+
+
+def efs_single_client(truth: Truth, region: str, asked: Asked) -> None:
+    """Connections by the day where all is in Standard; by five minutes, and its work, where one client was always there."""
+    for system in _here(truth.fleet.efs, region):
+        colder = system.ia_bytes or system.archive_bytes
+        if colder or system.replica or system.id in truth.members or not system.mount_targets:
+            continue
+        if truth.days_old(system.created) < 30:
+            continue
+        asked.add(system, DAY, EFS_DAYS, "ClientConnections Sum")
+        days = truth.values(system, "ClientConnections Sum", DAY, EFS_DAYS)
+        if len(days) == EFS_DAYS + 1 and days.max() <= 1440 and days[-31:-1].sum() >= 0.9 * 1440 * 30:
+            asked.add(system, FIVE, EFS_DAYS, "ClientConnections Sum", "DataReadIOBytes Sum", "DataWriteIOBytes Sum")
+
+
+def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
+    """Metered bytes by the day; by five minutes where throughput is paid for; the month's mix where bursting may do.
+
+    Bursting is free: it is looked at only where many days were busy enough to be at the limit, and none is here.
+    """
+    for system in _here(truth.fleet.efs, region):
+        if system.replica or system.archive_bytes or truth.days_old(system.created) < 14:
+            continue
+        asked.add(system, DAY, EFS_DAYS, "MeteredIOBytes Sum")
+        by_day = truth.values(system, "MeteredIOBytes Sum", DAY, EFS_DAYS)
+        paid = system.mode == "elastic" or (system.provisioned_mibps or 0) > system.standard_bytes / GIB / 20
+        if system.mode == "bursting" or not paid or len(by_day) < 15:
+            continue
+        month = by_day[:-1].mean() * 365 / 12
+        if system.mode == "elastic":
+            if month < 10 * GIB:
+                continue
+            asked.add(system, DAY, EFS_DAYS, "MeteredIOBytes SampleCount")
+        busier = len(by_day) > 15 and by_day[:-15].max() > by_day[-15:-1].max()
+        days = EFS_DAYS if busier else 15
+        asked.add(system, FIVE, days, "MeteredIOBytes Sum", "PermittedThroughput Average")
+        bursting = _bursting_carries(system, month, truth.values(system, "MeteredIOBytes Sum", FIVE, days))
+        paid_mib_s = (system.provisioned_mibps or 0) - system.standard_bytes / GIB / 20
+        if bursting or (system.mode == "provisioned" and month / GIB < 125 * paid_mib_s):
+            asked.add(system, DAY, EFS_DAYS, *_MONTH)
+        if bursting and system.mode == "provisioned":
+            asked.add(system, DAY, 2, "BurstCreditBalance Minimum")
+
+
+def _bursting_carries(system: ElasticFileSystem, month: float, metered: Floats) -> bool:
+    """Whether a fifth more than its busiest five minutes is within a burst, and a quarter of the credits always left."""
+    large = max(1.0, system.standard_bytes / TIB)
+    earned = 50 * KIB * system.standard_bytes / GIB
+    if metered.max(initial=0) / FIVE * 1.2 > 100 * MIB * large or month * 1.2 > earned * 365 / 12 * DAY:
+        return False
+    full = 2.1 * TIB * large
+    balance = lowest = full
+    for used in metered:
+        balance = min(full, balance + earned * FIVE - 1.2 * used)
+        lowest = min(lowest, balance)
+    return lowest >= full / 4
+
+
+# FSx
+
+
+def fsx_idle(truth: Truth, region: str, asked: Asked) -> None:
+    """Reads by the day; what more is asked of those without any is left out."""
+    for system in _here(truth.fleet.fsx, region):
+        if truth.days_old(system.created) >= 7:
+            asked.add(system, DAY, EFS_DAYS, "DataReadOperations Sum")
+
+
+def fsx_oversized(truth: Truth, region: str, asked: Asked) -> None:
+    """How full ONTAP's SSD was, by the day; the fleet's OpenZFS file systems are as small as they can be."""
+    for system in _here(truth.fleet.fsx, region):
+        if system.kind == "ONTAP" and truth.days_old(system.created) >= 15:
+            asked.add(system, DAY, EFS_DAYS, "StorageUsed Maximum")
+
+
+def fsx_surplus(truth: Truth, region: str, asked: Asked) -> None:
+    """The disks where IOPS are bought; the network where a smaller file server exists, and the server where it is at rest."""
+    server = ("CPUUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
+    for system in _here(truth.fleet.fsx, region):
+        if truth.days_old(system.created) < 14:
+            continue
+        if system.kind in {"ONTAP", "OPENZFS"} and (system.iops or 0) > 3 * system.storage_gib:
+            asked.add(system, DAY, EBS_DAYS, "DiskIopsUtilization Maximum")
+        if system.kind == "ONTAP" and system.throughput > 128:
+            network = "NetworkThroughputUtilization Maximum"
+            asked.add(system, DAY, EBS_DAYS, network)
+            if truth.values(system, network, DAY, EBS_DAYS).max(initial=0) * 2 < 50:
+                asked.add(system, DAY, EBS_DAYS, *_as("Maximum", server))
+
+
+def fsx_sync_export(truth: Truth, region: str, asked: Asked) -> None:
+    """Writes by the hour for each sync export; writes, bytes and the disks by five minutes where there are many."""
+    systems = {system.id: system for system in truth.fleet.fsx}
+    for volume in _here(truth.fleet.fsx_volumes, region):
+        if volume.kind != "OPENZFS" or all("async" in export.options for export in volume.exports):
+            continue
+        asked.add(volume, HOUR, 14, "DataWriteOperations Sum")
+        by_hour = truth.values(volume, "DataWriteOperations Sum", HOUR, 14)
+        if by_hour[by_hour >= 30_000].sum() >= 180_000:
+            asked.add(volume, FIVE, 14, "DataWriteOperations Sum", "DataWriteBytes Sum")
+            disks = ("DiskIopsUtilization", "FileServerDiskIopsUtilization", "FileServerDiskThroughputUtilization")
+            asked.add(systems[volume.file_system_id], FIVE, 14, *_as("Maximum", disks))
+
+
+QUESTIONS: tuple[Callable[[Truth, str, Asked], None], ...] = (
+    ebs_unattached,
+    ebs_idle,
+    ebs_surplus_throughput,
+    ebs_surplus_iops,
+    ebs_outdated_type,
+    ebs_burst_draining,
+    ebs_surplus_size,
+    ec2_idle,
+    ec2_cpu_credits_surcharged,
+    ec2_ebs_throttled,
+    ec2_network,
+    efs_idle,
+    efs_cold_data,
+    efs_credits_draining,
+    efs_serial_small_writes,
+    efs_single_client,
+    efs_throughput_mismatch,
+    fsx_idle,
+    fsx_oversized,
+    fsx_surplus,
+    fsx_sync_export,
+)

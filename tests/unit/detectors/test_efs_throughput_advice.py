@@ -1,0 +1,386 @@
+"""What is said of EFS throughput and burst credits, where a wrong word would hurt: sizes, bills, dates, and their boundaries."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from slackwater.detectors import efs_credits_draining as draining
+from slackwater.detectors import efs_throughput_mismatch as mismatch
+from slackwater.engine.cases import play, play_with_queries
+from slackwater.model.detector import CASE_NOW, AnyDetector, Case
+from slackwater.model.money import EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_PROVISIONED_THROUGHPUT, PriceItem
+from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB
+from slackwater.model.verdicts import Advice, Fine, Flagged, Verdict
+from slackwater.parts.efs_throughput import METADATA_READ
+from slackwater.performance import efs
+
+TWO_WEEKS = 14
+MODE = mismatch.DETECTOR
+CREDITS = draining.DETECTOR
+
+
+def case(detector: AnyDetector, title: str) -> Case:
+    (found,) = [case for case in detector.cases if case.title == title]
+    return found
+
+
+def verdict(detector: AnyDetector, title: str, **changes: object) -> Verdict:
+    return play(detector, replace(case(detector, title), **changes))  # type: ignore[arg-type]
+
+
+def flagged(detector: AnyDetector, title: str, **changes: object) -> Flagged:
+    said = verdict(detector, title, **changes)
+    assert isinstance(said, Flagged), said
+    return said
+
+
+def units(advice: Advice) -> Mapping[PriceItem, Decimal]:
+    assert advice.changes is not None
+    return {change.item: change.quantity for change in advice.changes}
+
+
+def ways(said: Flagged) -> dict[str, Advice]:
+    return {advice.action: advice for advice in said.advice}
+
+
+CALM = "256 MiB/s provisioned, and 8 used"
+STEADY = "512 MiB/s provisioned, and a steady 60 used"
+NIGHTLY = "256 MiB/s provisioned for ten minutes a night"
+ALWAYS = "Elastic, and always the same"
+ELASTIC_CALM = "Elastic, and so calm that bursting carries it"
+AT_LIMIT = "at what is provisioned for hours every night"
+AT_BURST = "at full burst for two hours every day, with credits left"
+
+
+@pytest.mark.parametrize("title", [AT_LIMIT, AT_BURST])
+def test_at_a_limit_nothing_is_sized_and_elastic_has_no_price(title: str) -> None:
+    said = flagged(MODE, title)
+    steps, elastic = said.advice
+
+    assert said.kind == "performance"
+    assert (steps.action, elastic.action) == ("raise-provisioned-in-steps", "change-to-elastic")
+    assert elastic.changes is None
+    assert "1.5 times the limit" in steps.summary
+    assert not said.cheapest_first
+    assert "the demand is not known" in said.summary
+
+
+def test_the_first_step_is_priced_without_what_the_size_includes() -> None:
+    (steps, _), (from_burst, _) = flagged(MODE, AT_LIMIT).advice, flagged(MODE, AT_BURST).advice
+
+    assert units(steps) == {EFS_PROVISIONED_THROUGHPUT: 64 - 96}
+    assert units(from_burst) == {EFS_PROVISIONED_THROUGHPUT: 15 - 150}
+
+
+def test_commands_name_the_file_system_the_region_and_the_amount() -> None:
+    begin = ["aws", "efs", "update-file-system", "--file-system-id", "fs-0123456789abcdef1", "--region", "us-east-1"]
+    lower, bursting = flagged(MODE, STEADY).advice[0], flagged(MODE, CALM).advice[0]
+
+    assert shlex.split(lower.command or "") == [
+        *begin, "--throughput-mode", "provisioned", "--provisioned-throughput-in-mibps", "72"
+    ]  # fmt: skip
+    assert shlex.split(bursting.command or "") == [*begin, "--throughput-mode", "bursting"]
+
+
+def test_a_lower_amount_saves_what_is_paid_for_and_a_fifth_is_kept_above_the_peak() -> None:
+    said = flagged(MODE, STEADY)
+
+    assert [way.action for way in said.advice] == ["lower-provisioned"]
+    assert units(said.advice[0]) == {EFS_PROVISIONED_THROUGHPUT: 512 - 72}
+    assert said.cheapest_first
+    assert said.kind is None
+
+
+def test_bursting_saves_all_that_is_paid_for_and_says_what_empties_it() -> None:
+    way = ways(flagged(MODE, CALM))["change-to-bursting"]
+
+    assert units(way) == {EFS_PROVISIONED_THROUGHPUT: 256 - 15}
+    assert "empties the credits; then it has 14.6 MiB/s" in way.risk
+    assert "alarm on BurstCreditBalance" in way.risk
+
+
+def test_the_bill_of_elastic_is_stated_at_its_most_when_going_there_and_at_its_least_when_leaving() -> None:
+    metrics = mismatch._moving((1.0, 1440), operation_bytes=24 * KIB)
+    going, leaving = (
+        ways(flagged(MODE, title, metrics=metrics if title == CALM else {**metrics, **PERMITTED}))
+        for title in (CALM, ELASTIC_CALM)
+    )
+    moved = DAY_S / 1024 * 365 / 12  # GiB metered a month
+    read, written, metadata = 1.5 * moved, 0.5 * moved, 200 / 1024 * 365 / 12
+
+    gone, came = units(going["change-to-elastic"]), units(leaving["change-to-bursting"])
+    assert float(gone[EFS_ELASTIC_READ]) == pytest.approx(-(read * 56 / 24 + metadata * 0.75 * 2))
+    assert float(gone[EFS_ELASTIC_WRITE]) == pytest.approx(-(written * 56 / 24 + metadata * 0.25 * 2))
+    assert float(came[EFS_ELASTIC_READ]) == pytest.approx(read * 32 / 24 + metadata * 0.75)
+    assert float(came[EFS_ELASTIC_WRITE]) == pytest.approx(written * 32 / 24 + metadata * 0.25)
+
+
+PERMITTED = {(mismatch.PERMITTED, 300): [5120.0 * MIB] * (36 * 288)}
+
+
+def test_metadata_that_is_not_told_apart_counts_as_the_dearer_one_or_the_cheaper_one() -> None:
+    def without(title: str) -> dict[str, Advice]:
+        metrics = {key: values for key, values in case(MODE, title).metrics.items() if key[0] != METADATA_READ}
+        return ways(flagged(MODE, title, metrics=metrics))
+
+    metadata = 200 / 1024 * 365 / 12
+    going, leaving = without(CALM)["change-to-elastic"], without(ELASTIC_CALM)["change-to-bursting"]
+    told_going, told_leaving = (
+        ways(flagged(MODE, CALM))["change-to-elastic"],
+        ways(flagged(MODE, ELASTIC_CALM))["change-to-bursting"],
+    )
+    assert float(units(told_going)[EFS_ELASTIC_WRITE] - units(going)[EFS_ELASTIC_WRITE]) == pytest.approx(
+        metadata * 0.75 * 2, rel=1e-3
+    )
+    assert float(units(told_leaving)[EFS_ELASTIC_WRITE] - units(leaving)[EFS_ELASTIC_WRITE]) == pytest.approx(
+        metadata * 0.25, rel=1e-3
+    )
+
+
+def test_infrequent_access_has_another_price_in_another_mode() -> None:
+    stored = {"Standard": 300 * GIB, "IA": 100 * GIB, "Archive": 0}
+    elastic = replace(case(MODE, ELASTIC_CALM).resource, stored_bytes=stored)  # type: ignore[call-arg]
+    changes = {item.id: quantity for item, quantity in units(flagged(MODE, ELASTIC_CALM, resource=elastic).advice[0]).items()}
+
+    assert changes["efs.ia.storage.elastic"] == 100
+    assert changes["efs.ia.storage"] == -100
+
+
+def test_leaving_elastic_it_is_not_known_how_many_credits_there_are_and_leaving_provisioned_it_is() -> None:
+    assert any("AWS does not say how many credits" in caveat for caveat in flagged(MODE, ELASTIC_CALM).caveats)
+    assert flagged(MODE, ELASTIC_CALM).confidence == "medium"
+    low = {(mismatch.CREDITS_BY_DAY, DAY_S): [0.07 * efs.full_credits_bytes(0)] * 3}
+    said = flagged(MODE, CALM, metrics={**case(MODE, CALM).metrics, **low})
+    assert any("7 % of all" in caveat for caveat in said.caveats)
+    assert any("within 24 hours" in caveat.lower() for caveat in said.caveats)
+    assert said.confidence == "high"
+
+
+def test_older_days_that_are_missing_only_lower_the_confidence() -> None:
+    daily = list(case(MODE, CALM).metrics[mismatch.METERED, DAY_S])
+    daily[3] = None
+
+    assert flagged(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, DAY_S): daily}).confidence == "medium"
+
+
+def test_max_io_cannot_be_elastic() -> None:
+    for title in (CALM, AT_LIMIT):
+        max_io = replace(case(MODE, title).resource, performance_mode="maxIO")  # type: ignore[call-arg]
+        assert "change-to-elastic" not in ways(flagged(MODE, title, resource=max_io))
+    assert isinstance(verdict(MODE, NIGHTLY, resource=replace(case(MODE, NIGHTLY).resource, performance_mode="maxIO")), Fine)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(("peak", "carried"), [(83.3, True), (83.4, False)])
+def test_bursting_carries_a_peak_with_a_fifth_more(peak: float, carried: bool) -> None:
+    said = verdict(MODE, CALM, metrics=mismatch._moving((1.0, 1430), (peak, 10)))
+
+    assert isinstance(said, Flagged)
+    assert ("change-to-bursting" in ways(said)) is carried
+
+
+@pytest.mark.parametrize(("rate", "carried"), [(12.1, True), (12.3, False)])
+def test_bursting_carries_what_the_size_earns_with_a_fifth_more(rate: float, carried: bool) -> None:
+    said = flagged(MODE, CALM, metrics=mismatch._moving((rate, 1440)))  # 300 GiB earn 14.65 MiB/s
+
+    assert ("change-to-bursting" in ways(said)) is carried
+
+
+@pytest.mark.parametrize(("hours", "carried"), [(5, True), (7, False)])
+def test_bursting_is_named_only_where_a_quarter_of_the_credits_would_have_been_left(hours: int, carried: bool) -> None:
+    once = [0.3 * MIB * 300] * (36 * 288)
+    once[-288 * 4 : -288 * 4 + hours * 12] = [80.0 * MIB * 300] * (hours * 12)
+    days = [sum(once[i : i + 288]) for i in range(0, len(once), 288)]
+    metrics = {
+        **mismatch._moving((0.3, 1440)),
+        (mismatch.METERED, 300): once,
+        (mismatch.METERED, DAY_S): [days[0], *days],
+    }
+    small = replace(case(MODE, CALM).resource, stored_bytes={"Standard": 100 * GIB, "IA": 0, "Archive": 0})  # type: ignore[call-arg]
+
+    assert ("change-to-bursting" in ways(flagged(MODE, CALM, resource=small, metrics=metrics))) is carried
+
+
+@pytest.mark.parametrize(("provisioned", "said"), [(91, Flagged), (89, Fine)])
+def test_an_amount_is_lowered_by_a_fifth_at_least(provisioned: int, said: type[Verdict]) -> None:
+    resource = replace(case(MODE, STEADY).resource, provisioned_mib_s=provisioned)  # type: ignore[call-arg]
+
+    assert type(verdict(MODE, STEADY, resource=resource)) is said
+
+
+@pytest.mark.parametrize(("minutes", "said"), [(60, Flagged), (55, Fine)])
+def test_an_hour_a_day_at_the_limit_counts(minutes: int, said: type[Verdict]) -> None:
+    metrics = mismatch._moving((64.0, minutes), (3.0, 1440 - minutes), permitted=64)
+
+    assert type(verdict(MODE, AT_LIMIT, metrics=metrics)) is said
+
+
+@pytest.mark.parametrize(("days", "said"), [(5, Flagged), (4, Fine)])
+def test_five_days_at_the_limit_count(days: int, said: type[Verdict]) -> None:
+    full = mismatch._moving((64.0, 180), (3.0, 1260), permitted=64)
+    metered = list(full[mismatch.METERED, 300])
+    metered[: -days * 288] = [3.0 * MIB * 300] * (len(metered) - days * 288)
+
+    assert type(verdict(MODE, AT_LIMIT, metrics={**full, (mismatch.METERED, 300): metered})) is said
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.96, Fine), (0.94, Flagged)])
+def test_one_point_at_the_limit_hides_the_demand(share: float, said: type[Verdict]) -> None:
+    metrics = mismatch._moving((256.0 * share, 5), (3.0, 1435))
+
+    assert type(verdict(MODE, CALM, metrics=metrics)) is said
+
+
+def test_one_client_cannot_move_more_than_500_mib_a_second_outside_elastic() -> None:
+    large = replace(case(MODE, ALWAYS).resource, stored_bytes={"Standard": 40_000 * GIB, "IA": 0, "Archive": 0})  # type: ignore[call-arg]
+    said = verdict(MODE, ALWAYS, resource=large, metrics=mismatch._moving((270.0, 1440), permitted=5120))
+
+    assert isinstance(said, Fine)
+    assert "500 MiB/s" in said.reason
+
+
+@pytest.mark.parametrize(("missing", "known"), [(11, True), (12, False)])
+def test_an_hour_without_points_is_a_hole_and_less_is_not(missing: int, known: bool) -> None:
+    metered = list(case(MODE, CALM).metrics[mismatch.METERED, 300])
+    metered[-800 : -800 + missing] = [None] * missing
+    said = verdict(MODE, CALM, metrics={**case(MODE, CALM).metrics, (mismatch.METERED, 300): metered})
+
+    assert isinstance(said, Flagged) is known
+
+
+@pytest.mark.parametrize(("title", "metrics"), [(CALM, 11), (AT_LIMIT, 3), ("bursting, and calm", 2), ("a replica", 0)])
+def test_a_mode_is_settled_by_so_many_metrics(title: str, metrics: int) -> None:
+    assert len(play_with_queries(MODE, case(MODE, title))[1]) == metrics
+
+
+GONE = "gone for days, and all of the baseline is used"
+GOING = "more than the baseline, day and night"
+APART = "faster of late: the two ways to the date differ"
+
+
+def test_without_credits_nothing_is_sized_and_the_bounded_bill_comes_first() -> None:
+    said = flagged(CREDITS, GONE)
+    steps, elastic = said.advice
+
+    assert (said.kind, said.severity, said.confidence) == (None, "high", "high")
+    assert (steps.action, elastic.action) == ("raise-provisioned-in-steps", "change-to-elastic")
+    assert units(steps) == {EFS_PROVISIONED_THROUGHPUT: 2 - 4}
+    assert elastic.changes is None
+    assert "rise fourteenfold" in elastic.risk
+    assert not said.cheapest_first
+    assert any("Dummy data is no way out" in caveat for caveat in said.caveats)
+    assert any("One Zone has the same credits" in caveat for caveat in said.caveats)
+    assert said.gist[0] == "gone"
+
+
+def test_one_zone_is_not_told_of_one_zone() -> None:
+    one_zone = replace(case(CREDITS, GONE).resource, availability_zone="ap-northeast-1a")  # type: ignore[call-arg]
+
+    assert not any("One Zone" in caveat for caveat in flagged(CREDITS, GONE, resource=one_zone).caveats)
+
+
+def test_what_will_be_gone_is_a_risk_with_a_date_got_in_two_ways() -> None:
+    said = flagged(CREDITS, GOING)
+    words = {fact.label: fact.value for fact in said.evidence}
+
+    assert (said.kind, said.severity, said.confidence) == ("risk", "medium", "high")
+    assert "gone around 2026-11-21" in said.summary
+    assert str(words["Gone, by the balance a week before"]).startswith("in 5 d")
+    assert str(words["Gone, by what is metered above the baseline"]).startswith("in 5 d")
+    assert said.gist == flagged(CREDITS, APART).gist
+
+
+def test_two_ways_that_differ_make_a_range_and_less_confidence() -> None:
+    said = flagged(CREDITS, APART)
+
+    assert "between 2026-11-17 and 2026-11-21" in said.summary
+    assert said.confidence == "medium"
+    assert any("trust the earlier" in caveat for caveat in said.caveats)
+
+
+def test_a_few_days_are_of_low_confidence() -> None:
+    assert flagged(CREDITS, "five days old, and draining since it was made").confidence == "low"
+
+
+def test_what_is_still_known_is_priced_both_ways_and_the_cheaper_comes_first() -> None:
+    said = flagged(CREDITS, GOING)
+    found = ways(said)
+
+    assert said.cheapest_first
+    assert units(found["change-to-provisioned"]) == {EFS_PROVISIONED_THROUGHPUT: 2 - 4}  # 3.2 MiB/s and a fifth more
+    assert units(found["change-to-elastic"])[EFS_ELASTIC_READ] < 0
+    assert "--provisioned-throughput-in-mibps 4" in (found["change-to-provisioned"].command or "")
+
+
+def test_a_burst_at_its_limit_hides_the_demand_too() -> None:
+    hours = ([3.0] * 23 + [99.0]) * 16
+    said = flagged(CREDITS, GOING, metrics=draining._hours([min(h, 3.4) if i < 150 else h for i, h in enumerate(hours)]))
+
+    assert said.advice[-1].changes is None
+    assert said.advice[0].action == "raise-provisioned-in-steps"
+
+
+def test_elastic_has_no_price_where_nobody_counted_the_bytes() -> None:
+    metrics = {key: values for key, values in case(CREDITS, GOING).metrics.items() if key[1] == HOUR_S}
+
+    assert ways(flagged(CREDITS, GOING, metrics=metrics))["change-to-elastic"].changes is None
+
+
+@pytest.mark.parametrize(("days", "said"), [(3, Flagged), (2, Fine)])
+def test_empty_on_three_of_seven_days_counts_although_it_refills(days: int, said: type[Verdict]) -> None:
+    empty_night = [0.0] + [0.3 * draining._FULL] * 23
+    full_night = [0.6 * draining._FULL] + [0.3 * draining._FULL] * 23
+    busy = [3.0 * MIB * HOUR_S] + [1.0 * MIB * HOUR_S] * 23
+    metrics = {
+        (draining.BALANCE, HOUR_S): full_night * (15 - days) + empty_night * days + [0.3 * draining._FULL] * 24,
+        (draining.METERED, HOUR_S): busy * 16,
+        (draining.PERMITTED, HOUR_S): [100.0 * MIB] * (16 * 24),
+    }
+
+    assert type(verdict(CREDITS, GONE, metrics=metrics)) is said
+
+
+def test_an_empty_hour_in_which_nobody_wanted_more_than_the_baseline_does_not_count() -> None:
+    metrics = {**case(CREDITS, GONE).metrics, (draining.METERED, HOUR_S): [1.8 * MIB * HOUR_S] * (15 * 24)}
+
+    assert isinstance(verdict(CREDITS, GONE, metrics=metrics), Fine)
+
+
+@pytest.mark.parametrize(("rate", "said"), [(3.2, Flagged), (2.9, Fine)])
+def test_credits_that_last_longer_than_a_week_are_no_finding_yet(rate: float, said: type[Verdict]) -> None:
+    assert type(verdict(CREDITS, GOING, metrics=draining._hours([rate] * (15 * 24)))) is said
+
+
+def test_a_provisioned_file_system_that_bursts_lives_on_credits() -> None:
+    below = replace(case(CREDITS, GONE).resource, throughput_mode="provisioned", provisioned_mib_s=1.0)  # type: ignore[call-arg]
+    above = replace(below, provisioned_mib_s=3.0)
+
+    assert isinstance(verdict(CREDITS, GONE, resource=below), Flagged)
+    assert isinstance(verdict(CREDITS, GONE, resource=above), Fine)
+
+
+@pytest.mark.parametrize(
+    ("title", "metrics"),
+    [(GONE, 3), (GOING, 10), ("a batch every night that is earned again by day", 1), ("all its credits", 1)],
+)
+def test_credits_are_settled_by_so_many_metrics(title: str, metrics: int) -> None:
+    assert len(play_with_queries(CREDITS, case(CREDITS, title))[1]) == metrics
+
+
+def test_credits_that_run_out_speak_for_a_mode_that_does_not_suit() -> None:
+    assert CREDITS.outranks == ("efs-throughput-mismatch",)
+
+
+def test_a_young_file_system_is_not_judged_by_its_first_load() -> None:
+    young = replace(case(MODE, CALM).resource, created_at=CASE_NOW - timedelta(days=TWO_WEEKS - 0.1))  # type: ignore[call-arg]
+
+    assert isinstance(verdict(MODE, CALM, resource=young), Fine)
+
+
+def test_what_kubernetes_made_is_changed_there() -> None:
+    for detector, title in ((MODE, CALM), (MODE, AT_LIMIT), (CREDITS, GONE), (CREDITS, GOING)):
+        claimed = replace(case(detector, title).resource, tags={"efs.csi.aws.com/cluster": "true"})
+        assert any("Kubernetes" in caveat for caveat in flagged(detector, title, resource=claimed).caveats)
