@@ -474,7 +474,7 @@ def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
         if bursting or (system.mode == "provisioned" and month / GIB < 125 * paid_mib_s):
             asked.add(system, DAY, EFS_DAYS, *_MONTH)
         if bursting and system.mode == "provisioned":
-            asked.add(system, DAY, 2, "BurstCreditBalance Minimum")
+            asked.add(system, DAY, EFS_DAYS, "BurstCreditBalance Minimum")
 
 
 def _bursting_carries(system: ElasticFileSystem, month: float, metered: Floats) -> bool:

@@ -33,7 +33,7 @@ def simulator(*options: str) -> Iterator[dict[str, Any]]:
         process.stdin.close()
 
 
-def scan(account: dict[str, Any], home: Path, policy: str = "") -> tuple[dict[str, Any], float, float, float]:
+def scan(account: dict[str, Any], home: Path, policy: str = "", *flags: str) -> tuple[dict[str, Any], float, float, float]:
     """One scan as a process, by the policy of this text: its document, wall seconds, CPU seconds, and peak MiB."""
     document = home / "scan.json"
     environment = {
@@ -46,7 +46,7 @@ def scan(account: dict[str, Any], home: Path, policy: str = "") -> tuple[dict[st
     }
     slackwater = Path(sys.executable).with_name("slackwater")
     command = [str(slackwater), "scan", "--now", account["now"], "--format", "json", "--output", str(document)]
-    command += [flag for region in account["regions"] for flag in ("--region", region)]
+    command += [*flags, *(flag for region in account["regions"] for flag in ("--region", region))]
     if policy:
         (home / "policy.toml").write_text(policy)
         command += ["--policy", str(home / "policy.toml")]
@@ -84,11 +84,32 @@ def row(resources: int, latency_ms: float) -> str:
     )
 
 
+def by_detector(resources: int) -> str:
+    """What each detector asks for by itself: a table. What several ask for is asked once where they are all on."""
+    lines, together = dict[str, tuple[int, int]](), (0, 0)
+    with tempfile.TemporaryDirectory() as folder, simulator("--fleet", "mixed", "--resources", str(resources)) as account:
+        document, *_ = scan(account, Path(folder))
+        together = _asked(document)
+        for detector in document["scan"]["detectors"]:
+            alone, *_ = scan(account, Path(folder), "", "--detector", detector)
+            lines[detector] = _asked(alone)
+    table = f"| Detector, alone, {resources:,} resources | Metrics | Points |\n|-|-|-|\n"
+    for detector, (metrics, points) in sorted(lines.items(), key=lambda line: line[1], reverse=True):
+        table += f"| {detector} | {metrics:,} | {points:,} |\n"
+    return f"{table}| all together | {together[0]:,} | {together[1]:,} |\n"
+
+
+def _asked(document: dict[str, Any]) -> tuple[int, int]:
+    usage = document["scan"]["usage"]
+    return usage["metrics_requested"], usage["datapoints"]
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resources", type=int, nargs="*", default=[5_000, 20_000])
     parser.add_argument("--latency-ms", type=float, nargs="*", default=[0, 50])
+    parser.add_argument("--by-detector", type=int, default=5_000, help="resources; 0 leaves that table out")
     parser.add_argument("--write", type=Path, help="a file with bench marks")
     options = parser.parse_args()
     table = (
@@ -98,6 +119,8 @@ def main() -> None:
     for resources in options.resources:
         for latency_ms in options.latency_ms:
             table += row(resources, latency_ms)
+    if options.by_detector:
+        table += "\n" + by_detector(options.by_detector)
     sys.stdout.write(table)
     if options.write:
         text = options.write.read_text()

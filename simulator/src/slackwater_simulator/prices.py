@@ -304,6 +304,8 @@ m6i.xlarge 0.192
 m6i.2xlarge 0.384
 m6i.4xlarge 0.768
 m6i.8xlarge 1.536
+c5.large 0.085
+c5.9xlarge 1.53
 c6i.large 0.085
 c6i.4xlarge 0.68""".splitlines()
 )
@@ -321,6 +323,8 @@ m6i.xlarge 0.248
 m6i.2xlarge 0.496
 m6i.4xlarge 0.992
 m6i.8xlarge 1.984
+c5.large 0.107
+c5.9xlarge 1.926
 c6i.large 0.107
 c6i.4xlarge 0.856""".splitlines()
 )

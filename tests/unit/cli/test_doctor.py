@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from slackwater.engine.registry import registry
 from slackwater.model.access import Answer, Check, Examination, Need, Refusal
 from slackwater_cli.doctor_table import draw_examination
 
@@ -41,7 +42,7 @@ def test_what_is_required_and_denied_comes_first_with_whom_it_blinds_and_what_wo
     assert done.status == 3
     assert done.out.startswith("NOT READY: a scan would be incomplete, for want of 1 required action.\n")
     wanted = [
-        "DENIED       fsx:DescribeVolumes\n             Required: without it fsx-sync-export cannot judge.\n",
+        "DENIED       fsx:DescribeVolumes\n             Required: without it fsx-sync-export cannot judge",
         "is not authorized to perform: fsx:DescribeVolumes",
         "DENIED       cloudtrail:LookupEvents\n             Optional: without it ebs-unattached can say less.\n",
         "allowed      cloudwatch:GetMetricData",
@@ -86,7 +87,8 @@ def test_json_tells_programs_the_same(doctor, account) -> None:
 
 
 def test_what_the_policy_turns_off_needs_nothing(doctor, account, nowhere: Path) -> None:
-    (nowhere / "mine.toml").write_text("[detectors.fsx-sync-export]\nenabled = false\n", "utf-8")
+    of_fsx = (id_ for id_ in registry() if id_.startswith("fsx-"))
+    (nowhere / "mine.toml").write_text("".join(f"[detectors.{id_}]\nenabled = false\n" for id_ in of_fsx), "utf-8")
     account.faults.deny("fsx:DescribeVolumes")
 
     done = doctor("--policy", "mine.toml")

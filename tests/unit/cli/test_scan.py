@@ -5,6 +5,7 @@ import json
 import os
 import stat
 import threading
+from decimal import Decimal
 from io import StringIO
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def test_a_complete_scan_leaves_with_0_and_only_the_document_on_standard_output(
     Draft202012Validator(scan_json.schema()).validate(document)
     assert (done.status, document["scan"]["complete"]) == (0, True)
     assert {finding["detector"] for finding in document["findings"]} >= {"efs-idle", "ebs-unattached", "fsx-sync-export"}
-    assert document["totals"]["monthly_savings_usd"] + " USD a month could be saved" in done.err
+    assert f"{Decimal(document['totals']['by_kind']['waste']['monthly_savings_usd']):,} USD a month could be saved" in done.err
 
 
 def test_every_request_is_in_the_document(scan, account) -> None:

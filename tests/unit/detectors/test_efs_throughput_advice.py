@@ -204,6 +204,26 @@ def test_bursting_is_named_only_where_a_quarter_of_the_credits_would_have_been_l
     assert ("change-to-bursting" in ways(flagged(MODE, CALM, resource=small, metrics=metrics))) is carried
 
 
+@pytest.mark.parametrize(("rate", "carried"), [(60, True), (80, False)])
+def test_what_a_day_earns_comes_too_late_for_a_load_that_empties_the_credits_before(rate: float, carried: bool) -> None:
+    tib = replace(case(MODE, CALM).resource, stored_bytes={"Standard": 1024 * GIB, "IA": 0, "Archive": 0})  # type: ignore[call-arg]
+    metrics = mismatch._moving((0.1, 720), (rate, 720))
+
+    assert ("change-to-bursting" in ways(flagged(MODE, CALM, resource=tib, metrics=metrics))) is carried
+
+
+def test_nothing_more_is_asked_where_a_burst_is_too_slow_and_nothing_else_is_cheaper() -> None:
+    peaks = replace(
+        case(MODE, CALM),
+        resource=replace(case(MODE, CALM).resource, provisioned_mib_s=105),  # type: ignore[call-arg]
+        metrics=mismatch._moving((10.0, 1430), (90.0, 10), permitted=105),
+    )
+    said, queries = play_with_queries(MODE, peaks)
+
+    assert isinstance(said, Fine)
+    assert len(queries) == 3
+
+
 @pytest.mark.parametrize(("provisioned", "said"), [(91, Flagged), (89, Fine)])
 def test_an_amount_is_lowered_by_a_fifth_at_least(provisioned: int, said: type[Verdict]) -> None:
     resource = replace(case(MODE, STEADY).resource, provisioned_mib_s=provisioned)  # type: ignore[call-arg]

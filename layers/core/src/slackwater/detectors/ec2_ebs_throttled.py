@@ -4,8 +4,8 @@
 A running Nitro instance whose volumes together ask for more than it lets through. CloudWatch's exceeded check, 1 in a minute at
 the limit, was raised in at least 5 % of the minutes of three or more hours in a day, or for more than 45 minutes of a day. IOPS
 and throughput have each their own. Where the type bursts, EBSIOBalance% or EBSByteBalance% below 10 in at least six five-minute
-points of a day, and not rising, confirms it; where there are no checks, they decide alone. An instance whose baseline is as fast
-as all its volumes at their fastest needs no metric.
+points of a day, and not rising, confirms it; where there are no checks, they decide alone. An instance whose baseline is as
+fast as all its volumes at their fastest needs no metric.
 
 ## Why it matters
 A volume is only as fast as its instance ("The performance of EBS-optimised instances", 2017-07-10). Most smaller instances hold

@@ -96,7 +96,7 @@ SUITS: Final = "what it pays for suits what it uses"
 class MismatchLimits(Limits):
     """What another mode must carry, and what counts as held at a limit."""
 
-    window_days: int = limit(14, unit="days", ge=7, le=36, why="two weekly rhythms, by five minutes")
+    window_days: int = limit(14, unit="days", ge=7, le=35, why="two weekly rhythms, by five minutes")
     headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="more than the busiest five minutes must be carried")
     spare_credits_percent: float = limit(
         25, unit="percent", ge=0, lt=100, why="of the credits have to be left at their lowest, should the load grow"
@@ -215,7 +215,7 @@ def _judge_limited(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimit
         return _holes(recent)
 
     if not paid:
-        by_hour = need(file_system, METERED, HOUR_S, HOURLY_DAYS)
+        by_hour = need(file_system, METERED, HOUR_S, max(HOURLY_DAYS, limits.window_days))
         if lacking := seen.lacking([by_hour]):
             return Ask(lacking)
         if not _may_be_held(seen[by_hour], ceiling, limits):
@@ -237,7 +237,8 @@ def _judge_limited(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimit
     if not bursting and amount is None and not elastic:
         return Fine(SUITS)
 
-    credits_need = need(file_system, CREDITS_BY_DAY, DAY_S, 2)
+    # As far back as all that is asked by the day: in a window of its own it would wait long for a full call.
+    credits_need = need(file_system, CREDITS_BY_DAY, DAY_S, LOOK_BACK_DAYS)
     if lacking := seen.lacking([*month_needs(file_system), *([credits_need] if bursting else [])]):
         return Ask(lacking)
     moved = month(file_system, seen, limits.window_days)
@@ -260,7 +261,7 @@ def _judge_limited(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimit
         ways,
         moved,
         confidence="high" if watched else "medium",
-        caveats=(WAIT, *_credits_caveat(file_system, seen[credits_need] if bursting else None)),
+        caveats=(WAIT, *_credits_caveat(file_system, _newest(seen[credits_need]) if bursting else None)),
     )
 
 
@@ -462,6 +463,11 @@ def _to_elastic(file_system: EfsFileSystem, moved: Month) -> Advice:
         reversible=True,
         command=command(file_system, "elastic"),
     )
+
+
+def _newest(by_day: Series) -> Series:
+    """Today and the two days before."""
+    return by_day.since(by_day.end_s - 3 * DAY_S)
 
 
 def _credits_caveat(file_system: EfsFileSystem, held: Series | None) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ confidence. Storage that grows brings 3 IOPS for each GiB only in automatic mode
 
 ## What to do
 Lower them to what keeps the disks less than half busy, or go back to automatic mode where what is included does: online, and
-reversible the same way.
+reversible the same way. ONTAP's largest file server demands 160,000 IOPS beside it: there nothing is said.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
-from math import ceil
+from math import floor
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Seen, limit
 from slackwater.model.metrics import Metric
 from slackwater.model.money import difference
+from slackwater.model.ownership import managed_by
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
@@ -57,6 +58,10 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
         return Unknown("FSx did not say its IOPS")
     if file_system.iops <= included:
         return Fine(f"its {file_system.iops:,} IOPS are included")
+    server = fsx.file_server(file_system)
+    demanded = server.least_iops if server else 0
+    if file_system.iops <= demanded:
+        return Fine(f"its throughput capacity demands {demanded:,} IOPS")
 
     seen_disks = watched(file_system, [DISKS], seen, limits)
     if not isinstance(seen_disks, Watched):
@@ -65,11 +70,14 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
     if peak(disks) >= limits.peak_percent:
         return Fine(f"its disks used {peak(disks):.0f} % of them")
     used = peak(disks) / 100 * file_system.iops
-    needed = max(included, ceil(used / limits.busy_percent * 100))
+    needed = max(included, demanded, floor(used / limits.busy_percent * 100) + 1)  # at exactly so many it is not below
     before, after = fsx.monthly_units(file_system), fsx.monthly_units(replace(file_system, iops=needed))
+    caveats = ["Two changes of IOPS or storage lie 6 hours apart at least."]
+    if owner := managed_by(file_system.tags):
+        caveats.append(f"It is managed by {owner}: change it there.")
     return Flagged(
         summary=(
-            f"{file_system.iops:,} IOPS provisioned, and its disks' busiest minute of {limits.window_days} days took"
+            f"{file_system.iops:,} IOPS provisioned, and its disks' busiest minute of {seen_disks.days} days took"
             f" {used:,.0f}: {_words(needed, included)}"
         ),
         confidence="high" if seen_disks.whole else "medium",
@@ -91,7 +99,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
             ),
         ),
         gist=(file_system.iops, needed),
-        caveats=("Two changes of IOPS or storage lie 6 hours apart at least.",),
+        caveats=tuple(caveats),
     )
 
 
@@ -133,7 +141,7 @@ DETECTOR = Detector(
             resource=_SHARE,
             metrics=_QUIET,
             expect=Flagged,
-            says="took 2,000: 4,000 would do",
+            says="busiest minute of 35 days took 2,000: 4,001 would do",
         ),
         Case(
             title="what is included would do",
@@ -156,11 +164,31 @@ DETECTOR = Detector(
             resource=replace(_SHARE, created_at=CASE_NOW - timedelta(days=13)),
             metrics=_QUIET,
             expect=Fine,
-            says="younger than 14 days",
+            says="younger than 15 days",
         ),
-        Case(title="no metric", resource=_SHARE, expect=Unknown, says="no point on 14 of 35 days"),
+        Case(title="no metric", resource=_SHARE, expect=Unknown, says="no point on 14 of 14 days"),
         Case(title="IOPS unknown", resource=replace(_SHARE, iops=None), expect=Unknown, says="did not say"),
-        Case(title="watched for three weeks", resource=_SHARE, metrics={(DISKS, DAY_S): [10.0] * 22}, expect=Flagged),
+        Case(
+            title="watched for three weeks",
+            resource=_SHARE,
+            metrics={(DISKS, DAY_S): [10.0] * 22},
+            expect=Flagged,
+            says="busiest minute of 21 days",
+        ),
+        Case(
+            title="ONTAP whose file server takes no fewer",
+            resource=replace(
+                _SHARE,
+                target=replace(_SHARE.target, region="us-east-1"),
+                file_system_type="ONTAP",
+                storage_gib=5_120,
+                throughput_mb_s=4_096,
+                iops=160_000,
+            ),
+            metrics=_QUIET,
+            expect=Fine,
+            says="demands 160,000",
+        ),
         Case(
             title="Windows",
             resource=replace(_SHARE, file_system_type="WINDOWS", deployment_type="SINGLE_AZ_2"),

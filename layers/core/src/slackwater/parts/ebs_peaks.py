@@ -224,16 +224,19 @@ class Look:
         return self.seen[self._need(part.total, FIVE_MINUTES_S)].since(since.timestamp())
 
     def _rate(self, value: float, part: Part, per_s: int) -> float:
-        # The maximum of a Multi-Attach volume may be that of one instance.
-        each = len(self.volume.attachments) if self.volume.multi_attach else 1
-        return value * each / per_s / part.per
+        return value * self._each / per_s / part.per
+
+    @property
+    def _each(self) -> int:
+        """The maximum of a Multi-Attach volume may be that of one instance."""
+        return len(self.volume.attachments) if self.volume.multi_attach else 1
 
     def _added(self, parts: list[tuple[Part, Series]]) -> Series:
         per_s = FIVE_MINUTES_S if self.xen else MINUTE_S
         first = parts[0][1]
-        columns = [[self._rate(value, part, per_s) for value in series.values] for part, series in parts]
-        rows = ([value for value in row if not isnan(value)] for row in zip(*columns, strict=True))
-        return Series.of(first.start_s, first.period_s, [sum(row) if row else None for row in rows])
+        each = self._each
+        columns = ([value * each / per_s / part.per for value in series.values] for part, series in parts)
+        return Series.of(first.start_s, first.period_s, map(_total, zip(*columns, strict=True)))
 
 
 def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:
@@ -282,6 +285,15 @@ def carried(kind: InstanceType) -> tuple[Evidence, ...]:
         Evidence(label=f"What {kind.id} carries at most", value=round(mib_s, 1), unit="MiB/s"),
         Evidence(label=f"What {kind.id} carries at most", value=kind.ebs_maximum_iops, unit="IOPS"),
     )
+
+
+def _total(row: tuple[float, ...]) -> float | None:
+    """The sum of what is there; None where nothing is. NaN in any makes NaN of all: few rows are looked at twice."""
+    total = sum(row)
+    if not isnan(total):
+        return total
+    there = [value for value in row if not isnan(value)]
+    return sum(there) if there else None
 
 
 def _bounded(five_minutes: Series, by_day: Series) -> Series:

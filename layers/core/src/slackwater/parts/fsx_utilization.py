@@ -7,6 +7,7 @@ system metrics". A point a minute; AWS advises to stay below 50 % on average.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from slackwater.model.detector import Limits, Seen, limit
@@ -26,29 +27,32 @@ class UtilizationLimits(Limits):
 
 
 class Watched(NamedTuple):
-    """The answers, a series for each metric, and whether the whole window was watched."""
+    """The answers, a series for each metric, and how many whole days all of them were seen."""
 
     series: tuple[Series, ...]
+    days: int
     whole: bool
+    """Whether that is the whole window."""
 
 
 def watched(
     file_system: FsxFileSystem, metrics: Sequence[Metric], seen: Seen, limits: UtilizationLimits
 ) -> Watched | Ask | Fine | Unknown:
     """These metrics of the window by the day; what there is to say instead where they are not there yet, or have holes."""
-    needs = [metric.need(("FileSystemId", file_system.id), period_s=DAY_S, days=limits.window_days) for metric in metrics]
+    if seen.age(file_system.created_at) < timedelta(days=limits.least_days + 1):  # the day it was made is no whole one
+        return Fine(f"it is younger than {limits.least_days + 1} days")
+    window = max(limits.window_days, limits.least_days)
+    needs = [metric.need(("FileSystemId", file_system.id), period_s=DAY_S, days=window) for metric in metrics]
     if lacking := seen.lacking(needs):
         return Ask(lacking)
-    whole = True
+    watched_days = window
     for metric, need in zip(metrics, needs, strict=True):
         days = seen.finished(seen[need], file_system.created_at)
-        if len(days) < limits.least_days:
-            return Fine(f"it is younger than {limits.least_days} days")
         missing = gaps(days, limits.least_days)
         if missing.holes:
-            return Unknown(f"{metric.name} has no point on {missing.holes} of {len(days)} days")
-        whole = whole and not missing.before and len(days) >= limits.window_days
-    return Watched(tuple(seen[need] for need in needs), whole)
+            return Unknown(f"{metric.name} has no point on {missing.holes} of {len(days) - missing.before} days")
+        watched_days = min(watched_days, len(days) - missing.before)
+    return Watched(tuple(seen[need] for need in needs), watched_days, watched_days == window)
 
 
 def peak(series: Series) -> float:

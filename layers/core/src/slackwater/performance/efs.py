@@ -96,9 +96,12 @@ def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_byt
     """
     most, earned = full_credits_bytes(standard_bytes), earned_bytes_per_s(standard_bytes) * period_s
     balance = lowest = min(most, held_bytes)
-    for used in metered_bytes:
-        balance = min(most, balance + earned - used)
-        lowest = min(lowest, balance)
+    for used in metered_bytes:  # ten thousand points a file system: no calls to min
+        balance += earned - used
+        if balance > most:
+            balance = most
+        elif balance < lowest:
+            lowest = balance
     return max(0.0, lowest)
 
 

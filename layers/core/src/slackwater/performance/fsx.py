@@ -25,9 +25,10 @@ INCLUDED_IOPS_PER_GIB: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class FileServer:
-    """A throughput capacity that can be chosen, what it writes and what its disks give it for good, without burst."""
+    """A throughput capacity that can be chosen, and what its network, its writes and its disks reach for good, without burst."""
 
     throughput_mb_s: int
+    network_mb_s: int
     write_mb_s: int
     disk_iops: int
     least_gib: int = 0
@@ -117,33 +118,33 @@ def smallest(deployment: Deployment, *, stored_bytes: float, bytes_per_s: float 
 
 
 _OPENZFS_FIRST_GENERATION: Final = tuple(
-    FileServer(mb_s, mb_s, iops)
-    for mb_s, iops in (
-        (64, 2_500),
-        (128, 5_000),
-        (256, 10_000),
-        (512, 20_000),
-        (1_024, 40_000),
-        (2_048, 80_000),
-        (3_072, 120_000),
-        (4_096, 160_000),
+    FileServer(mb_s, network_mb_s, mb_s, iops)
+    for mb_s, network_mb_s, iops in (
+        (64, 200, 2_500),
+        (128, 400, 5_000),
+        (256, 800, 10_000),
+        (512, 1_600, 20_000),
+        (1_024, 3_200, 40_000),
+        (2_048, 6_400, 80_000),
+        (3_072, 9_600, 120_000),
+        (4_096, 12_800, 160_000),
     )
 )
 _OPENZFS_SECOND_GENERATION: Final = tuple(
-    FileServer(mb_s, mb_s, iops)
-    for mb_s, iops in (
-        (160, 6_250),
-        (320, 12_500),
-        (640, 25_000),
-        (1_280, 50_000),
-        (2_560, 100_000),
-        (3_840, 150_000),
-        (5_120, 200_000),
-        (7_680, 300_000),
+    FileServer(mb_s, network_mb_s, mb_s, iops)
+    for mb_s, network_mb_s, iops in (
+        (160, 375, 6_250),
+        (320, 775, 12_500),
+        (640, 1_550, 25_000),
+        (1_280, 3_125, 50_000),
+        (2_560, 6_250, 100_000),
+        (3_840, 9_375, 150_000),
+        (5_120, 12_500, 200_000),
+        (7_680, 18_750, 300_000),
     )
 )
-_OPENZFS_LARGEST: Final = FileServer(10_240, 10_240, 400_000)
-_OPENZFS_LARGEST_MULTI_AZ: Final = FileServer(10_240, 7_500, 400_000)
+_OPENZFS_LARGEST: Final = FileServer(10_240, 21_000, 10_240, 400_000)
+_OPENZFS_LARGEST_MULTI_AZ: Final = FileServer(10_240, 21_000, 7_500, 400_000)
 
 
 def _openzfs(deployment_type: str, file_servers: tuple[FileServer, ...], bursts_below_mb_s: int) -> Deployment:
@@ -203,7 +204,7 @@ def ontap(deployment_type: str, region: str) -> Deployment:
         file_system_type="ONTAP",
         deployment_type=deployment_type,
         file_servers=tuple(
-            FileServer(mb_s, min(network_mb_s // 2, most_mb_s), iops, *_ONTAP_LEAST_GIB_AND_IOPS.get(mb_s, ()))
+            FileServer(mb_s, network_mb_s, min(network_mb_s // 2, most_mb_s), iops, *_ONTAP_LEAST_GIB_AND_IOPS.get(mb_s, ()))
             for mb_s, network_mb_s, iops in (_ONTAP_FAST if is_fast else _ONTAP_ELSEWHERE)
         ),
         min_gib=1_024,
@@ -222,3 +223,10 @@ def deployment(file_system: FsxFileSystem) -> Deployment | None:
         case "ONTAP", deployment_type if deployment_type in _ONTAP_MOST_WRITTEN_MB_S:
             return ontap(deployment_type, file_system.target.region)
     return None
+
+
+def file_server(file_system: FsxFileSystem) -> FileServer | None:
+    """The row of its throughput capacity; None where this file does not hold it."""
+    table = deployment(file_system)
+    rows = table.file_servers if table else ()
+    return next((one for one in rows if one.throughput_mb_s == file_system.throughput_mb_s), None)
