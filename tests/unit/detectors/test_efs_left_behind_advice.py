@@ -1,5 +1,6 @@
 """What efs-idle, efs-orphaned and efs-abandoned say, where a wrong word could lead to a deletion."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -56,6 +57,27 @@ def test_a_command_backs_up_or_tiers_and_none_deletes(detector_id: str, title: s
     assert not any("delete" in (advice.command or "") for advice in (delete, colder))
 
 
+@EACH
+def test_the_recovery_point_expires_and_the_advice_says_so(detector_id: str, title: str) -> None:
+    delete = flagged(detector_id, title).advice[0]
+    command = shlex.split(delete.command or "")
+
+    assert command[command.index("--lifecycle") + 1] == "DeleteAfterDays=90"
+    assert "kept for 90 days" in delete.summary
+    assert "expires after 90 days, and the data with it" in delete.risk
+    assert "vault Default and the role AWSBackupDefaultServiceRole have to exist" in delete.risk
+
+
+@EACH
+@pytest.mark.parametrize(("stored", "dearer"), [(("Standard",), False), (("Standard", "IA"), True), (("Archive",), True)])
+def test_what_the_recovery_point_costs_is_named(detector_id: str, title: str, stored: tuple[str, ...], dearer: bool) -> None:
+    risk = flagged(detector_id, title, stored_bytes=dict.fromkeys(stored, 50 * GIB)).advice[0].risk
+
+    assert "0.05 USD a GiB-month" in risk
+    assert "the saving leaves that out" in risk
+    assert ("more than Infrequent Access or Archive costs" in risk) is dearer
+
+
 def test_what_hangs_on_a_file_system_is_deleted_first() -> None:
     assert "delete the access points and mount targets, wait" in flagged(*IDLE).advice[0].summary
     assert "delete the access points, wait" in flagged(*ORPHANED).advice[0].summary
@@ -95,9 +117,10 @@ def test_what_is_cold_already_cannot_get_colder(detector_id: str, title: str) ->
 
 @EACH
 def test_the_stronger_finding_speaks_alone(detector_id: str, title: str) -> None:
-    weaker = {"efs-cold-data", "efs-single-zone-use", "efs-throughput-mismatch"}
+    same = {"efs-cold-data", "efs-single-client", "efs-single-zone-use", "efs-throughput-mismatch"}
+    left_behind = {"efs-idle": set(), "efs-abandoned": {"efs-idle"}, "efs-orphaned": {"efs-abandoned", "efs-idle"}}
 
-    assert {*registry()[detector_id].outranks} == weaker | ({"efs-idle"} if detector_id != "efs-idle" else set())
+    assert {*registry()[detector_id].outranks} == same | left_behind[detector_id]
 
 
 def test_throughput_that_is_paid_for_is_saved_with_an_orphan() -> None:
@@ -241,4 +264,48 @@ def test_a_policy_can_look_back_further(limits: dict[str, int], points: int) -> 
 def test_bytes_without_a_client_may_be_transfer_familys() -> None:
     read = series(IDLE, "DataReadIOBytes", [5.0 * MIB] * 37)
 
-    assert any("AWS Transfer Family" in caveat for caveat in flagged(*IDLE, metrics=read).caveats)
+    (said,) = flagged(*IDLE, metrics=read).caveats
+    assert said.startswith("185 MiB were read or written without any client: probably by AWS Backup")
+    assert "AWS Transfer Family" in said
+
+
+@pytest.mark.parametrize("gib_a_day", [0.3, 100.0])
+def test_no_number_of_bytes_without_a_client_is_use(gib_a_day: float) -> None:
+    metered = series(IDLE, "MeteredIOBytes", [gib_a_day * GIB] * 37)
+    small = {"Standard": 8 * GIB, "IA": 0, "Archive": 0}
+
+    assert flagged(*IDLE, metrics=metered, stored_bytes=small).confidence == "medium"
+
+
+def test_metadata_without_a_client_is_called_that_and_what_is_shown_is_true() -> None:
+    found = flagged(*IDLE, metrics=series(IDLE, "MeteredIOBytes", [5.0 * MIB] * 37))
+
+    (said,) = found.caveats
+    assert said.startswith("185 MiB were metered without any client, and no data was seen to move: probably metadata")
+    assert found.confidence == "medium"
+    assert not any("data I/O" in one.label for one in found.evidence)
+    assert flagged(*IDLE).caveats == ()
+
+
+@pytest.mark.parametrize("name", ["MeteredIOBytes", "DataReadIOBytes", "DataWriteIOBytes"])
+@pytest.mark.parametrize("days_ago", [0, 18, 36])
+def test_one_byte_of_which_nobody_knows_whose_it_was_is_doubt(name: str, days_ago: int) -> None:
+    silent = case("efs-idle", "a month of silence, while it was watched").metrics
+    moved = {
+        metric_key: [1.0 if day == days_ago else None for day in reversed(range(37))] for metric_key in case(*IDLE).metrics
+    }
+    metrics = {**silent, **{key: values for key, values in moved.items() if key[0].name == name}}
+    verdict = judged(*IDLE, metrics=metrics)
+
+    assert isinstance(verdict, Unknown)
+    assert "nobody knows by whom" in verdict.reason
+
+
+@pytest.mark.parametrize("job", [0, 36])
+def test_a_client_settles_it_with_one_metric(job: int) -> None:
+    connected = [1.0 if day == job else 0.0 for day in reversed(range(37))]
+    _, queries = play_with_queries(
+        registry()["efs-idle"], replace(case(*IDLE), metrics=series(IDLE, "ClientConnections", connected))
+    )
+
+    assert [query.metric.name for query in queries] == ["ClientConnections"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
+from math import ceil
 from random import Random
 from typing import Any
 
@@ -24,6 +25,7 @@ from slackwater.model.money import (
     EFS_IA_TIERING,
     EFS_PROVISIONED_THROUGHPUT,
     Price,
+    ebs_iops,
     ebs_storage,
     efs_storage,
 )
@@ -275,20 +277,27 @@ def connected(points: Sequence[float | None], **more: Any) -> Metrics:
     return efs_single_client._connected(points, **more)
 
 
-def test_the_volume_has_room_and_keeps_its_iops_and_throughput_named() -> None:
-    (advice,) = flagged(CLIENT, ALONE).advice
-    command = advice.command or ""
+@pytest.mark.parametrize("zone", ["ap-northeast-1a", None])
+def test_the_volume_is_made_where_the_instance_is_which_nobody_knows_here(zone: str | None) -> None:
+    (advice,) = flagged(CLIENT, ALONE, {"availability_zone": zone}).advice
 
-    assert "--volume-type gp3 --size 120 --iops 3000 --throughput 125 --encrypted" in command
-    assert "--availability-zone ap-northeast-1a" in command
+    assert advice.command is None
+    assert "--volume-type gp3 --size 120 --iops 3000 --throughput 125 --encrypted" in advice.summary
+    assert "--availability-zone` and the zone of the instance" in advice.summary
+    assert "ap-northeast-1a" not in advice.summary
+    assert "in another zone than the instance's, where the file system may be, it cannot be attached" in advice.risk
+
+
+def test_the_volume_has_room() -> None:
+    (advice,) = flagged(CLIENT, ALONE).advice
+
     assert units(advice) == {"efs.one-zone.standard.storage": 80, "ebs.gp3.storage": -120}
     assert savings(advice, US_EAST_1) == Decimal("3.20")
 
 
-def test_where_nobody_knows_the_zone_there_is_no_command() -> None:
+def test_regional_is_priced_as_such() -> None:
     (advice,) = flagged(CLIENT, ALONE, {"availability_zone": None}).advice
 
-    assert advice.command is None
     assert units(advice)["efs.standard.storage"] == 80
 
 
@@ -296,7 +305,61 @@ def test_a_busy_client_needs_a_faster_volume_which_is_paid_for() -> None:
     (advice,) = flagged(CLIENT, ALONE, metrics=connected([5.0] * POINTS, mib_s=199.5)).advice
 
     assert units(advice)[EBS_GP3_THROUGHPUT.id] == 125 - 300  # 200 MiB/s and half as much again
-    assert "--throughput 300" in (advice.command or "")
+    assert "--throughput 300" in advice.summary
+
+
+def test_many_small_operations_need_iops_which_are_paid_for() -> None:
+    metrics = connected([5.0] * POINTS, mib_s=31.25, kib=8)  # 4,000 reads a second, and 8 writes
+    found = flagged(CLIENT, ALONE, metrics=metrics)
+    (advice,) = found.advice
+    most = 4_008 + 31.75 * 4  # each may be split once for every 256 KiB
+
+    assert f"--iops {ceil(most * 1.5)} --throughput 125" in advice.summary
+    assert units(advice)[ebs_iops("gp3").id] == 3_000 - ceil(most * 1.5)
+    assert (round(most), "operations/s") in {(one.value, one.unit) for one in found.evidence}
+
+
+def test_a_small_volume_grows_to_what_its_iops_ask_for() -> None:
+    metrics = connected([5.0] * POINTS, mib_s=31.25, kib=8)
+    found = flagged(CLIENT, ALONE, stored(1), metrics=metrics)
+
+    assert "--size 13 --iops 6203" in found.advice[0].summary  # 500 for each GiB
+    assert "of 13 GiB would do" in found.summary
+
+
+def test_operations_that_nobody_saw_are_said_to_be_unseen() -> None:
+    (unseen,) = flagged(CLIENT, "one client, and operations that are not published").advice
+    (known,) = flagged(CLIENT, ALONE).advice
+
+    assert "How many operations it does was not published" in unseen.risk
+    assert "not published" not in known.risk
+
+
+def test_what_was_moved_on_some_points_is_of_the_whole_month() -> None:
+    (advice,) = flagged(CLIENT, "one client, which reads for an hour a day", {"throughput_mode": "elastic"}).advice
+    an_hour_a_day = 40 * 3_600 * 365 / 12 / 1024
+
+    assert float(units(advice)[EFS_ELASTIC_READ.id]) == pytest.approx(an_hour_a_day, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("detector", "title", "others"),
+    [
+        (COLD, LITTLE, "efs-single-client or efs-single-zone-use"),
+        (ZONE, ONE_TARGET, "efs-cold-data or efs-single-client"),
+        (CLIENT, ALONE, "efs-cold-data or efs-single-zone-use"),
+    ],
+)
+def test_what_excludes_each_other_says_so(detector: AnyDetector, title: str, others: str) -> None:
+    assert f"If {others} also speaks of it: do one of them, the savings do not add up." in flagged(detector, title).caveats
+
+
+def test_the_words_of_the_cold_saving_do_not_contradict_each_other() -> None:
+    (said,) = [one for one in flagged(COLD, LITTLE).caveats if "saving" in one and "GiB" in one]
+
+    assert "The saving is of 744 GiB" in said
+    assert "more where more is cold, and less where files are huge" in said
+    assert "the least" not in said
 
 
 def test_what_efs_bills_for_throughput_is_saved() -> None:

@@ -3,17 +3,19 @@
 import json
 import shlex
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
+from math import sin
 
 import pytest
 
 from slackwater.detectors import fsx_surplus_iops, fsx_surplus_throughput, fsx_sync_export
 from slackwater.engine.cases import play
-from slackwater.model.detector import AnyDetector, Case
+from slackwater.model.detector import CASE_NOW, AnyDetector, Case
 from slackwater.model.metrics import Metric
 from slackwater.model.money import Change, fsx_iops, fsx_throughput
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S
-from slackwater.model.verdicts import Fine, Flagged, Verdict
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S
+from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
 
 THROUGHPUT, IOPS, SYNC = fsx_surplus_throughput.DETECTOR, fsx_surplus_iops.DETECTOR, fsx_sync_export.DETECTOR
 
@@ -52,8 +54,9 @@ def test_what_changing_a_file_server_means_depends_on_whether_it_has_a_standby(d
     assert word in flagged(THROUGHPUT, QUIET, resource=resource).advice[0].risk
 
 
-@pytest.mark.parametrize(("percent", "fits"), [(24.9, "320"), (25.0, None), (12.4, "160"), (12.5, "320")])
+@pytest.mark.parametrize(("percent", "fits"), [(24.9, "320"), (25.0, None), (12.0, "160"), (12.1, "320")])
 def test_the_smallest_is_chosen_that_stays_below_half(percent: float, fits: str | None) -> None:
+    """1,550 MB/s of network become 775, or 375."""
     metrics = {**case(THROUGHPUT, QUIET).metrics, (fsx_surplus_throughput.NETWORK, DAY_S): [percent] * 36}
     verdict = played(THROUGHPUT, QUIET, metrics=metrics)
 
@@ -77,6 +80,52 @@ def test_each_balance_counts(balance: Metric) -> None:
         assert isinstance(played(THROUGHPUT, QUIET, metrics=metrics), verdict)
 
 
+@pytest.mark.parametrize(
+    ("metric", "percent", "fits"),
+    [
+        (fsx_surplus_throughput.NETWORK, 20.8, True),
+        (fsx_surplus_throughput.NETWORK, 20.9, False),  # of 1,500 MB/s; 625 remain
+        (fsx_surplus_throughput.DISK_IOPS, 23.4, True),
+        (fsx_surplus_throughput.DISK_IOPS, 23.5, False),  # of 40,000; 18,750 remain
+        (fsx_surplus_throughput.SERVER[0], 24.9, True),
+        (fsx_surplus_throughput.SERVER[0], 25.0, False),
+    ],
+)
+def test_each_metric_counts_by_its_own_column_of_the_table(metric: Metric, percent: float, fits: bool) -> None:
+    """ONTAP in Tokyo, 1,024 MB/s; 512 would be the next."""
+    ontap = "ONTAP, whose next smaller file server has less than half the network"
+    quiet = {key: [100.0 if "Balance" in key[0].name else 2.0] * 36 for key in case(THROUGHPUT, ontap).metrics}
+    verdict = played(THROUGHPUT, ontap, metrics={**quiet, (metric, DAY_S): [percent] * 36})
+
+    assert isinstance(verdict, Flagged if fits else Fine)
+    if isinstance(verdict, Flagged):
+        assert "512 MB/s would be 50 % busy" in verdict.summary
+
+
+def test_a_throughput_that_is_in_no_table_is_not_judged() -> None:
+    resource = replace(case(THROUGHPUT, QUIET).resource, throughput_mb_s=700)
+
+    assert isinstance(played(THROUGHPUT, QUIET, resource=resource), Fine)
+
+
+def test_a_short_window_is_made_as_long_as_must_be_watched_and_an_age_is_the_file_systems() -> None:
+    short = {"window_days": 7}
+
+    for detector, title in ((THROUGHPUT, QUIET), (IOPS, TENTH)):
+        assert "of 14 days" in flagged(detector, title, limits=short).summary
+        young = replace(case(detector, title).resource, created_at=CASE_NOW - timedelta(days=14.9))
+        assert isinstance(played(detector, title, resource=young), Fine)
+        old = replace(young, created_at=CASE_NOW - timedelta(days=15))
+        assert "of 14 days" in flagged(detector, title, resource=old).summary
+
+
+def test_what_a_program_manages_is_changed_there() -> None:
+    for detector, title in ((THROUGHPUT, QUIET), (IOPS, TENTH)):
+        resource = replace(case(detector, title).resource, tags={"aws:cloudformation:stack-name": "render"})
+
+        assert any("CloudFormation stack render" in caveat for caveat in flagged(detector, title, resource=resource).caveats)
+
+
 def test_a_file_server_without_burst_is_not_asked_for_credits() -> None:
     metrics = {key: values for key, values in case(THROUGHPUT, QUIET).metrics.items() if "Balance" not in key[0].name}
     resource = replace(case(THROUGHPUT, QUIET).resource, throughput_mb_s=2_560)
@@ -95,7 +144,7 @@ def test_iops_are_set_as_a_whole_or_given_back_to_the_size() -> None:
         command = flagged(IOPS, title).advice[0].command or ""
         return json.loads(shlex.split(command)[-1])["DiskIopsConfiguration"]  # type: ignore[no-any-return]
 
-    assert setting(TENTH) == {"Mode": "USER_PROVISIONED", "Iops": 4_000}
+    assert setting(TENTH) == {"Mode": "USER_PROVISIONED", "Iops": 4_001}  # 4,000 would be half busy, not less
     assert setting("what is included would do") == {"Mode": "AUTOMATIC"}
 
 
@@ -132,3 +181,55 @@ def test_a_wait_has_a_ceiling_and_a_demand_has_none(spread: float, verdict: type
         metrics[metric, period_s] = [value and value * factor for value, factor in zip(values, factors, strict=True)]
 
     assert isinstance(played(SYNC, WAITING, metrics=metrics), verdict)
+
+
+def nightly(*per_s: float) -> dict[tuple[Metric, int], list[float]]:
+    """So many writes a second, by five minutes, every night; 4 KiB each, the disks at rest."""
+    day = [rate * FIVE_MINUTES_S for rate in per_s]
+    ops = (day + [300.0] * (288 - len(day))) * 14
+    return {
+        (fsx_sync_export.WRITES, HOUR_S): [sum(ops[i : i + 12]) for i in range(0, len(ops), 12)],
+        (fsx_sync_export.WRITES, FIVE_MINUTES_S): ops,
+        (fsx_sync_export.WRITTEN, FIVE_MINUTES_S): [count * 4096 for count in ops],
+        **{(metric, FIVE_MINUTES_S): [8.0] * len(ops) for metric in fsx_sync_export.BUSY},
+    }
+
+
+@pytest.mark.parametrize(
+    ("title", "per_s", "verdict"),
+    [
+        ("two writers, then one", [600] * 6 + [300] * 18, Flagged),
+        ("three, then two", [900] * 12 + [600] * 12, Flagged),
+        ("a fifth of it lies elsewhere", [600] * 9 + [420] * 5 + [300] * 10, Fine),
+        ("three levels", [600] * 8 + [420] * 8 + [290] * 8, Fine),
+        ("it rises and falls a little, through what lies between", [450 + 65 * sin(i / 4) for i in range(96)], Fine),
+    ],
+)
+def test_two_ceilings_are_a_wait_where_little_lies_between(title: str, per_s: list[float], verdict: type[Verdict]) -> None:
+    said = played(SYNC, WAITING, metrics=nightly(*per_s))
+
+    assert isinstance(said, verdict), title
+
+
+@pytest.mark.parametrize("metric", [fsx_sync_export.WRITES, fsx_sync_export.WRITTEN], ids=lambda metric: metric.name)
+@pytest.mark.parametrize(("nights", "expected"), [(14, Unknown), (13, Unknown), (1, Flagged)])
+def test_busy_hours_without_five_minutes_are_unknown_where_nothing_else_was_found(
+    metric: Metric, nights: int, expected: type[Verdict]
+) -> None:
+    metrics = nightly(*[342] * 5 if nights == 13 else [342] * 24)
+    missing = [None if i // 288 < nights else value for i, value in enumerate(metrics[metric, FIVE_MINUTES_S])]
+
+    assert isinstance(played(SYNC, WAITING, metrics={**metrics, (metric, FIVE_MINUTES_S): missing}), expected)
+
+
+@pytest.mark.parametrize("metric", fsx_sync_export.BUSY, ids=lambda metric: metric.name)
+def test_disks_are_at_rest_only_where_all_three_metrics_were_seen(metric: Metric) -> None:
+    metrics = nightly(*[342] * 24)
+    others = [one for one in fsx_sync_export.BUSY if one != metric]
+    nothing, busy = [None] * 4032, [90.0] * 4032
+    unseen = {**metrics, (metric, FIVE_MINUTES_S): nothing}
+
+    assert isinstance(played(SYNC, WAITING, metrics=unseen), Unknown)
+    assert isinstance(played(SYNC, WAITING, metrics={**unseen, (others[0], FIVE_MINUTES_S): busy}), Fine)
+    once = {**metrics, (metric, FIVE_MINUTES_S): [None] * 288 + [8.0] * 3744}
+    assert isinstance(played(SYNC, WAITING, metrics=once), Flagged)

@@ -89,13 +89,18 @@ def test_ontap_is_backed_up_volume_by_volume() -> None:
         'for id in fsvol-0123456789abcdef0 fsvol-2; do aws fsx create-backup --region ap-northeast-1 --volume-id "$id"; done'
     )
     assert "volumes (SnapLock may forbid that), then its storage virtual machines" in advice.summary
+    assert "not what its storage virtual machines were set to" in advice.risk
 
 
 def test_ontap_without_a_volume_has_nothing_to_back_up() -> None:
     advice = flagged(IDLE, ONTAP_ZEROS, records=()).advice[0]
 
     assert advice.command is None
-    assert "see that it is empty" in advice.summary
+    assert advice.action == "delete"
+    assert not advice.reversible
+    assert "FSx lists no volume of it" in advice.summary
+    assert "delete its volumes" not in advice.summary
+    assert "backup" not in advice.summary + advice.risk
 
 
 def test_a_scratch_lustre_has_no_backup_and_a_persistent_one_may_have() -> None:
@@ -105,6 +110,7 @@ def test_a_scratch_lustre_has_no_backup_and_a_persistent_one_may_have() -> None:
 
     assert scratch.command is None
     assert not scratch.reversible
+    assert "backups" not in scratch.risk
     assert "export to S3" in scratch.summary
     assert "create-backup" in (persistent.command or "")
     assert "linked to S3" in persistent.risk
@@ -283,6 +289,21 @@ def test_ontap_of_the_second_generation_shrinks_in_place() -> None:
     assert "shrink-ssd" not in by_action(flagged(OVERSIZED, SHRINKS, {"deployment_type": "MULTI_AZ_1"}))
 
 
+def test_iops_that_are_not_known_are_not_set() -> None:
+    shrink = by_action(flagged(OVERSIZED, SHRINKS, {"iops": None, "iops_mode": None}))["shrink-ssd"]
+
+    assert (shrink.command or "").endswith("--storage-capacity 1400")
+
+
+def test_a_half_full_ontap_begins_to_tier_and_openzfs_does_not() -> None:
+    def tiering(title: str) -> bool:
+        return any("AUTO or SNAPSHOT_ONLY" in caveat for caveat in flagged(OVERSIZED, title).caveats)
+
+    assert tiering(SHRINKS)
+    assert not tiering(ZFS)
+    assert not tiering(LEAST)  # it gets no smaller there
+
+
 def test_a_minimum_counts_for_each_pair_of_file_servers() -> None:
     """4,608 MB/s in one zone may be three pairs, which take 3,072 GiB at least; how many there are nobody read."""
     three = {"deployment_type": "SINGLE_AZ_2", "throughput_mb_s": 4_608}
@@ -323,6 +344,22 @@ def test_what_grows_is_carried_on_for_a_quarter(a_day: float, expected: type[Ver
     line = with_days(OVERSIZED, ZFS, USED, days=[(150 + a_day * (day - 36)) * GIB for day in range(37)])
 
     assert isinstance(verdict(OVERSIZED, ZFS, metrics=line), expected)
+
+
+@pytest.mark.parametrize("days_ago", range(1, 14))
+def test_one_step_is_no_growth(days_ago: int) -> None:
+    """Data was copied there once: it tells of no more to come, whatever trickles in besides."""
+    copied = [(100 + 200 * (day >= 36 - days_ago) + 0.1 * day) * GIB for day in range(37)]
+
+    assert isinstance(verdict(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, USED, days=copied)), Flagged)
+
+
+def test_growth_that_stopped_a_week_ago_is_none_and_growth_after_a_step_is_some() -> None:
+    stopped = [(100 + 20 * max(0, min(day, 28) - 22)) * GIB for day in range(37)]
+    grows = [(50 + 100 * (day >= 30) + 3 * day) * GIB for day in range(37)]
+
+    assert isinstance(verdict(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, USED, days=stopped)), Flagged)
+    assert isinstance(verdict(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, USED, days=grows)), Fine)
 
 
 def test_what_comes_and_goes_is_no_growth() -> None:

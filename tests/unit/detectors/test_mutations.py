@@ -32,8 +32,8 @@ BROKEN = {
     "efs-single-zone-use": ("if file_system.is_replica or replication", "if False"),
     "efs-throughput-mismatch": ("if demand.limited_s:\n        return Fine", "if False:\n        return Fine"),
     "fsx-surplus-iops": ("if peak(disks) >= limits.peak_percent", "if peak(disks) > 100"),
-    "fsx-surplus-throughput": ("busiest * present / one.throughput_mb_s < limits", "busiest < limits"),
-    "fsx-sync-export": ("if len(near) >= MOST * len(run)", "if near"),
+    "fsx-surplus-throughput": ("return percent * column(server) / column(smaller)", "return percent"),
+    "fsx-sync-export": ("if len(near) >= ONE_CEILING * len(run)", "if near"),
 }
 """What stands in a detector's file, and what would stand there."""
 

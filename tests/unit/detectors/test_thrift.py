@@ -57,7 +57,8 @@ COSTS = [
     ("efs-single-zone-use", "its only mount target is in one zone", []),
     ("efs-single-client", "data in Infrequent Access", []),
     ("efs-single-client", "a second client for half an hour every night", [DAY_S]),
-    ("efs-single-client", "one client, always", [DAY_S] + [FIVE_MINUTES_S] * 3),
+    ("efs-single-client", "two clients for half of every hour, and none for the other", [DAY_S] + [FIVE_MINUTES_S] * 3),
+    ("efs-single-client", "one client, always", [DAY_S] + [FIVE_MINUTES_S] * 5),
     ("efs-serial-small-writes", "hardly written", [HOUR_S]),
     ("efs-serial-small-writes", "many clients, whose day rises and falls", [HOUR_S] + [FIVE_MINUTES_S] * 2),
     (
@@ -76,7 +77,7 @@ COSTS = [
     ("efs-throughput-mismatch", "Elastic, and hardly anything moves", [DAY_S]),
     ("efs-idle", "a replica", []),
     ("efs-idle", "three days old", []),
-    ("efs-idle", "far more traffic than a backup makes", [DAY_S]),
+    ("efs-idle", "a job that runs once a month", [DAY_S]),
     ("efs-idle", "a month of zeros", [DAY_S] * 5),
     ("ec2-network-throttled", "a type without burst", []),
     ("ec2-network-throttled", "hardly any traffic: settled by the hour", [HOUR_S] * 2),

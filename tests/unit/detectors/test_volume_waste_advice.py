@@ -1,18 +1,23 @@
 """Volumes that nobody uses: what the advice says where a wrong word would hurt, and where each limit lies."""
 
+import json
+import os
+import shlex
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from slackwater.engine.cases import play, words
 from slackwater.engine.registry import registry
-from slackwater.model.detector import CASE_NOW, Case
+from slackwater.model.detector import CASE_NOW, Case, Seen
 from slackwater.model.fleet import Fleet
-from slackwater.model.metrics import Metric
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, Change, ebs_iops, ebs_storage, efs_storage
 from slackwater.model.resources import Attachment, AttachmentEvent, DiskMetric, Instance, Volume
 from slackwater.model.units import DAY_S
@@ -85,6 +90,60 @@ def test_an_instance_that_a_stack_made_is_called_so(detector_id: str, title: str
     assert any("CloudFormation stack shop" in caveat for caveat in verdict.caveats)
 
 
+# the snapshot
+
+LONG_GONE = AttachmentEvent(
+    id="vol-0123456789abcdef0", at=CASE_NOW - timedelta(days=40), instance_id="i-1", event_name="DetachVolume"
+)
+AWS = """#!/bin/sh
+echo "$*" >> calls
+case "$2" in
+  create-snapshot) [ "$SNAPSHOT" = refused ] && exit 254; echo snap-1 ;;
+  wait) [ "$SNAPSHOT" = completed ] && [ "$(grep -c ' wait ' calls)" -gt 3 ] || exit 255 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "waits", "deleted"),
+    [("completed", 4, True), ("error", 144, False), ("refused", 0, False)],
+)
+def test_a_loose_volume_is_deleted_only_after_its_snapshot_is_complete(
+    tmp_path: Path, snapshot: str, waits: int, deleted: bool
+) -> None:
+    command = flagged(*LOOSE, records=(LONG_GONE,)).advice[0].command or ""
+    (tmp_path / "aws").write_text(AWS)
+    (tmp_path / "aws").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SNAPSHOT": snapshot, "id": "snap-of-yesterday"}
+
+    ended = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, check=False)
+    calls = (tmp_path / "calls").read_text().splitlines()
+
+    assert [call.split()[1] for call in calls] == ["create-snapshot", *["wait"] * waits, *["delete-volume"] * deleted]
+    assert all(call.endswith("--snapshot-ids snap-1") for call in calls if " wait " in call)
+    assert (ended.returncode == 0) is deleted
+
+
+@pytest.mark.parametrize("name", ["old, but {good}", "it's=cmd|'/c calc'!A1 $(reboot) `id`", "n" * 255, "ü\n2"])
+def test_a_snapshot_says_what_it_was_made_of(name: str) -> None:
+    bought = volume(*LOOSE, tags={"Name": name}, iops=4_000, throughput_mib_s=225)
+    command = flagged(*LOOSE, resource=bought).advice[0].command or ""
+    words = shlex.split(command)
+
+    assert words[:7] == ["aws", "ec2", "create-snapshot", "--region", "us-east-1", "--volume-id", "vol-0123456789abcdef0"]
+    assert words[7:9] == ["--description", "vol-0123456789abcdef0: gp3, 500 GiB, 4000 IOPS, 225 MiB/s, us-east-1a"]
+    assert words[9] == "--tag-specifications"
+    assert json.loads(words[10]) == [{"ResourceType": "snapshot", "Tags": [{"Key": "Name", "Value": name}]}]
+
+
+def test_a_snapshot_of_a_volume_without_a_name_or_iops_has_its_id() -> None:
+    nameless = volume(*LOOSE, tags=None, volume_type="st1", iops=None, throughput_mib_s=None)
+    command = flagged(*LOOSE, resource=nameless).advice[0].command or ""
+
+    assert "'vol-0123456789abcdef0: st1, 500 GiB, us-east-1a'" in command
+    assert '"Value": "vol-0123456789abcdef0"' in command
+
+
 # ebs-unattached
 
 
@@ -116,6 +175,32 @@ def test_what_was_attached_for_weeks_is_in_no_rotation() -> None:
     assert isinstance(loose_for((15, 20), (3, 15), rotation_days=15), Fine)
 
 
+def deletes(verdict: Flagged) -> bool:
+    return any("delete-volume" in (advice.command or "") for advice in verdict.advice)
+
+
+@pytest.mark.parametrize(
+    ("event", "deletable"),
+    [
+        (None, False),
+        (replace(LONG_GONE, event_name="AttachVolume", at=CASE_NOW - timedelta(days=95)), False),
+        (replace(LONG_GONE, at=CASE_NOW - timedelta(days=80)), False),  # it published for three weeks after
+        (replace(LONG_GONE, at=CASE_NOW - timedelta(days=60)), True),
+    ],
+)
+def test_a_metric_that_ends_says_that_the_instance_stopped_and_deletes_nothing(
+    event: AttachmentEvent | None, deletable: bool
+) -> None:
+    verdict = flagged(*LOOSE, records=(event,) if event else (), metrics=on_and_off((30, 60)))
+
+    assert deletes(verdict) is deletable
+    assert ("on no running instance since 2026-09-18" in verdict.summary) is not deletable
+    assert any("may have been on a stopped instance until later" in caveat for caveat in verdict.caveats) is not deletable
+    assert verdict.evidence[0].label == ("On no instance for" if deletable else "On no running instance for")
+    assert verdict.confidence == ("high" if deletable else "medium")
+    assert "detached" not in verdict.summary or deletable
+
+
 def test_a_day_that_cloudwatch_lost_is_no_rotation_to_speak_of() -> None:
     assert isinstance(loose_for((10, 1), (10, 1), (10, 12)), Flagged)
 
@@ -127,9 +212,9 @@ def test_no_command_deletes_what_was_in_rotation() -> None:
     verdict = flagged(*LOOSE, records=(gone,), metrics=on_and_off((1, 6), (1, 6), (1, 60)))
     once = flagged(*LOOSE, records=(gone,), metrics=on_and_off((1, 60)))
 
-    assert "delete-volume" not in (verdict.advice[0].command or "")
+    assert not deletes(verdict)
     assert any("again and again" in caveat for caveat in verdict.caveats)
-    assert "delete-volume" in (once.advice[0].command or "")
+    assert deletes(once)
 
 
 def test_the_last_instance_is_named_where_it_is_known() -> None:
@@ -160,7 +245,7 @@ def test_what_is_freed_is_the_whole_volume_and_a_snapshot_that_is_kept_costs() -
     assert {change.item: change.quantity for change in delete.changes or ()} == freed
     assert {change.item: change.quantity for change in keep.changes or ()} == {**freed, EBS_SNAPSHOT_STORAGE: -120}
     assert archived.changes is None
-    assert {change.item: change.quantity for change in image.changes or ()} == freed
+    assert image.changes == keep.changes  # its snapshots stay
 
 
 def test_a_root_volume_goes_with_its_instance_or_not_at_all() -> None:
@@ -170,11 +255,16 @@ def test_a_root_volume_goes_with_its_instance_or_not_at_all() -> None:
     for verdict in (root, unsaid):
         assert [advice.action for advice in verdict.advice] == ["image-and-terminate"]
         assert any("hibernated" in caveat for caveat in verdict.caveats)
+        assert "One image is for all volumes of the instance" in verdict.advice[0].summary
 
 
-def test_nobody_makes_an_image_of_one_of_two_instances() -> None:
-    shared = flagged("ebs-on-stopped-instance", "shared by two instances, both stopped")
+@pytest.mark.parametrize(
+    "title", ["shared by two instances, both stopped", "shared by two stopped instances, and nobody says as which device"]
+)
+def test_nobody_makes_an_image_of_one_of_two_instances(title: str) -> None:
+    shared = flagged("ebs-on-stopped-instance", title)
 
+    assert not any("hibernated" in caveat for caveat in shared.caveats)
     assert [advice.action for advice in shared.advice] == [
         "snapshot-and-delete",
         "keep-as-snapshot",
@@ -231,7 +321,18 @@ def test_the_advice_is_to_wait_before_anything_is_deleted() -> None:
 
     assert "wait a week" in first.summary
     assert "by hand" in first.summary
-    assert first.command == "aws ec2 create-snapshot --region us-east-1 --volume-id vol-0123123123123123a"
+    assert (first.command or "").startswith("aws ec2 create-snapshot --region us-east-1 --volume-id vol-0123123123123123a ")
+    assert "day" not in first.summary
+
+
+def test_idleness_is_sure_only_without_a_single_operation() -> None:
+    for few in ([0.0] * 20 + [30.0] + [0.0] * 15, [0.0] * 35 + [1.0]):
+        for which in (operations(few), operations([0.0] * 36, few)):
+            verdict = judged(*IDLE, **which)
+
+            assert isinstance(verdict, Flagged)
+            assert verdict.confidence == "medium"
+            assert any("looks the same" in caveat for caveat in verdict.caveats)
 
 
 # ebs-surplus-size
@@ -255,6 +356,83 @@ def test_one_day_does_not_make_it_grow() -> None:
 
     assert isinstance(verdict, Flagged)
     assert "420 GiB would do" in verdict.summary
+
+
+def of_late(verdict: Verdict) -> bool:
+    assert isinstance(verdict, Flagged), words(verdict)
+    return any("hardly in the last week" in caveat for caveat in verdict.caveats)
+
+
+def test_a_single_copy_is_no_growth_a_week_later() -> None:
+    def copied(days_ago: int) -> Verdict:
+        return judged(*EMPTY, **filled(*[10.0] * (36 - days_ago), *[30.0] * days_ago))
+
+    assert isinstance(copied(5), Fine)
+    assert isinstance(copied(8), Fine)
+    assert all(of_late(copied(days)) for days in (10, 12, 20))
+    assert not of_late(judged(*EMPTY, **filled(*[10.0] * 36)))
+
+
+@pytest.mark.parametrize("weekday", range(7))
+def test_growth_by_the_week_is_growth_on_any_day(weekday: int) -> None:
+    steps = [15.0 + 2 * ((day + weekday) // 7) for day in range(36)]
+    workdays = [0.8 if (day + weekday) % 7 < 5 else 0.0 for day in range(36)]
+
+    assert isinstance(judged(*EMPTY, **filled(*steps)), Fine)
+    assert isinstance(judged(*EMPTY, **filled(*[10 + sum(workdays[:day]) for day in range(36)])), Fine)
+
+
+def told(path: str = "/data", device: str = "nvme1n1", kind: str = "xfs", volume_id: str = "") -> DiskMetric:
+    """What an agent tells of a file system; of its volume too, if that has an id."""
+    (disk,) = [one for one in case(*EMPTY).records if isinstance(one, DiskMetric)]
+    new = {"path": path, "device": device, "fstype": kind, "VolumeId": volume_id}
+    dimensions = tuple((key, new.get(key, value)) for key, value in disk.dimensions if new.get(key, value))
+    return replace(disk, id=f"{path} {device} {kind}", dimensions=dimensions)
+
+
+def test_a_device_that_was_renamed_at_a_reboot_is_the_same_disk() -> None:
+    before, after = (told(device=device, volume_id="vol-0abcabcabcabcabca") for device in ("nvme1n1", "nvme2n1"))
+    days = {before: [10.0] * 20 + [None] * 16, after: [None] * 19 + [12.0] * 17}
+
+    def now(days: dict[DiskMetric, list[float | None]]) -> Verdict:
+        start = int(CASE_NOW.timestamp()) // DAY_S * DAY_S - 35 * DAY_S
+        needs = {disk: USED.need(*disk.dimensions, period_s=DAY_S, days=35) for disk in days}
+        answers = {needs[disk]: Series.of(start, DAY_S, values) for disk, values in days.items()}
+        detector = registry()["ebs-surplus-size"]
+        seen = Seen(CASE_NOW, Fleet((host(*EMPTY), before, after)), answers)
+        return detector.judge(volume(*EMPTY), seen, detector.limits())
+
+    verdict = now(days)
+
+    assert isinstance(verdict, Flagged), words(verdict)
+    assert verdict.confidence == "high"
+    assert next(one.value for one in verdict.evidence if one.label == "Mounted at") == "/data"
+    assert isinstance(now({**days, before: [10.0] * 3 + [85.0] + [10.0] * 16 + [None] * 16}), Fine)
+    assert isinstance(now({**days, before: [10.0] * 18 + [None] * 18}), Unknown)
+
+
+@pytest.mark.parametrize(
+    ("disks", "expected"),
+    [
+        ((told("/", "nvme0n1p1"), told("/home", "nvme0n1p3")), Fine),
+        ((told("/", "nvme0n1p1"), told("/home", "nvme0n1p3"), told("/tank", "tank", "zfs")), Fine),
+        ((told("/", "nvme0n1p1"), told(), told("/tank", "tank", "zfs")), Fine),
+        ((told("/boot", "nvme1n1p1"), told("/", "dm-0"), told("/home", "nvme1n1p2")), Fine),
+        ((told("/home", "nvme0n1p3"),), Fine),  # of / it says nothing
+        ((told("/home", "xvda3", "ext4"),), Fine),
+        ((told("/", "nvme0n1p1"), told(device="md0")), Fine),
+        ((told("/", "nvme0n1p1"), told(device="")), Fine),
+        ((told("/", "nvme0n1p1"), told(kind="")), Fine),
+        ((told("/", "nvme0n1p1"), told("/nfs", "10.0.0.1:/", "nfs4"), told()), Flagged),
+        ((told("/", "nvme1n1p1"), told(device="nvme0n1")), Flagged),
+        ((told("/", "xvda1", "ext4"), told(device="xvdf", kind="ext4")), Flagged),
+        ((told(),), Flagged),
+    ],
+)
+def test_an_agent_that_names_no_volume_is_believed_where_the_disk_is_plain(
+    disks: tuple[DiskMetric, ...], expected: type[Verdict]
+) -> None:
+    assert isinstance(judged(*EMPTY, records=(host(*EMPTY), *disks)), expected)
 
 
 def test_a_smaller_volume_and_efs_are_priced_side_by_side() -> None:

@@ -128,12 +128,13 @@ def by_five_minutes(*mb_s: float | None) -> Series:
     return Series.of(0, 300, [None if one is None else one * 1e6 * 300 for one in mb_s])
 
 
-def test_a_run_above_the_baseline_is_more_than_noise_and_ends_with_a_missing_point() -> None:
+def test_a_run_above_the_baseline_is_more_than_noise_and_outlives_two_points_that_are_lost_or_dip() -> None:
     # 0.8 Gbps are 100 MB/s; up to 5 % more is still a rate stuck to it.
-    series = by_five_minutes(50, 104, 106, 300, None, 300, 300, 300, 90, 300)
+    series = by_five_minutes(50, 104, 106, 300, None, 300, 300, 300, 90, 90, 300, 50, None, 50, 300)
 
-    assert network.runs_above(series, 0.8, min_points=2) == [range(2, 4), range(5, 8)]
-    assert network.runs_above(series, 0.8, min_points=4) == []
+    assert network.runs_above(series, 0.8, min_points=2) == [range(2, 11)]
+    assert network.runs_above(series, 0.8, min_points=6) == [range(2, 11)]
+    assert network.runs_above(series, 0.8, min_points=7) == []  # what is lost, or dips, does not count
 
 
 def test_credits_are_drawn_above_the_baseline_and_come_back_below_it() -> None:

@@ -4,15 +4,17 @@
 A data volume on a running instance with less than one operation a day, reads and writes together, on average over the last 35
 days: that is longer than any calendar month, so a job that runs once a month is seen. CloudWatch must have watched every one of
 the last 14 days, and every day since the instance was last started and it began to watch. Days before that may be missing,
-because a stopped instance publishes nothing; the confidence is medium then. On a Multi-Attach volume the operations of all
-instances count.
+because a stopped instance publishes nothing. The confidence is high only where all of them were seen, and there was not one
+operation. On a Multi-Attach volume the operations of all instances count.
 
 ## Why it matters
 A volume is billed for its size, its provisioned IOPS and its throughput, used or not. One that was made for a migration, or by
 a template that nobody looks at, stays mounted for years.
 
 ## When it is wrong
-A job that runs less often than once a month is not seen. Swap space that was never needed, a spare of a RAID and an emergency
+A job that runs less often than once a month is not seen, and one of a few writes looks like somebody who listed the devices:
+the confidence is medium then. The other way round, a start of the instance mounts the volume, which reads and writes a little:
+that alone can hide an idle volume for five weeks. Swap space that was never needed, a spare of a RAID and an emergency
 journal do nothing until they are needed: tag them `keep`. A volume without operations may still be read from memory: what
 depends on it may not start again without it. On a Xen instance CloudWatch may publish nothing instead of zeros; then the answer
 is unknown.
@@ -27,7 +29,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from itertools import dropwhile
 from math import isnan
 from typing import Final
 
@@ -39,6 +40,7 @@ from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Ask, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.parts import ebs_removal
+from slackwater.parts.whole_days import hole_words
 
 READ = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")
 WRITTEN = Metric("AWS/EBS", "VolumeWriteOps", "Sum", "operations")
@@ -87,16 +89,10 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
     operations = _added(*both)
     started = max(attached, *(instance.launched_at for instance in running))
     finished = seen.finished(operations, operations.start)
-    if holes := sum(map(isnan, finished.values[-limits.least_days :])):
-        return Unknown(
-            f"VolumeReadOps or VolumeWriteOps has no point on {holes} of the last {limits.least_days} days:"
-            " that is no telemetry, a stopped instance, or idleness on Xen"
-        )
+    if words := hole_words(finished, limits.least_days, started):
+        return Unknown(f"VolumeReadOps or VolumeWriteOps {words}: that is no telemetry, a stopped instance, or idleness on Xen")
     if seen.now.hour and isnan(operations.values[-1]):
         return Unknown("CloudWatch has nothing of today yet")
-    since_then = [*dropwhile(isnan, seen.finished(operations, started).values)]
-    if holes := sum(map(isnan, since_then)):
-        return Unknown(f"VolumeReadOps or VolumeWriteOps lacks {holes} of the days since its instance was started")
     return _flag(volume, running, operations, finished)
 
 
@@ -122,11 +118,12 @@ def _added(writes: Series, reads: Series) -> Series:
 def _flag(volume: Volume, instances: Sequence[Instance], operations: Series, finished: Series) -> Flagged:
     watched, done = len(finished) - finished.missing, sum(operations.present)
     names = " and ".join(instance.name for instance in instances)
-    sure = not finished.missing
     caveats = [*ebs_removal.protecting_caveats(volume, "change it there, or it is made again")]
     owners = {owner for instance in instances if (owner := managed_by(instance.tags))}
     caveats += [f"Its instance is managed by {owner}: change it there, or it is made again." for owner in sorted(owners)]
-    if not sure:
+    if done:
+        caveats.append(f"A job of so few operations looks the same: who made these {done:,.0f}?")
+    if finished.missing:
         caveats.append(f"Only {watched} of the last {len(finished)} days were seen: a monthly job may be missing.")
     return Flagged(
         summary=(
@@ -134,7 +131,7 @@ def _flag(volume: Volume, instances: Sequence[Instance], operations: Series, fin
             if done
             else f"{ebs_removal.billed_words(volume)} on {names}, and not one operation in {watched} days"
         ),
-        confidence="high" if sure else "medium",
+        confidence="medium" if done or finished.missing else "high",
         evidence=(
             Evidence(label=f"Reads and writes in {watched} days", value=done, unit="operations", series=operations),
             Evidence(label="Days seen", value=watched, unit="days"),
@@ -233,6 +230,14 @@ DETECTOR = Detector(
             says="20 operations in 35 days",
         ),
         Case(
+            title="thirty writes on one day: a small job, or somebody who looked",
+            resource=_VOLUME,
+            records=(_HOST,),
+            metrics=_operations([0.0] * 20 + [30.0] + [0.0] * 15),
+            expect=Flagged,
+            says="30 operations in 35 days",
+        ),
+        Case(
             title="its instance was stopped for a week, three weeks ago",
             resource=_VOLUME,
             records=(_started(20),),
@@ -286,7 +291,7 @@ DETECTOR = Detector(
             records=(_HOST,),
             metrics=_operations([0.0] * 7 + [None] + [0.0] * 28),
             expect=Unknown,
-            says="lacks 1 of the days since its instance was started",
+            says="no point on 1 of the 35 days since 2026-10-12",
         ),
         Case(
             title="nothing of today, where something may have begun",

@@ -16,8 +16,9 @@ warm pool, and left alone.
 
 ## What to do
 Ask the owner. What only the data matters of: take a snapshot, wait until it is completed, detach the volume by hand and delete
-it. What may be needed whole: make an image of the instance, which holds all of its volumes, and terminate it. No command here
-detaches, deletes or terminates anything.
+it. What may be needed whole: make an image of the instance, which holds all of its volumes, and terminate it. One image does
+for all of the instance's findings. Its snapshots stay billed: they are counted as if every block were in use. What several
+instances share is never what they start from, and has no image. No command here detaches, deletes or terminates anything.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def judge(volume: Volume, seen: Seen, limits: OnStoppedInstanceLimits) -> Verdic
 def _flag(volume: Volume, instances: Sequence[Instance], since: datetime, seen: Seen) -> Flagged:
     names = " and ".join(instance.name for instance in instances)
     days, root = seen.age(since).days, is_root(volume, seen.fleet)
-    replaceable = root is False
+    replaceable = root is False or volume.multi_attach  # EBS User Guide, "Multi-Attach": never a boot volume
     caveats = [*ebs_removal.protecting_caveats(volume, "change it there, never behind its back")]
     owners = {owner for instance in instances if (owner := managed_by(instance.tags))}
     caveats += [f"Its instance is managed by {owner}: change it there." for owner in sorted(owners)]
@@ -84,7 +85,7 @@ def _flag(volume: Volume, instances: Sequence[Instance], since: datetime, seen: 
             Evidence(label="On a stopped instance for", value=days, unit="days"),
             Evidence(label="Stopped since", value=f"{since:%Y-%m-%d}", unit="date"),
             Evidence(label="Instances", value=", ".join(instance.id for instance in instances), unit="words"),
-            Evidence(label="Root volume", value="no" if replaceable else "yes" if root else "not known", unit="words"),
+            Evidence(label="Root volume", value="yes" if root else "no" if replaceable else "not known", unit="words"),
             Evidence(label="Size", value=volume.size_gib, unit="GiB"),
         ),
         advice=(
@@ -115,9 +116,10 @@ def _image(volume: Volume, instance: Instance) -> Advice:
         action="image-and-terminate",
         summary=(
             f"Ask the owner; make an image of {instance.name}, which takes a snapshot of every volume that it has, wait until"
-            " it is available, and terminate the instance by hand. Volumes that do not end with it are left behind: look."
+            " it is available, and terminate the instance by hand. One image is for all volumes of the instance: make it once"
+            " (priced as if every block were in use). Volumes that do not end with the instance are left behind: look."
         ),
-        changes=ebs.monthly_units(volume),
+        changes=(*ebs.monthly_units(volume), ebs_removal.stored_whole(volume)),
         risk="The image's snapshots are billed for the blocks in use; what is launched from it has new ids and addresses.",
         reversible=True,
         command=(
@@ -197,6 +199,13 @@ DETECTOR = Detector(
             records=(_STOPPED, replace(_OTHER, stopped_at=CASE_NOW - timedelta(days=40))),
             expect=Flagged,
             says="on qa-windows and qa-linux, stopped for 40 days",
+        ),
+        Case(
+            title="shared by two stopped instances, and nobody says as which device",
+            resource=replace(_SHARED, attachments=tuple(replace(one, device="") for one in _SHARED.attachments)),
+            records=(_STOPPED, _OTHER),
+            expect=Flagged,
+            says="on qa-windows and qa-linux, stopped for 76 days",
         ),
         Case(
             title="shared by two instances, one of which runs",

@@ -4,18 +4,21 @@
 An attached gp3 volume that pays for IOPS above the 3,000 included, or an io1 or io2 volume, whose busiest minute of the last 35
 days stayed below 40 % of its IOPS. The *peak* counts, reads and writes together: a percentile would miss a ten-minute batch at
 night, and two weeks a job that runs once a month. EBS counts an operation larger than 256 KiB once for each 256 KiB, and
-CloudWatch may count it once: for io1 and io2 the bytes count too. CloudWatch's own exceeded checks must not have raised once.
-All of the last 14 days must be there; where older ones are missing, or it was attached since, or CloudWatch has no exceeded
-checks, the confidence is medium.
+CloudWatch may count it once. For io1 and io2 both count, the operations and the bytes in units of 256 KiB: each must stay below
+the 40 %, and the new setting has room for both added, which is never too little; where that is not below the old one, nothing
+is said. CloudWatch's own exceeded checks must not have raised once. All of the last 14 days must be there, and all since the
+volume was attached and its instance last started; where it was watched for less than the window, or without exceeded checks,
+the confidence is medium.
 
 ## Why it matters
 Provisioned IOPS are billed by the month, used or not, and on io1 and io2 they cost more than the storage they belong to. They
 are bought for a migration, a load test or a guess, and nobody comes back to lower them.
 
 ## When it is wrong
-A quarterly job needs more than 35 days can show: lengthen `window_days`, up to 60. A minute's sum hides seconds; the exceeded
-checks, which would tell, do not exist on Multi-Attach volumes. On Xen instances CloudWatch has no per-minute peaks; five-minute
-sums stand in, and the confidence is low.
+A quarterly job needs more than 35 days can show: lengthen `window_days`, up to 60. A day without metrics makes the answer
+unknown, unless it was before the start of the instance, or CloudWatch's first. A minute's sum hides seconds. The exceeded
+checks tell of seconds at the present setting, and not of those between that and the suggested one; Multi-Attach volumes have
+none. On Xen instances CloudWatch has no per-minute peaks; five-minute sums stand in, and the confidence is low.
 
 ## What to do
 Lower the IOPS to the suggested value: online, without a restart, and at most four changes of a volume in 24 hours. Throughput
@@ -71,7 +74,7 @@ def judge(volume: Volume, seen: Seen, limits: SurplusIopsLimits) -> Verdict:
     by_iops = volume.volume_type != "gp3"  # throughput comes with the IOPS
     least = ebs.least_iops(volume.volume_type, 0 if by_iops else volume.throughput_mib_s or ebs.GP3_INCLUDED_MIB_S)
     if volume.iops <= least:
-        return Fine("it has the IOPS that every gp3 includes, or that its throughput needs")
+        return Fine(_no_fewer(volume))
     kind = carrier(volume, seen)
     if not isinstance(kind, InstanceType):
         return kind
@@ -86,11 +89,11 @@ def judge(volume: Volume, seen: Seen, limits: SurplusIopsLimits) -> Verdict:
             return look.doubt
         if look.least >= ceiling:
             return Fine("it used what it pays for")
-    if look.most >= ceiling:  # the peaks may lie hours apart
+    if look.counted >= ceiling:  # the peaks may lie hours apart
         look = look.nearer()
     if lacking := seen.lacking([*look.needs, *checked]):
         return Ask(lacking)
-    if look.most >= ceiling:
+    if look.counted >= ceiling:
         return Fine("it used what it pays for, reads and writes together") if look.least >= ceiling else look.lost
     if raised(checked, seen):
         return Fine("CloudWatch saw it exceed its IOPS or its throughput")
@@ -102,6 +105,15 @@ def judge(volume: Volume, seen: Seen, limits: SurplusIopsLimits) -> Verdict:
     return _flag(volume, target, kind, look, moved, checked=answered(checked, seen))
 
 
+def _no_fewer(volume: Volume) -> str:
+    """Why its IOPS cannot be lowered."""
+    if volume.volume_type != "gp3":
+        return f"it has the fewest IOPS that {volume.volume_type} may have"
+    if (volume.iops or 0) <= ebs.GP3_INCLUDED_IOPS:
+        return "it has the IOPS that every gp3 includes"
+    return "it has the IOPS that its throughput needs"
+
+
 def _flag(volume: Volume, target: int, kind: InstanceType, look: Look, moved: float, *, checked: bool) -> Flagged:
     iops, type_ = volume.iops or 0, volume.volume_type
     throughput = volume.throughput_mib_s or ebs.GP3_INCLUDED_MIB_S if type_ == "gp3" else None
@@ -110,10 +122,10 @@ def _flag(volume: Volume, target: int, kind: InstanceType, look: Look, moved: fl
     keeps = (
         f"Throughput stays {throughput:,} MiB/s."
         if throughput
-        else f"Up to {up_to:,.0f} MiB/s come with them; {moved:,.1f} were used."
+        else f"Up to {up_to:,.0f} MiB/s come with them; at most {moved:,.1f} were used."
     )
     return Flagged(
-        summary=f"{iops:,} IOPS provisioned ({type_}), and the busiest {look.span} used {look.most:,.0f}: {target:,} would do",
+        summary=f"{iops:,} IOPS provisioned ({type_}), and the busiest {look.span} used at most {look.most:,.0f}: {target:,} would do",
         confidence=look.confidence(checked=checked),
         evidence=(
             Evidence(label="Provisioned IOPS", value=iops, unit="IOPS"),
@@ -147,7 +159,7 @@ def _caveats(volume: Volume) -> tuple[str, ...]:
     if volume.volume_type == "gp3" and (volume.throughput_mib_s or 0) > ebs.GP3_INCLUDED_MIB_S:
         caveats.append(ebs_change.BOTH)
     if volume.multi_attach:
-        caveats.append("Multi-Attach volumes have no exceeded checks: seconds at the limit would not be seen.")
+        caveats.append("Multi-Attach volumes have no exceeded checks: seconds at the present limit would not be seen either.")
     if _is_fixed(volume):
         caveats.append("EBS cannot change an io1 volume with Multi-Attach: make a new one (io2) of a snapshot of it.")
     if volume.volume_type == "io2" and not volume.multi_attach:
@@ -240,7 +252,7 @@ DETECTOR = Detector(
             records=_HOST,
             metrics=_CALM,
             expect=Flagged,
-            says="minute of 35 days used 1,500: 3,000 would do",
+            says="minute of 35 days used at most 1,500: 3,000 would do",
         ),
         Case(
             title="12,000 IOPS on io2, 1,500 operations of 8 KiB used",
@@ -248,7 +260,7 @@ DETECTOR = Detector(
             records=_HOST,
             metrics=_PAGES,
             expect=Flagged,
-            says="used 1,547: 1,857 would do",
+            says="used at most 1,547: 1,857 would do",
         ),
         Case(
             title="io2, and few operations of a MiB each",
@@ -285,7 +297,7 @@ DETECTOR = Detector(
                 (IOPS_EXCEEDED, DAY_S): [0.0] * _DAYS,
             },
             expect=Flagged,
-            says="used 4,000: 4,800 would do",
+            says="used at most 4,000: 4,800 would do",
         ),
         Case(
             title="reads and writes in the same minute, together above the line",
@@ -350,9 +362,34 @@ DETECTOR = Detector(
             records=_HOST,
             metrics={**_CALM, (READS.peak, DAY_S): [_minute(900)] * 28 + [None] + [_minute(900)] * 7},
             expect=Unknown,
-            says="13 of 14 days",
+            says="no point on 1 of the last 14 days",
         ),
-        Case(title="no metrics at all", resource=_GP3, records=_HOST, expect=Unknown, says="0 of 14 days"),
+        Case(
+            title="one busy night a month, four weeks ago, and its writes are not there",
+            resource=_GP3,
+            records=_HOST,
+            metrics={**_CALM, (WRITES.peak, DAY_S): [_minute(600)] * 8 + [None] + [_minute(600)] * 27},
+            expect=Unknown,
+            says="no point on 1 of the 35 days since",
+        ),
+        Case(title="no metrics at all", resource=_GP3, records=_HOST, expect=Unknown, says="14 of the last 14 days"),
+        Case(
+            title="io2, and operations of 256 KiB, which CloudWatch counts once, as EBS does",
+            resource=_IO2,
+            records=_HOST,
+            metrics={
+                **_PAGES,
+                (READS.peak, DAY_S): [_minute(3_000)] * _DAYS,
+                (WRITES.peak, DAY_S): [0.0] * _DAYS,
+                (READ_BYTES.peak, DAY_S): [_minute(3_000) * 256 * KIB] * _DAYS,
+                (WRITTEN_BYTES.peak, DAY_S): [0.0] * _DAYS,
+            },
+            expect=Flagged,
+            says="used at most 6,000: 7,200 would do",
+        ),
+        Case(
+            title="100 IOPS on io2", resource=replace(_IO2, iops=100), records=_HOST, expect=Fine, says="fewest IOPS that io2"
+        ),
         Case(
             title="on two instances, without exceeded checks",
             resource=replace(
@@ -361,7 +398,7 @@ DETECTOR = Detector(
             records=(*_HOST, replace(_INSTANCE, id="i-2")),
             metrics=_PAGES,
             expect=Flagged,
-            says="used 3,094",  # twice: the maximum may be one instance's
+            says="used at most 3,094",  # twice: the maximum may be one instance's
         ),
         Case(
             title="on a Xen instance, by five-minute means",
@@ -372,7 +409,7 @@ DETECTOR = Detector(
                 (WRITES.total, FIVE_MINUTES_S): [100.0 * FIVE_MINUTES_S] * _POINTS,
             },
             expect=Flagged,
-            says="five minutes of 35 days used 600",
+            says="five minutes of 35 days used at most 600",
         ),
         Case(
             title="on a Xen instance, and nothing is published",

@@ -4,8 +4,12 @@
 A data volume whose file system stayed below 40 % full, as the CloudWatch agent on its instance says (`disk_used_percent`). The
 fullest moment of every one of the last 35 days counts, so a monthly export is seen; the last 14 days must be whole, and every
 day since the agent, the volume or the instance began. The agent tells which volume a file system is on if it is told to append
-`VolumeId`. Without that it is known only where the instance has a single data volume. A file system that fills up is
-given half a year to grow. A volume that no agent looks into is left alone.
+`VolumeId`; a device that has another name since a reboot is the same disk. Without that it is known only where the instance has
+a single data volume: what is on the disk of `/` does not count, and nothing is said where a file system is of a kind that may
+span disks (zfs), or on a device that does not name its disk (LVM, RAID).
+
+A file system that fills up is given half a year to grow: at the pace of the window, but at most at twice that of the last week.
+A single copy is no growth. A volume that no agent looks into is left alone.
 
 ## Why it matters
 A volume is billed for its size, however empty it is. EFS bills what is used: One Zone costs about what a volume of twice the
@@ -25,10 +29,11 @@ Zone, where what is there suits a shared file system.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from itertools import dropwhile
 from math import ceil, isnan, nan
 from statistics import median
 from typing import Final
@@ -41,10 +46,18 @@ from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, DiskMetric, Instance, Target, Volume
 from slackwater.model.units import DAY_S, MIB
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.parts.whole_days import hole_words
 from slackwater.performance import ebs
 
 FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "reiserfs"})
-"""Those that are on a disk of their own. The agent also tells of memory, network and stacked ones."""
+"""Those that are on one device."""
+ELSEWHERE: Final = frozenset(
+    {"cifs", "devtmpfs", "efivarfs", "iso9660", "lustre", "nfs", "nfs4", "overlay", "ramfs", "smb3", "squashfs", "tmpfs"}
+)
+"""Those that are on no disk, or on none that is written: memory, network, stacked, packed. Others may span several disks."""
+DISK: Final = re.compile(r"(?P<disk>nvme\d+n\d+|(?:xv|s|h)d[a-z]+)(?:p?\d+)?")
+"""A device that names its disk, and the partition: `nvme0n1p1`, `xvdf`. `dm-0`, `mapper/data` and `md0` do not."""
+USUAL_ROOT_DISKS: Final = frozenset({"nvme0n1", "xvda", "sda"})
 SYSTEM_PATHS: Final = ("/", "/boot")
 WEEK: Final = 7
 
@@ -78,6 +91,8 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     if is_root(volume, seen.fleet) is not False:
         return Fine("its instance starts from it, or may do so")
     disks = _disks(volume, seen.fleet)
+    if isinstance(disks, Fine):
+        return disks
     if not disks:
         if reason := seen.fleet.unreadable.get(DiskMetric):
             return Unknown(f"whether an agent looks into it could not be read: {reason}")
@@ -89,15 +104,12 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
     attached = max([volume.created_at, *(one.attached_at for one in volume.attachments if one.attached_at)])
     if seen.age(attached) < timedelta(days=limits.least_days + 1):
         return Fine(f"it was attached less than {limits.least_days} whole days ago")
-    fullest = _fullest([seen[need] for need in needs])
+    fullest = _fullest((disk.path, seen[need]) for disk, need in zip(disks, needs, strict=True))
     if fullest.present and max(fullest.present) >= limits.used_percent:
         return Fine(f"it was {max(fullest.present):.0f} % full")
     finished = seen.finished(fullest, fullest.start)
-    if holes := sum(map(isnan, finished.values[-limits.least_days :])):
-        return Unknown(f"disk_used_percent has no point on {holes} of the last {limits.least_days} days")
-    known = [*dropwhile(isnan, seen.finished(fullest, max(attached, instance.launched_at)).values)]
-    if holes := sum(map(isnan, known)):
-        return Unknown(f"disk_used_percent lacks {holes} of the days since the agent began")
+    if words := hole_words(finished, limits.least_days, max(attached, instance.launched_at)):
+        return Unknown(f"disk_used_percent {words}")
     return _judge_use(volume, instance, disks, fullest, finished, limits)
 
 
@@ -106,32 +118,73 @@ def _need(disk: DiskMetric, limits: SurplusSizeLimits) -> Need:
     return metric.need(*disk.dimensions, period_s=DAY_S, days=max(limits.window_days, limits.least_days))
 
 
-def _disks(volume: Volume, fleet: Fleet) -> list[DiskMetric]:
-    """What tells how full a volume is: what names it, or all that may be on the instance's only data volume."""
+def _disks(volume: Volume, fleet: Fleet) -> Sequence[DiskMetric] | Fine:
+    """What tells how full a volume is: what names it, or all that must be on the instance's only data volume."""
     instance_id = volume.attachments[0].instance_id
     disks = fleet.disks_of(instance_id)
     named = [disk for disk in disks if disk.volume_id == volume.id]
     others = [one for one in fleet.volumes_of(instance_id) if one.id != volume.id and is_root(one, fleet) is not True]
     if named or others or any(disk.volume_id for disk in disks):
         return named
-    return [disk for disk in disks if _is_data(disk)]
+    return _on_no_root(disks)
 
 
-def _is_data(disk: DiskMetric) -> bool:
-    kind = dict(disk.dimensions).get("fstype", "").lower()
-    return kind in FILE_SYSTEMS and disk.path not in SYSTEM_PATHS and not disk.path.startswith("/boot/") and bool(disk.path)
+def _on_no_root(disks: Sequence[DiskMetric]) -> Sequence[DiskMetric] | Fine:
+    """The file systems on disks that the instance does not start from; Fine where one may be on any disk."""
+    system = [_disk_name(disk) for disk in disks if _is_system(disk)]
+    root = {name for name in system if name} or USUAL_ROOT_DISKS
+    data = []
+    for disk in disks:
+        kind = dict(disk.dimensions).get("fstype", "").lower()
+        if _is_system(disk) or kind in ELSEWHERE:
+            continue
+        if kind not in FILE_SYSTEMS:
+            return Fine(f"what is at {disk.path or 'a path without a name'} ({kind or 'of no kind'}) may be on it too")
+        name = _disk_name(disk)
+        if not name:
+            return Fine(f"the device of {disk.path or 'a path without a name'} does not say which disk it is on")
+        if name not in root:
+            data.append(disk)
+    return data
 
 
-def _fullest(series: Sequence[Series]) -> Series:
-    """The fullest of several file systems by day, which is never too low a share of the volume; missing where one is."""
-    days = zip(*(one.values for one in series), strict=True)
-    return Series.of(series[0].start_s, DAY_S, [nan if any(map(isnan, values)) else max(values) for values in days])
+def _is_system(disk: DiskMetric) -> bool:
+    return disk.path in SYSTEM_PATHS or disk.path.startswith("/boot/")
 
 
-def _growth(percents: Sequence[float]) -> float:
-    """Percent a day, by the middles of the first and of the last week: no single day decides; 0 where it does not grow."""
-    first, last = median(percents[:WEEK]), median(percents[-WEEK:])
-    return max(0.0, (last - first) / max(1, len(percents) - WEEK))
+def _disk_name(disk: DiskMetric) -> str | None:
+    """The disk of its device, without the partition."""
+    found = DISK.fullmatch(dict(disk.dimensions).get("device", ""))
+    return found and found["disk"]
+
+
+def _fullest(told: Iterable[tuple[str, Series]]) -> Series:
+    """The fullest of several file systems by day, which is never too low a share of the volume; missing where one is.
+
+    What is told of one path is one file system: its device has another name since a reboot, and its metric with it.
+    """
+    by_path: defaultdict[str, list[Series]] = defaultdict(list)
+    for path, series in told:
+        by_path[path].append(series)
+    first = next(iter(by_path.values()))[0]
+    paths = [[_most(values) for values in zip(*(one.values for one in same), strict=True)] for same in by_path.values()]
+    days = zip(*paths, strict=True)
+    return Series.of(first.start_s, DAY_S, [nan if any(map(isnan, values)) else max(values) for values in days])
+
+
+def _most(values: Sequence[float]) -> float:
+    """The greatest of those that are there."""
+    return max((value for value in values if not isnan(value)), default=nan)
+
+
+def _pace(percents: Sequence[float]) -> float:
+    """Percent a day, by the middles of the first and of the last week: no single day decides."""
+    return (median(percents[-WEEK:]) - median(percents[:WEEK])) / max(1, len(percents) - WEEK)
+
+
+def _pace_of_late(percents: Sequence[float]) -> float:
+    """The same over the last week: the newest three days against those a week before, which have the same weekdays."""
+    return (median(percents[-3:]) - median(percents[-WEEK - 3 : -WEEK])) / WEEK
 
 
 def _judge_use(
@@ -143,9 +196,12 @@ def _judge_use(
     limits: SurplusSizeLimits,
 ) -> Verdict:
     peak = max(fullest.present)
-    growth = _growth(finished.present) * limits.growth_days
+    pace = _pace(finished.present)
+    growth = max(0.0, min(pace, 2 * _pace_of_late(finished.present))) * limits.growth_days
     if peak + growth >= limits.used_percent:
-        return Fine(f"it was {peak:.0f} % full, and fills up: {peak + growth:.0f} % in {limits.growth_days} days")
+        return Fine(
+            f"it was {peak:.0f} % full, and fills up, last week too: {peak + growth:.0f} % in {limits.growth_days} days"
+        )
     wanted = ebs.with_headroom((peak + growth) / 100 * volume.size_gib, limits.headroom_percent)
     smaller = _smaller(volume, max(wanted, limits.least_gib))
     if smaller.size_gib >= volume.size_gib:
@@ -160,6 +216,11 @@ def _judge_use(
     if finished.missing:
         seen_days = len(finished) - finished.missing
         caveats.append(f"Only {seen_days} of the last {len(finished)} days were seen: a monthly job may be missing.")
+    if peak + pace * limits.growth_days >= limits.used_percent:
+        rise = pace * max(1, len(finished.present) - WEEK)
+        caveats.append(
+            f"It rose by {rise:.0f} % of the volume in these days, and hardly in the last week: taken for a copy, not growth."
+        )
     if owner:
         caveats.append(f"It is managed by {owner}: change it there.")
     return Flagged(
@@ -172,7 +233,7 @@ def _judge_use(
             Evidence(label="Fullest of a day", value=round(peak, 1), unit="percent", series=fullest, scale=100),
             Evidence(label="Used at most", value=round(used_gib, 1), unit="GiB"),
             Evidence(label=f"Growth in {limits.growth_days} days", value=round(growth, 1), unit="percent"),
-            Evidence(label="Mounted at", value=", ".join(disk.path for disk in disks), unit="words"),
+            Evidence(label="Mounted at", value=", ".join(dict.fromkeys(disk.path for disk in disks)), unit="words"),
             Evidence(label="Instance", value=instance.id, unit="words"),
         ),
         advice=(_copy(volume, smaller), _efs(volume, used_gib)),
@@ -260,11 +321,11 @@ _SECOND = replace(_VOLUME, id="vol-0bcdbcdbcdbcdbcdb")
 _USED = Metric("CWAgent", "disk_used_percent", "Maximum", "percent", optional=True)
 
 
-def _disk(path: str = "/data", volume_id: str = "", fstype: str = "xfs") -> DiskMetric:
+def _disk(path: str = "/data", volume_id: str = "", fstype: str = "xfs", device: str = "nvme1n1") -> DiskMetric:
     named = (("VolumeId", f"aws://us-east-1a/{volume_id}"),) if volume_id else ()
-    dimensions = (("InstanceId", _HOST.id), *named, ("device", "nvme1n1"), ("fstype", fstype), ("path", path))
+    dimensions = (("InstanceId", _HOST.id), *named, ("device", device), ("fstype", fstype), ("path", path))
     return DiskMetric(
-        id=f"disk_used_percent/{path}/{volume_id}",
+        id=f"disk_used_percent/{path}/{volume_id}/{device}",
         namespace="CWAgent",
         name="disk_used_percent",
         instance_id=_HOST.id,
@@ -276,6 +337,7 @@ def _percents(values: Sequence[float | None]) -> dict[tuple[Metric, int], Sequen
     return {(_USED, DAY_S): values}
 
 
+_SYSTEM: Final = (_disk("/", device="nvme0n1p1"), _disk("/boot/efi", fstype="vfat", device="nvme0n1p128"))
 _NAMED: Final = (_HOST, _disk(volume_id=_VOLUME.id))
 _TENTH: Final = _percents([10.0] * 36)
 
@@ -299,10 +361,34 @@ DETECTOR = Detector(
         Case(
             title="the only data volume, and an agent that names none",
             resource=_VOLUME,
-            records=(_HOST, _disk(), _disk("/"), _disk("/boot/efi"), _disk("/run", fstype="tmpfs")),
+            records=(_HOST, _disk(), _disk("/run", fstype="tmpfs", device="tmpfs"), *_SYSTEM),
             metrics=_TENTH,
             expect=Flagged,
             says="140 GiB would do",
+        ),
+        Case(
+            title="an agent that names no volume, and tells of another partition of the disk of /",
+            resource=_VOLUME,
+            records=(_HOST, *_SYSTEM, _disk("/home", device="nvme0n1p3")),
+            metrics=_TENTH,
+            expect=Fine,
+            says="no agent says",
+        ),
+        Case(
+            title="an agent that names no volume, and a file system that may span disks",
+            resource=_VOLUME,
+            records=(_HOST, *_SYSTEM, _disk(), _disk("/tank", fstype="zfs", device="tank")),
+            metrics=_TENTH,
+            expect=Fine,
+            says="what is at /tank (zfs) may be on it too",
+        ),
+        Case(
+            title="an agent that names no volume, and LVM",
+            resource=_VOLUME,
+            records=(_HOST, *_SYSTEM, _disk(device="mapper/data-home")),
+            metrics=_TENTH,
+            expect=Fine,
+            says="does not say which disk",
         ),
         Case(
             title="one of two data volumes, and an agent that names none",
@@ -337,6 +423,22 @@ DETECTOR = Detector(
             says="85 % full",
         ),
         Case(
+            title="a single copy twelve days ago, and no more since",
+            resource=_VOLUME,
+            records=_NAMED,
+            metrics=_percents([10.0] * 23 + [30.0] * 13),
+            expect=Flagged,
+            says="at most 300.0 GiB (30 %) of it used in 35 days: 420 GiB would do",
+        ),
+        Case(
+            title="it fills up on one day of every week",
+            resource=_VOLUME,
+            records=_NAMED,
+            metrics=_percents([20.0 + 3 * (day // 7) for day in range(36)]),
+            expect=Fine,
+            says="fills up, last week too",
+        ),
+        Case(
             title="it fills up: a tenth a month",
             resource=_VOLUME,
             records=_NAMED,
@@ -366,7 +468,7 @@ DETECTOR = Detector(
             records=_NAMED,
             metrics=_percents([10.0] * 7 + [None] + [10.0] * 28),
             expect=Unknown,
-            says="lacks 1 of the days",
+            says="no point on 1 of the 35 days since 2026-10-12",
         ),
         Case(
             title="attached ten days ago",

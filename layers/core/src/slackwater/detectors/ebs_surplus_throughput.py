@@ -4,21 +4,22 @@
 An attached gp3 volume that pays for throughput above the 125 MiB/s included, and whose busiest minute of the last 35 days
 stayed below 40 % of it. The *peak* counts, reads and writes together: an average, or even a 99th percentile, would miss a
 ten-minute batch at night, and two weeks a job that runs once a month. CloudWatch's own exceeded check must not have raised
-once. All of the last 14 days must be there; where older ones are missing, or it was attached since, or CloudWatch has no
-exceeded check, the confidence is medium.
+once. All of the last 14 days must be there, and all since the volume was attached and its instance last started; where it was
+watched for less than the window, or without an exceeded check, the confidence is medium.
 
 ## Why it matters
 Throughput is billed by the MiB/s a month, used or not. Often it was bought for a restore or a migration that is over, or the
 instance could never carry it ("The performance of EBS-optimised instances", 2017-07-10).
 
 ## When it is wrong
-A quarterly batch needs more than 35 days can show: lengthen `window_days`, up to 60. A day without metrics among the last 14
-makes the answer unknown; a job that ran on an older one is not seen. On Xen instances CloudWatch has no per-minute peaks;
-five-minute sums stand in, and the confidence is low.
+A quarterly batch needs more than 35 days can show: lengthen `window_days`, up to 60. A day without metrics makes the answer
+unknown, unless it was before the start of the instance, or CloudWatch's first: a job that ran before is not seen. A minute's
+sum hides seconds; the exceeded check tells of seconds at the present setting, and not of those between that and the suggested
+one. On Xen instances CloudWatch has no per-minute peaks; five-minute sums stand in, and the confidence is low.
 
 ## What to do
 Lower the throughput to the suggested value: online, without a restart, and at most four changes of a volume in 24 hours.
-Raise it again the same way.
+Raise it again the same way. IOPS above 3,000 that were bought only for the throughput can follow once it is lower.
 """
 
 from __future__ import annotations
@@ -96,10 +97,13 @@ def _flag(
     iops, target = volume.iops or ebs.GP3_INCLUDED_IOPS, ebs.gp3_throughput_for(look.most, limits.headroom_percent)
     if target >= provisioned:
         return Fine("what it needs with headroom is what it has")
-    together = (ebs_change.BOTH,) if iops > ebs.GP3_INCLUDED_IOPS else ()
+    needed = ebs.least_iops("gp3", provisioned)
+    both = (ebs_change.BOTH,) if iops > needed else ()
+    afterwards = (ebs_change.AFTERWARDS,) if needed > ebs.GP3_INCLUDED_IOPS else ()
     return Flagged(
         summary=(
-            f"{provisioned:,} MiB/s provisioned, and the busiest {look.span} moved {look.most:,.1f} MiB/s: {target:,} would do"
+            f"{provisioned:,} MiB/s provisioned, and the busiest {look.span} moved at most {look.most:,.1f} MiB/s:"
+            f" {target:,} would do"
         ),
         confidence=look.confidence(checked=checked),
         evidence=(
@@ -119,7 +123,7 @@ def _flag(
             ),
         ),
         gist=(provisioned, size_class(target)),
-        caveats=(*look.caveats, *together, *ebs_change.managed_caveats(volume)),
+        caveats=(*look.caveats, *both, *afterwards, *ebs_change.managed_caveats(volume)),
     )
 
 
@@ -199,7 +203,7 @@ DETECTOR = Detector(
             records=_HOST,
             metrics=_CALM,
             expect=Flagged,
-            says="moved 60.0 MiB/s: 125 would do",
+            says="moved at most 60.0 MiB/s: 125 would do",
         ),
         Case(
             title="a ten-minute batch at full throughput every night",
@@ -265,12 +269,20 @@ DETECTOR = Detector(
             records=_HOST,
             metrics={**_CALM, (_READ_PEAK, DAY_S): [_minute(40)] * 28 + [None] + [_minute(40)] * 7},
             expect=Unknown,
-            says="13 of 14 days",
+            says="no point on 1 of the last 14 days",
         ),
         Case(
-            title="days without metrics before the last 14",
+            title="one busy night a month, four weeks ago, and its point is not there",
             resource=_VOLUME,
             records=_HOST,
+            metrics={**_CALM, (_WRITE_PEAK, DAY_S): [_minute(20)] * 8 + [None] + [_minute(20)] * 27},
+            expect=Unknown,
+            says="no point on 1 of the 35 days since",
+        ),
+        Case(
+            title="its instance was stopped for five days, three weeks ago",
+            resource=_VOLUME,
+            records=(replace(_INSTANCE, launched_at=CASE_NOW - timedelta(days=21)), _M5_LARGE),
             metrics={**_CALM, (_READ_PEAK, DAY_S): [_minute(40)] * 9 + [None] * 5 + [_minute(40)] * 22},
             expect=Flagged,
             says="minute of 30 days",
@@ -286,7 +298,7 @@ DETECTOR = Detector(
             expect=Flagged,
             says="minute of 20 days",
         ),
-        Case(title="no metrics at all", resource=_VOLUME, records=_HOST, expect=Unknown, says="0 of 14 days"),
+        Case(title="no metrics at all", resource=_VOLUME, records=_HOST, expect=Unknown, says="14 of the last 14 days"),
         Case(
             title="attached four days ago",
             resource=replace(
@@ -296,7 +308,7 @@ DETECTOR = Detector(
             records=_HOST,
             metrics=_CALM,
             expect=Unknown,
-            says="3 of 14 days",
+            says="attached less than 14 whole days ago",
         ),
         Case(
             title="on a Xen instance, by five-minute means",
@@ -305,6 +317,14 @@ DETECTOR = Detector(
             metrics=_ON_XEN,
             expect=Flagged,
             says="five minutes",
+        ),
+        Case(
+            title="on a Xen instance, watched for 15 days",
+            resource=_VOLUME,
+            records=(_INSTANCE, replace(_M5_LARGE, hypervisor="xen")),
+            metrics={key: values[: 15 * 288] for key, values in _ON_XEN.items()},
+            expect=Flagged,
+            says="five minutes of 15 days",
         ),
         Case(
             title="on a Xen instance for an hour",

@@ -1,10 +1,10 @@
 """EBS volumes that no instance has had for a week.
 
 ## What it finds
-A volume in state `available` that has been on no instance for at least a week. Since when is taken from CloudTrail's last
-`DetachVolume` or `AttachVolume` of it, read once for the whole region, and from the last day on which it published
+A volume in state `available` that has been on no instance for at least a week, as far as two witnesses can tell: CloudTrail's
+last `DetachVolume` or `AttachVolume` of it, read once for the whole region, and the last day on which it published
 `VolumeIdleTime`, which it does only on a running instance. The later of the two counts: a volume can leave its instance
-without an event of its own, when the instance is terminated.
+without an event of its own, when the instance is terminated. `TerminateInstances` names no volumes, and is not read.
 
 A volume that is attached again and again for hours or days, as for a weekly copy or a monthly restore test, is in use. The
 same 90 days of `VolumeIdleTime` show it. It counts once this pause is clearly longer than the longest one before.
@@ -15,9 +15,11 @@ A volume is billed for its size, its provisioned IOPS and its throughput whether
 ## When it is wrong
 A volume may wait on purpose: for a restore test that comes less often than once a month, as somebody's backup, between two
 lives of a Kubernetes claim. Tag it `keep`. Where neither CloudTrail nor CloudWatch can say since when (more than 90 days ago,
-never attached, or attached only to an instance that did not run), only that it is loose now is known: the confidence is low,
-and no command deletes it. The same holds below `deletable_days`, for what another program manages, and for what was in
-rotation before.
+never attached, or attached only to an instance that did not run), only that it is loose now is known: the confidence is low.
+Where CloudWatch alone can say, its instance may have been stopped that day, and terminated long after, yesterday even: the
+confidence is medium, and the finding says since when the volume was on no *running* instance. No command deletes it in either
+case, nor below `deletable_days`, what another program manages, and what was in rotation before: a `DetachVolume` must be the
+last that is known of it.
 
 ## What to do
 Ask the owner; take a snapshot, wait until it is complete, delete the volume. What Kubernetes or CloudFormation made, delete
@@ -58,12 +60,16 @@ class UnattachedLimits(Limits):
 
 @dataclass(frozen=True, slots=True)
 class _Loose:
-    """Since when a volume is loose, how that is known, and the last instance that had it, where that is known too."""
+    """Since when a volume is loose, how that is known, and the last instance that had it, where that is known too.
+
+    Only an event is a witness that it left its instance; a metric that ends says that the instance ran no more.
+    """
 
     since: datetime
     confidence: Confidence
     how: str
     instance_id: str | None = None
+    witness: Literal["event", "metric"] | None = None
 
 
 def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
@@ -101,12 +107,12 @@ def _witnessed(volume: Volume, seen: Seen, event: AttachmentEvent | None, idle_t
         source = f" from {event.instance_id}" if event.instance_id else ""
         read_to_the_end = AttachmentEvent not in seen.fleet.unreadable
         confidence: Confidence = "high" if read_to_the_end else "medium"
-        return _Loose(event.at, confidence, f"detached{source} (DetachVolume, CloudTrail)", event.instance_id)
+        return _Loose(event.at, confidence, f"detached{source} (DetachVolume, CloudTrail)", event.instance_id, "event")
     attached_to = event.instance_id if event and event.event_name == "AttachVolume" else None
     if published_until and (not event or event.at < published_until):
-        source = f" from {attached_to}" if attached_to else ""
-        how = f"detached{source} on the day it last published VolumeIdleTime"
-        return _Loose(published_until, "medium", how, attached_to)
+        last = f" (last attached to {attached_to})" if attached_to else ""
+        how = f"on no running instance since {published_until:%Y-%m-%d}, when its VolumeIdleTime ended{last}"
+        return _Loose(published_until, "medium", how, attached_to, "metric")
     since = max(volume.created_at, idle_time.start, event.at if event else volume.created_at)
     if event:
         how = f"attached to {event.instance_id or 'an instance'} then, and gone from it since"
@@ -142,16 +148,21 @@ def _flag(volume: Volume, seen: Seen, limits: UnattachedLimits, loose: _Loose, p
     caveats = [*ebs_removal.protecting_caveats(volume)]
     if not known:
         caveats.append("Since when it is loose is not known: only that it is loose now. Never delete on that alone.")
+    if loose.witness == "metric":
+        caveats.append("It may have been on a stopped instance until later, yesterday even: no event says when it left it.")
     if pause_days:
         caveats.append(f"It was attached again and again before, with pauses of up to {pause_days} days: is that over?")
-    may_delete = known and days >= limits.deletable_days and not owner and volume.tags is not None and not pause_days
-    age = f"for {days} days" if known else f"now, since when is not known (made {volume.created_at:%Y-%m-%d})"
+    left = loose.witness == "event" and days >= limits.deletable_days
+    may_delete = left and not owner and volume.tags is not None and not pause_days
+    unsure = "now" if known else f"now, since when is not known (made {volume.created_at:%Y-%m-%d})"
+    age = f"for {days} days" if loose.witness == "event" else unsure
+    where = "On no running instance for" if loose.witness == "metric" else "On no instance for"
     return Flagged(
         summary=f"{ebs_removal.billed_words(volume)} on no instance {age}: {loose.how}",
         severity=None if known else "low",
         confidence=loose.confidence,
         evidence=(
-            Evidence(label="On no instance for", value=days if known else "not known", unit="days" if known else "words"),
+            Evidence(label=where, value=days if known else "not known", unit="days" if known else "words"),
             Evidence(label="How that is known", value=loose.how, unit="words"),
             Evidence(label="Last instance", value=loose.instance_id or "not known", unit="words"),
             Evidence(label="Size", value=volume.size_gib, unit="GiB"),
@@ -225,7 +236,7 @@ DETECTOR = Detector(
             records=_event(50, "AttachVolume"),
             metrics=_idle_until(30),
             expect=Flagged,
-            says="last published",
+            says="on no running instance since",
         ),
         Case(
             title="attached by hand to an instance that never ran, and gone from it",
@@ -250,7 +261,14 @@ DETECTOR = Detector(
             resource=_LOOSE,
             metrics=_idle_until(30),
             expect=Flagged,
-            says="last published",
+            says="on no running instance since",
+        ),
+        Case(
+            title="its instance was stopped two months ago and terminated yesterday, which no event of the volume tells",
+            resource=_LOOSE,
+            metrics=_attached_for((30, 60)),
+            expect=Flagged,
+            says="on no instance now: on no running instance since 2026-09-18",
         ),
         Case(
             title="no event, because its instance was terminated; it published until three days ago",

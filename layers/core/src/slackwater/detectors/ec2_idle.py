@@ -3,8 +3,8 @@
 ## What it finds
 A running instance whose CPU stayed below 5 %, even in its busiest minutes, and whose network moved less than 5 MB a day, in and
 out together: AWS Compute Optimizer's rule. The last 14 days have to be there, whole; the three weeks before them are looked at
-too, where they are there, so that a monthly job shows. The instance must have run for those 14 days: Compute Optimizer speaks
-after 30 hours of data, which no weekend has shown yet.
+too, where they are there, so that a monthly job shows. The instance must have run for those 14 days: Compute Optimizer is
+content with 30 hours of data, which say nothing of the rest of a week.
 
 ## Why it matters
 A running instance is billed by the hour, whatever it does. Test machines, trials and the second half of a migration run on for

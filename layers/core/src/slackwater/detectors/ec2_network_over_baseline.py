@@ -75,7 +75,8 @@ class Over:
     @property
     def highest_bytes_per_s(self) -> float:
         """The busiest five minutes of those times."""
-        return max(self.traffic.values[i] for run in self.runs for i in run) / self.traffic.period_s
+        values = (self.traffic.values[i] for run in self.runs for i in run)
+        return max(value for value in values if not isnan(value)) / self.traffic.period_s
 
 
 def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict:

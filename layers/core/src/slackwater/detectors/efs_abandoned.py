@@ -21,7 +21,8 @@ A job that waits for longer than `quiet_hours` without mounting its file system 
 offers, or for a person. A client that is mounted is connected, whatever it does. Who came in the last quarter of an hour may
 not be published yet: look again before anything is deleted. Bytes that move while nobody is connected are a backup or a
 lifecycle transition, and lower the confidence. Where connections were not published at all, any byte makes the answer unknown,
-because a job is connected while it writes; without a byte it is quiet, with less confidence.
+because a job is connected while it writes; without a byte it is quiet, with less confidence. What nothing can mount for a week
+is `efs-orphaned`'s.
 
 ## What to do
 See that the job is over, and keep what it made. Then back up, delete the mount targets, and delete the file system.

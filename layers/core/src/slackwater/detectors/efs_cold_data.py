@@ -9,9 +9,9 @@ written is one byte at most, and what is stored beyond all of them lay untouched
 Infrequent Access costs about a tenth of Standard. Without a policy nothing ever moves there.
 
 ## When it is wrong
-Files move whole: of a few huge files that are read in part, less moves than the bound says. A file below 128 KiB is billed as
-128 KiB. Data that is needed at once, once a year, is slower then: tens of milliseconds to the first byte, and a charge by the
-GiB. A file system that reads as much in a month as it stores may be cold all the same: that is not found.
+Files move whole: of a few huge files that are read in part, less moves than lay untouched, and less is saved. A file below
+128 KiB is billed as 128 KiB. Data that is needed at once, once a year, is slower then: tens of milliseconds to the first byte,
+and a charge by the GiB. A file system that reads as much in a month as it stores may be cold all the same: that is not found.
 
 CloudWatch may publish nothing instead of zeros while no client is connected. That counts as nothing read or written if it is so
 all the time and `StorageBytes` shows that CloudWatch was watching; the confidence is lower. There is no finding where tiering
@@ -38,6 +38,7 @@ from slackwater.model.quantities import binary_rate_words
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplication, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, MIB, TIB
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.parts.efs_cheaper import one_way_caveat
 from slackwater.performance import efs
 
 READ = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
@@ -201,10 +202,12 @@ def _flag(file_system: EfsFileSystem, touched: _Touched, metered: Sequence[Serie
     ]
     caveats = [
         (
-            f"Between {cold_bytes / GIB:,.0f} and {standard / GIB:,.0f} GiB are cold: EFS does not say which. The saving is the"
-            " least, with all that is read in a month read from Infrequent Access."
+            f"Between {cold_bytes / GIB:,.0f} and {standard / GIB:,.0f} GiB are cold: EFS does not say which. The saving is of"
+            f" {cold_bytes / GIB:,.0f} GiB, with all that is read in a month read from Infrequent Access. It is more where more"
+            " is cold, and less where files are huge and partly in use, because they move whole, or below 128 KiB, because each"
+            " is billed as 128 KiB."
         ),
-        "Files move whole, and one below 128 KiB is billed as 128 KiB: a few huge files, or very many small ones, save less.",
+        one_way_caveat("efs-cold-data"),
     ]
     if metered:
         caveats.append(

@@ -1,10 +1,10 @@
-"""EFS file systems that no client reads or writes.
+"""EFS file systems that no client uses.
 
 ## What it finds
-A file system that has stood for at least a week, and that no client was connected to and nobody read or wrote for all of its
-life, or for as long as a job by the calendar may be silent: the last 36 days. CloudWatch must prove that it was watching:
-`StorageBytes` is published for every file system, used or not, so one of the last 30 days without it makes the answer
-unknown, not idle. Use on any of the 36 days is use; what CloudWatch lost before the last 30 only lowers the confidence.
+A file system that has stood for at least a week, and that no client was connected to for all of its life, or for as long as a
+job by the calendar may be silent: the last 36 days. CloudWatch must prove that it was watching: `StorageBytes` is published for
+every file system, used or not, so one of the last 30 days without it makes the answer unknown, not idle. A client on any of the
+36 days is use; what CloudWatch lost before the last 30 only lowers the confidence.
 
 ## Why it matters
 EFS bills what is stored, for ever. Jobs that make a file system each and delete it at their end leave it behind when
@@ -13,10 +13,10 @@ their spot instance is killed ("Can Amazon EFS replace EBS?", 2025-02-19); nothi
 ## When it is wrong
 Data that is kept on purpose and read once a year looks the same: tag it `keep`. A job that runs less often than
 `look_back_days` is not seen, and neither is the first run of a file system younger than that: the confidence is high only
-after a silence of 36 whole days. Bytes that move without any client are a backup, a replication, a lifecycle transition or AWS
-Transfer Family, and count as no client's; where they were written and no connection was published at all, the answer is
-unknown. CloudWatch may publish nothing instead of zeros while no client is connected: that counts as quiet if it is so all the
-time, with less confidence.
+after a silence of 36 whole days. Bytes that move without any client, however many, are a backup, a replication, a lifecycle
+transition or AWS Transfer Family: they are not use, but they lower the confidence. Where bytes moved and no connection was
+published at all, nobody knows whose they were, and the answer is unknown. CloudWatch may publish nothing instead of zeros while
+no client is connected: that counts as quiet if it is so all the time and no byte moved, with less confidence.
 
 ## What to do
 Ask the owner. Then back up, delete the mount targets, and delete the file system; or keep the data, in a colder class.
@@ -29,11 +29,12 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import takewhile
 from math import isnan
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import size_class
+from slackwater.model.quantities import size_words
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
@@ -45,12 +46,16 @@ CLIENTS = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes")
 READ = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
 WRITTEN = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
 
-SURELY_USED_BYTES: Final = GIB
-"""More than this, beyond two full reads of what is stored, is no backup: such a file system is settled by one metric."""
-
 SURE_DAYS: Final = 36
 """Shorter silence is never of high confidence, whatever the policy says: "the first Monday of the month" comes up to 35 days
 after the last, and its job may start late."""
+
+
+class _Moved(NamedTuple):
+    """What moved without any client: data, and what was metered, metadata too."""
+
+    data_bytes: float
+    metered_bytes: float
 
 
 class IdleLimits(Limits):
@@ -64,7 +69,7 @@ class IdleLimits(Limits):
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict:
-    """Flag a file system without clients and without data I/O, if CloudWatch was watching all the time."""
+    """Flag a file system without clients, if CloudWatch was watching all the time."""
     age = seen.age(file_system.created_at)
     replication = seen.fleet.get(EfsReplication, file_system.id)
     if file_system.state != "available":
@@ -74,24 +79,22 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     if age < timedelta(days=limits.minimum_age_days):
         return Fine(f"it is younger than {limits.minimum_age_days} days")
 
-    metered = _need(file_system, METERED, limits)
-    if lacking := seen.lacking([metered]):
-        return Ask(lacking)
-    if sum(seen[metered].present) > 2 * file_system.total_bytes / 3 + SURELY_USED_BYTES:
-        return Fine("it moved more than a backup would")
-
-    stored = _need(file_system, STORED, limits, ("StorageClass", "Total"))
-    clients, read, written = (_need(file_system, metric, limits) for metric in (CLIENTS, READ, WRITTEN))
-    if lacking := seen.lacking([stored, clients, read, written]):
+    clients = _need(file_system, CLIENTS, limits)
+    if lacking := seen.lacking([clients]):
         return Ask(lacking)
     if connected := sum(seen[clients].present):
-        return Fine(f"clients were connected for {connected:.0f} minutes in {_look_back_days(limits)} days")
-    return _unused(file_system, seen, limits, stored, metered, clients, read, written)
+        return Fine(f"clients were connected for {connected:,.0f} minutes in {_look_back_days(limits)} days")
+
+    stored = _need(file_system, STORED, limits, ("StorageClass", "Total"))
+    metered, read, written = (_need(file_system, metric, limits) for metric in (METERED, READ, WRITTEN))
+    if lacking := seen.lacking([stored, metered, read, written]):
+        return Ask(lacking)
+    return _unused(file_system, seen, limits, stored, clients, metered, read, written)
 
 
 def _unused(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits, *needs: Need) -> Verdict:
     """Whether nobody was there because nobody was seen, or because nobody was watching."""
-    stored, metered, clients, read, written = (seen.finished(seen[need], file_system.created_at) for need in needs)
+    stored, clients, *moving = (seen.finished(seen[need], file_system.created_at) for need in needs)
     if not len(stored):
         return Unknown("CloudWatch has not watched it for a whole day yet")
     recent = stored.since(stored.end_s - limits.quiet_days * DAY_S)
@@ -100,20 +103,21 @@ def _unused(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits, *needs: 
     watched = clients.since(recent.start_s)
     if watched.present and watched.missing:
         return Unknown(f"ClientConnections has zeros, but no point on {watched.missing} of {len(watched)} days")
-    bytes_read, bytes_written = (sum(seen[need].present) for need in needs[3:])
-    if bytes_written and not watched.present:
-        return Unknown("data was written while ClientConnections was not published: nobody knows by whom")
+    metered, read, written = (seen[need] for need in needs[2:])
+    moved = _Moved(sum(read.present) + sum(written.present), sum(metered.present))
+    if any(moved) and not watched.present:
+        return Unknown("data moved while ClientConnections was not published: nobody knows by whom")
     quiet_days = sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(stored.values)))
     quiet_since_s = stored.end_s - quiet_days * DAY_S
-    zeros_are_real = not any(series.since(quiet_since_s).missing for series in (metered, clients, read, written))
+    zeros_are_real = not any(series.since(quiet_since_s).missing for series in (clients, *moving))
     return _flag(
         file_system,
         quiet_days=quiet_days,
         lost_days=stored.missing,
-        metered=seen[needs[1]],
-        moved_bytes=bytes_read + bytes_written,
+        metered=metered,
+        moved=moved,
         zeros_are_real=zeros_are_real,
-        confidence="high" if quiet_days >= SURE_DAYS and zeros_are_real and not bytes_read + bytes_written else "medium",
+        confidence="high" if quiet_days >= SURE_DAYS and zeros_are_real and not any(moved) else "medium",
     )
 
 
@@ -131,15 +135,20 @@ def _flag(
     quiet_days: int,
     lost_days: int,
     metered: Series,
-    moved_bytes: float,
+    moved: _Moved,
     zeros_are_real: bool,
     confidence: Confidence,
 ) -> Flagged:
     caveats = []
-    if moved_bytes:
+    if moved.data_bytes:
         caveats.append(
-            f"{moved_bytes / MIB:,.1f} MiB moved without any client: probably AWS Backup, replication, a lifecycle"
-            " transition or AWS Transfer Family."
+            f"{size_words(moved.data_bytes)} were read or written without any client: probably by AWS Backup, replication, a"
+            " lifecycle transition or AWS Transfer Family."
+        )
+    elif moved.metered_bytes:
+        caveats.append(
+            f"{size_words(moved.metered_bytes)} were metered without any client, and no data was seen to move: probably"
+            " metadata, as when AWS Backup looks for what has changed, or AWS Transfer Family lists files."
         )
     if not zeros_are_real:
         caveats.append("CloudWatch published nothing instead of zeros; StorageBytes shows that it was watching.")
@@ -149,7 +158,7 @@ def _flag(
         summary=f"{left_words(file_system)} and not one client in {quiet_days} days",
         confidence=confidence,
         evidence=(
-            Evidence(label="Days without a client or data I/O", value=quiet_days, unit="days"),
+            Evidence(label="Days without a client", value=quiet_days, unit="days"),
             Evidence(
                 label="Metered I/O by day",
                 value=sum(metered.present) if metered.present else "no points published",
@@ -254,11 +263,21 @@ DETECTOR = Detector(
             expect=Flagged,
         ),
         Case(
-            title="something writes, and connections are not published",
+            title="a backup that reads far more in a month than there is, and nobody else",
             resource=_OLD,
-            metrics={**_WATCHED, (WRITTEN, DAY_S): [5.0 * MIB] * _DAYS},
-            expect=Unknown,
-            says="nobody knows by whom",
+            metrics={**_SILENT, (READ, DAY_S): [3.0 * GIB] * _DAYS, (METERED, DAY_S): [1.0 * GIB] * _DAYS},
+            expect=Flagged,
+            says="not one client in 36 days",
+        ),
+        *(
+            Case(
+                title=f"{what}, and connections are not published",
+                resource=_OLD,
+                metrics={**_WATCHED, (metric, DAY_S): [5.0 * MIB] * _DAYS},
+                expect=Unknown,
+                says="nobody knows by whom",
+            )
+            for what, metric in (("something writes", WRITTEN), ("something reads", READ), ("something is metered", METERED))
         ),
         Case(
             title="connections are zero, but for a day without a point",
@@ -266,13 +285,6 @@ DETECTOR = Detector(
             metrics={**_SILENT, (CLIENTS, DAY_S): _on(18, None)},
             expect=Unknown,
             says="no point on 1 of 30 days",
-        ),
-        Case(
-            title="far more traffic than a backup makes",
-            resource=_OLD,
-            metrics={**_WATCHED, (METERED, DAY_S): [100.0 * GIB] * _DAYS},
-            expect=Fine,
-            says="more than a backup",
         ),
         Case(
             title="three days old",

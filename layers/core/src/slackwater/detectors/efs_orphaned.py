@@ -7,7 +7,8 @@ replication is left out: a replica has no mount target until it is needed.
 ## Why it matters
 Without a mount target no instance, container or function can reach the data, and it is billed as before. A program that makes a
 file system for each job deletes the mount target, waits, and deletes the file system ("Can Amazon EFS replace EBS?",
-2025-02-19): where it ends in between, this is what stays.
+2025-02-19): where it ends in between, this is what stays. `efs-abandoned` and `efs-idle` would tell of it too, and are silent
+then.
 
 ## When it is wrong
 EFS does not say since when the last mount target is gone: a file system that is moving to another VPC has none for as long as
@@ -90,7 +91,7 @@ DETECTOR = Detector(
     limits=OrphanedLimits,
     reads=(EfsReplication,),
     judge=judge,
-    outranks=("efs-idle", *SEE_THE_SAME),
+    outranks=("efs-abandoned", "efs-idle", *SEE_THE_SAME),
     cases=(
         Case(title="no mount target", resource=_LOOSE, expect=Flagged, says="48.0 GiB (Regional) that nothing can mount"),
         Case(

@@ -3,7 +3,8 @@
 ## What it finds
 A file system with everything in Standard that never had more than one client in the last 36 days, and one in at least 90 % of
 the minutes. `ClientConnections` has no statistic but its sum: by the day it settles most file systems, and what is left is
-looked at by five minutes, where five connection-minutes are one client.
+looked at by five minutes, where five connection-minutes are one client. The volume that would do is sized by what is stored,
+and by the bytes and operations of the busiest five minutes.
 
 ## Why it matters
 What EFS is paid for is sharing, over zones and without a size. EBS bills what is allocated and EFS what is used: One Zone costs
@@ -14,11 +15,13 @@ Small files also take a volume a fraction of the time ("The speed of EFS at smal
 One client at a time need not be the same one: instances that take turns, a function or a Fargate task that comes again, have no
 use for a volume. Two mounts on one host count as two clients, and such a host is not found. Two clients for two minutes, and
 none for the rest of five, look like one. A stand-by that mounts when it takes over is not seen before. Data in Infrequent
-Access or Archive has no cheaper place on a volume: such file systems are left out, and so are those of a replication.
+Access or Archive has no cheaper place on a volume: such file systems are left out, and so are those of a replication. Five
+minutes' means hide shorter peaks, and what metadata take of a volume is not known.
 
 ## What to do
-If it stays with one instance: make a gp3 volume in its zone, copy, and mount that. It gives up access from other instances and
-zones, and growing by itself; a volume does not outlive its zone, so that it needs snapshots.
+If it stays with one instance: make a gp3 volume in the zone of that instance, which need not be the file system's, copy, and
+mount that. It gives up access from other instances and zones, and growing by itself; a volume does not outlive its zone, so
+that it needs snapshots.
 """
 
 from __future__ import annotations
@@ -37,11 +40,14 @@ from slackwater.model.ownership import managed_by
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
+from slackwater.parts.efs_cheaper import one_way_caveat
 from slackwater.performance import ebs, efs
 
 CLIENTS = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes")
 READ = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
 WRITTEN = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
+READS = Metric("AWS/EFS", "DataReadIOBytes", "SampleCount", "operations")
+WRITES = Metric("AWS/EFS", "DataWriteIOBytes", "SampleCount", "operations")
 
 DAYS_A_MONTH: Final = 365 / 12
 A_DAY: Final = DAY_S // MINUTE_S
@@ -66,12 +72,20 @@ class SingleClientLimits(Limits):
 
 
 class _Work(NamedTuple):
-    """What moved: the busiest five minutes, and a month."""
+    """What moved: the busiest five minutes, None where nothing of it was published, and a month."""
 
-    peak_mib_s: float
+    peak_mib_s: float | None
+    peak_iops: float | None
     monthly_read_bytes: float
     monthly_written_bytes: float
-    published: bool
+
+
+class _Setting(NamedTuple):
+    """Of a gp3 volume."""
+
+    gib: int
+    iops: int
+    mib_s: int
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) -> Verdict:
@@ -111,8 +125,12 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
     connected = sum(newest.present) / FIVE_MINUTES / len(newest.present)
     if connected < limits.connected_percent / 100:
         return Fine("no client was connected all the time")
+    reads, writes = (_need(file_system, metric, FIVE_MINUTES_S, limits) for metric in (READS, WRITES))
+    if lacking := seen.lacking([reads, writes]):
+        return Ask(lacking)
     sure = len(whole) == len(seen[clients]) and whole.missing <= SCATTERED * len(whole)
-    return _flag(file_system, connected, seen[by_day], _work(seen[read], seen[written]), limits, sure=sure)
+    work = _work(*(seen.finished(seen[need], file_system.created_at) for need in (read, written, reads, writes)))
+    return _flag(file_system, connected, seen[by_day], work, limits, sure=sure)
 
 
 def _need(file_system: EfsFileSystem, metric: Metric, period_s: int, limits: SingleClientLimits) -> Need:
@@ -124,35 +142,58 @@ def _newest(series: Series, limits: SingleClientLimits) -> Series:
     return series.since(series.end_s - limits.watched_days * DAY_S)
 
 
-def _work(read: Series, written: Series) -> _Work:
-    both = [
-        (0.0 if isnan(r) else r) + (0.0 if isnan(w) else w)
-        for r, w in zip(read.values, written.values, strict=True)
-        if not (isnan(r) and isnan(w))
-    ]
-    months = max(1, len(both)) * FIVE_MINUTES_S / DAY_S / DAYS_A_MONTH
+def _work(read: Series, written: Series, reads: Series, writes: Series) -> _Work:
+    """A volume splits operations into parts of 256 KiB: at most as many as EFS counts, and one more for each whole part."""
+    moved, done = _both(read, written), _both(reads, writes)
+    largest = ebs.VOLUME_TYPES["gp3"].operation_bytes
+    split = [size / largest + count for size, count in zip(moved, done, strict=True) if not isnan(count)]
+    months = len(read) * FIVE_MINUTES_S / DAY_S / DAYS_A_MONTH  # a point that nobody published moved nothing that is known
     return _Work(
-        peak_mib_s=max(both, default=0) / FIVE_MINUTES_S / MIB,
+        peak_mib_s=_most_per_s(moved, MIB),
+        peak_iops=_most_per_s(split, 1),
         monthly_read_bytes=sum(read.present) / months,
         monthly_written_bytes=sum(written.present) / months,
-        published=bool(both),
     )
+
+
+def _both(reading: Series, writing: Series) -> list[float]:
+    """The sum of what is there; NaN where nothing is."""
+    return [w if isnan(r) else r if isnan(w) else r + w for r, w in zip(reading.values, writing.values, strict=True)]
+
+
+def _most_per_s(points: Sequence[float], per: float) -> float | None:
+    return max((point / FIVE_MINUTES_S / per for point in points if not isnan(point)), default=None)
+
+
+def _setting(file_system: EfsFileSystem, work: _Work, limits: SingleClientLimits) -> _Setting | Fine:
+    """The smallest gp3 with room for what is stored, and above its busiest five minutes."""
+    gp3, room = ebs.VOLUME_TYPES["gp3"], limits.headroom_percent
+    gib, largest = max(1, ebs.with_headroom(file_system.total_bytes / GIB, room)), gp3.gib[1]
+    if gib > largest:
+        return Fine("no gp3 volume is as large")
+    speed = ebs.gp3_for(largest, ebs.with_headroom(work.peak_iops or 0, room), ebs.with_headroom(work.peak_mib_s or 0, room))
+    if speed is None:
+        return Fine("no gp3 volume is as fast")
+    if speed.iops > gp3.most_iops(gib):
+        gib = ceil(speed.iops / (gp3.iops_per_gib or 1))
+    return _Setting(gib, speed.iops, speed.mib_s)
 
 
 def _flag(
     file_system: EfsFileSystem, connected: float, clients: Series, work: _Work, limits: SingleClientLimits, *, sure: bool
 ) -> Verdict:
     used_bytes = file_system.total_bytes
-    volume_gib = max(1, ceil(used_bytes / GIB * (1 + limits.headroom_percent / 100)))
-    if volume_gib > ebs.VOLUME_TYPES["gp3"].gib[1]:
-        return Fine("no gp3 volume is as large")
+    setting = _setting(file_system, work, limits)
+    if isinstance(setting, Fine):
+        return setting
     caveats = [
         "One client at a time: whether it was the same, nothing says. A function or a Fargate task has no use for a volume.",
         (
-            "The throughput is of five minutes' means, which hide shorter peaks."
-            if work.published
-            else "What it moved was not published: the volume has the throughput that every gp3 includes."
+            "What it moved was not published: the volume has the throughput that every gp3 includes."
+            if work.peak_mib_s is None
+            else "Throughput and IOPS are of five minutes' means, which hide shorter peaks, and of data without metadata."
         ),
+        one_way_caveat("efs-single-client"),
     ]
     if owner := managed_by(file_system.tags):
         caveats.append(f"It is managed by {owner}: change it there.")
@@ -160,14 +201,14 @@ def _flag(
     return Flagged(
         summary=(
             f"{used_bytes / GIB:,.1f} GiB on EFS {'One Zone' if zone else 'Regional'} for one client, connected"
-            f" {connected:.0%} of {limits.watched_days} days, and never a second: a gp3 volume of {volume_gib:,} GiB would do"
+            f" {connected:.0%} of {limits.watched_days} days, and never a second: a gp3 volume of {setting.gib:,} GiB would do"
         ),
         confidence="medium" if sure else "low",
         evidence=(
             Evidence(label="Clients at most", value=1, unit="count"),
             Evidence(label="Connected", value=round(100 * connected, 1), unit="percent of the time", series=clients),
             Evidence(label="Used", value=round(used_bytes / GIB, 3), unit="GiB"),
-            Evidence(label="Busiest five minutes", value=round(work.peak_mib_s, 1), unit="MiB/s"),
+            *_busiest(work),
             Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
         ),
         advice=(),
@@ -178,39 +219,44 @@ def _flag(
                 kind="efs-vs-ebs",
                 inputs={
                     "used": f"{used_bytes / GIB:.9f}GiB",
-                    "allocated": f"{volume_gib}GiB",
+                    "allocated": f"{setting.gib}GiB",
                     "efs": "one-zone" if zone else "regional",
                 },
-                advise=lambda way: _volume(file_system, way, volume_gib, work, limits),
+                advise=lambda way: _volume(file_system, way, setting, work),
             ),
         ),
     )
 
 
-def _volume(file_system: EfsFileSystem, way: Alternative, volume_gib: int, work: _Work, limits: SingleClientLimits) -> Advice:
-    throughput = min(ebs.gp3_throughput_for(work.peak_mib_s, limits.headroom_percent), ebs.VOLUME_TYPES["gp3"].most_mib_s)
-    iops = max(ebs.GP3_INCLUDED_IOPS, ebs.least_iops("gp3", throughput))
-    plain = ebs.units("gp3", volume_gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S)
-    faster = difference(plain, ebs.units("gp3", volume_gib, iops, throughput))
-    zone, region = file_system.availability_zone, file_system.target.region
+def _busiest(work: _Work) -> tuple[Evidence, ...]:
+    peaks = ((work.peak_mib_s, 1, "MiB/s"), (work.peak_iops, None, "operations/s"))
+    return tuple(
+        Evidence(label="Busiest five minutes", value=round(peak, digits), unit=unit)
+        for peak, digits, unit in peaks
+        if peak is not None
+    )
+
+
+def _volume(file_system: EfsFileSystem, way: Alternative, setting: _Setting, work: _Work) -> Advice:
+    gib, iops, mib_s = setting
+    plain = ebs.units("gp3", gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S)
+    faster = difference(plain, ebs.units("gp3", gib, iops, mib_s))
+    unseen = " How many operations it does was not published: watch the volume's." if work.peak_iops is None else ""
     return Advice(
         action="move-to-gp3",
         summary=(
-            f"{way.summary}, with {iops:,} IOPS and {throughput:,} MiB/s, on the instance that mounts it: make the volume in"
-            " its zone, copy, stop the writers, copy what changed, and mount the volume; keep EFS until nobody misses it. Take"
-            " snapshots of the volume."
+            f"{way.summary}, with {iops:,} IOPS and {mib_s:,} MiB/s: `aws ec2 create-volume --region"
+            f" {file_system.target.region} --volume-type gp3 --size {gib} --iops {iops} --throughput {mib_s} --encrypted"
+            " --availability-zone` and the zone of the instance that mounts it. Attach it there, copy, stop the writers, copy"
+            " what changed, and mount the volume; keep EFS until nobody misses it. Take snapshots of the volume."
         ),
         changes=way.changes and (*way.changes, *_throughput(file_system, work), *faster),
         risk=(
-            "No other instance can read it then, nor any other zone; a full volume has to be grown by hand. Copying reads all"
-            " of it once. Both are billed until the file system is deleted."
+            "No other instance can read it then, nor any other zone: in another zone than the instance's, where the file system"
+            " may be, it cannot be attached. A full volume has to be grown by hand. Copying reads all of it once. Both are"
+            f" billed until the file system is deleted.{unseen}"
         ),
         reversible=True,
-        command=zone
-        and (
-            f"aws ec2 create-volume --region {region} --availability-zone {zone} --volume-type gp3 --size {volume_gib}"
-            f" --iops {iops} --throughput {throughput} --encrypted"
-        ),
     )
 
 
@@ -245,8 +291,11 @@ _POINTS: Final = 36 * 288
 type _Metrics = Mapping[tuple[Metric, int], Sequence[float | None]]
 
 
-def _connected(by_five_minutes: Sequence[float | None], mib_s: float = 4) -> _Metrics:
-    """36 days of connection-minutes, and what was read and written meanwhile; the day that is not over has 108 points."""
+def _connected(by_five_minutes: Sequence[float | None], mib_s: float = 4, kib: float = 64) -> _Metrics:
+    """36 days of connection-minutes, and what was read and written meanwhile; the day that is not over has 108 points.
+
+    Read are so many MiB a second, in operations of `kib`.
+    """
     points = [0.0 if value is None else value for value in by_five_minutes]
     ends = [len(points) - 108 - 288 * n for n in range(36)]
     days = [sum(points[max(0, end - 288) : end]) for end in reversed(ends)]
@@ -255,7 +304,23 @@ def _connected(by_five_minutes: Sequence[float | None], mib_s: float = 4) -> _Me
         (CLIENTS, FIVE_MINUTES_S): by_five_minutes,
         (READ, FIVE_MINUTES_S): [mib_s * MIB * FIVE_MINUTES_S] * _POINTS,
         (WRITTEN, FIVE_MINUTES_S): [0.5 * MIB * FIVE_MINUTES_S] * _POINTS,
+        (READS, FIVE_MINUTES_S): [mib_s * MIB / KIB / kib * FIVE_MINUTES_S] * _POINTS,
+        (WRITES, FIVE_MINUTES_S): [8.0 * FIVE_MINUTES_S] * _POINTS,
     }
+
+
+def _now_and_then(mib_s: float) -> _Metrics:
+    """One client always, which reads for the first hour of each 24 and publishes nothing of it meanwhile."""
+    metrics = _connected([5.0] * _POINTS, mib_s)
+    reading = (READ, READS, WRITTEN, WRITES)
+    return {
+        key: [value if point % 288 < 12 else None for point, value in enumerate(values)] if key[0] in reading else values
+        for key, values in metrics.items()
+    }
+
+
+def _without(metrics: _Metrics, *unpublished: Metric) -> _Metrics:
+    return {key: values for key, values in metrics.items() if key[0] not in unpublished}
 
 
 _ALWAYS: Final = [5.0] * _POINTS
@@ -284,6 +349,25 @@ DETECTOR = Detector(
             metrics=_connected(_REBOOTS),
             expect=Flagged,
             says="EFS Regional",
+        ),
+        Case(
+            title="one client, which reads for an hour a day",
+            resource=_MEDIA,
+            metrics=_now_and_then(40),
+            expect=Flagged,
+        ),
+        Case(
+            title="one client, and operations that are not published",
+            resource=_MEDIA,
+            metrics=_without(_connected(_ALWAYS), READS, WRITES),
+            expect=Flagged,
+        ),
+        Case(
+            title="one client that does more than a volume can",
+            resource=_MEDIA,
+            metrics=_connected(_ALWAYS, mib_s=400, kib=4),
+            expect=Fine,
+            says="no gp3 volume is as fast",
         ),
         Case(title="two clients", resource=_MEDIA, metrics=_connected([10.0] * _POINTS), expect=Fine, says="more than one"),
         Case(

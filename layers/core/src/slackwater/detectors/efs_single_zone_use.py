@@ -30,6 +30,7 @@ from slackwater.model.ownership import managed_by
 from slackwater.model.resources import EfsFileSystem, EfsMountTarget, EfsReplication, Target
 from slackwater.model.units import GIB
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.parts.efs_cheaper import one_way_caveat
 from slackwater.parts.efs_one_zone import to_one_zone
 from slackwater.performance import efs
 
@@ -69,7 +70,10 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleZoneUseLimits) -
 def _flag(file_system: EfsFileSystem, zone: str) -> Flagged:
     stored_gib = file_system.total_bytes / GIB
     regional, one_zone = (efs.limits("bursting", one_zone=one) for one in (False, True))
-    caveats = ["One mount target can serve clients of other zones: ask where they are."]
+    caveats = [
+        "One mount target can serve clients of other zones: ask where they are.",
+        one_way_caveat("efs-single-zone-use"),
+    ]
     if file_system.throughput_mode != "bursting" or file_system.performance_mode != "generalPurpose":
         most = one_zone.operations
         caveats.append(

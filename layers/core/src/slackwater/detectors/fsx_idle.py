@@ -18,7 +18,8 @@ for nothing does not show, so the confidence is medium at most; monitoring that 
 
 ## What to do
 Ask the owner. Then back up, wait until the backup is available, and delete the file system by hand, in the order that its type
-demands; or keep the data in reach, on the smallest file server.
+demands; or keep the data in reach, on the smallest file server. Where FSx lists no volume of an ONTAP file system there is
+nothing to back up, and no way back: look with ONTAP's own command line whether it really is empty.
 """
 
 from __future__ import annotations
@@ -213,12 +214,14 @@ def _flag(silence: _Silence, file_system: FsxFileSystem, seen: Seen) -> Flagged:
     )
 
 
+EMPTY_ONTAP: Final = "ONTAP without a volume"
 STEPS: Final[Mapping[str, str]] = {
     "OPENZFS": (
         "detach the S3 access points of its volumes, if any, and delete it with its child volumes and snapshots"
         " (DELETE_CHILD_VOLUMES_AND_SNAPSHOTS)"
     ),
     "ONTAP": "delete its volumes (SnapLock may forbid that), then its storage virtual machines, then the file system",
+    EMPTY_ONTAP: "delete its storage virtual machines, if any, then the file system",
     "WINDOWS": "take its aliases and mapped drives out of use, and delete it with a final backup",
     "LUSTRE": "unmount it everywhere, and delete it; unless told otherwise that takes no final backup of Lustre",
 }
@@ -226,25 +229,27 @@ STEPS: Final[Mapping[str, str]] = {
 
 def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume]) -> Advice:
     command = _backup(file_system, volumes)
-    kept = "back it up and wait until the backup is AVAILABLE"
-    if command is None:
-        kept = (
-            "copy away or export to S3 what is still needed: it can have no backup"
-            if _is_scratch(file_system)
-            else "see that it is empty"
-        )
-    what = "; ".join(f"{one.path or one.id}" for one in volumes[:5]) + (
-        f" and {len(volumes) - 5} more" if len(volumes) > 5 else ""
-    )
+    kind, kept = file_system.file_system_type, "back it up and wait until the backup is AVAILABLE"
     risk = (
         "Automatic backups are deleted with it, the others stay and are billed; a restore gets another id and another address."
     )
-    if file_system.file_system_type == "LUSTRE" and command:
+    if command is None and _is_scratch(file_system):
+        kept = "copy away or export to S3 what is still needed: it can have no backup"
+        risk = "What was not copied away is lost."
+    elif command is None:
+        kind, kept = EMPTY_ONTAP, "FSx lists no volume of it: look with ONTAP's own command line whether it is empty"
+        risk = "Without a volume there is nothing to back up: whatever it holds is lost."
+    elif kind == "ONTAP":
+        risk += " Backups hold volumes, not what its storage virtual machines were set to: shares, users, export policies."
+    elif kind == "LUSTRE":
         risk += " FSx takes no backup of a file system that is linked to S3: export it there instead."
+    what = "; ".join(f"{one.path or one.id}" for one in volumes[:5]) + (
+        f" and {len(volumes) - 5} more" if len(volumes) > 5 else ""
+    )
     return Advice(
-        action="back-up-and-delete",
+        action="back-up-and-delete" if command else "delete",
         summary=(
-            f"Ask the owner; {kept}; {STEPS.get(file_system.file_system_type, 'then delete it')}."
+            f"Ask the owner; {kept}; {STEPS.get(kind, 'then delete it')}."
             + (f" It holds {what}." if volumes else "")
         ),
         changes=fsx.monthly_units(file_system),

@@ -11,8 +11,9 @@ FSx bills the storage that is provisioned, not what lies on it. ONTAP's minimum 
 WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
-Space may be bought for what is still to come: what grew in the last two weeks is carried on for `growth_days`, and nothing is
-said where it would fill up; a load that is planned for next month does not show. SSD also brings 3 IOPS with each GiB: the
+Space may be bought for what is still to come: what grew in the last two weeks, and goes on growing in the last one, is carried
+on for `growth_days`, and nothing is said where it would fill up. One step that is most of the rise, data that was copied there
+once, is no growth; a load that is planned for next month does not show. SSD also brings 3 IOPS with each GiB: the
 smaller file system is priced with twice the IOPS that the disks needed at most. ONTAP counts what is left after deduplication
 and compression, and may serve SMB or iSCSI, which EFS and OpenZFS do not speak. The size of Lustre is its throughput, and
 Intelligent-Tiering provisions no storage: both are left alone.
@@ -29,6 +30,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
+from itertools import pairwise
 from math import ceil
 from statistics import correlation, linear_regression
 from typing import Final
@@ -60,6 +62,8 @@ HEADROOM: Final = 2
 MONTH_DAYS: Final = 30
 TREND: Final = 0.7
 """Correlation with time: half of what varies from day to day is growth."""
+WEEK: Final = 8
+"""Days, with seven changes between them."""
 LEAST_GIB: Final[Mapping[str, int]] = {"OPENZFS": 64, "ONTAP": 1_024, "WINDOWS": 32}
 """Of SSD, for ONTAP for each pair of file servers (Amazon FSx API Reference, "CreateFileSystem", StorageCapacity)."""
 LEAST_PAIR_MB_S: Final = 1_536
@@ -86,8 +90,9 @@ class OversizedLimits(Limits):
 
 def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Verdict:
     """Flag a file system that was never a fifth full, where something smaller would do."""
-    kind = file_system.file_system_type
-    if kind not in LEAST_GIB:
+    kind, window = file_system.file_system_type, max(limits.least_days, limits.window_days)
+    space = used_by_day(file_system, window)
+    if space is None:
         return Fine(f"the size of {NAMES.get(kind, kind)} is its throughput")
     if file_system.storage_type != "SSD":
         return Fine(f"it is on {file_system.storage_type}, not on SSD")
@@ -99,10 +104,6 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Ve
     if seen.age(file_system.created_at) < timedelta(days=limits.least_days + 1):
         return Fine(f"it is younger than {limits.least_days + 1} days")
 
-    window = max(limits.least_days, limits.window_days)
-    space = used_by_day(file_system, window)
-    if space is None:  # of no type that has a least size
-        return Fine("it does not publish its space")
     if lacking := seen.lacking([space]):
         return Ask(lacking)
     used = used_bytes(file_system, seen[space])
@@ -161,13 +162,8 @@ def _least_gib(file_system: FsxFileSystem) -> int:
     least = LEAST_GIB[file_system.file_system_type]
     if file_system.file_system_type == "ONTAP" and file_system.deployment_type == "SINGLE_AZ_2":
         return least * max(1, (file_system.throughput_mb_s or 0) // LEAST_PAIR_MB_S)
-    return max([least, *(server.least_gib for server in _servers(file_system))])
-
-
-def _servers(file_system: FsxFileSystem) -> list[fsx.FileServer]:
-    """The row of its throughput in AWS's table, where that is known."""
-    table = fsx.deployment(file_system)
-    return [one for one in table.file_servers if one.throughput_mb_s == file_system.throughput_mb_s] if table else []
+    server = fsx.file_server(file_system)
+    return max(least, server.least_gib) if server else least
 
 
 def _percent(file_system: FsxFileSystem, size_bytes: float) -> float:
@@ -190,11 +186,17 @@ def _settled(file_system: FsxFileSystem, used: Series, seen: Seen, limits: Overs
 
 
 def _pace(days: Sequence[float]) -> float:
-    """By how many bytes a day it grows; 0 where it rather comes and goes."""
-    numbers = range(len(days))
-    if min(days) == max(days) or correlation(numbers, days) < TREND:
+    """By how many bytes a day it grows, and still does; 0 where it rather comes and goes. One step does not count."""
+    step, at = max((after - before, at) for at, (before, after) in enumerate(pairwise(days), 1))
+    if step > (days[-1] - days[0]) / 2:
+        days = [used - step if i >= at else used for i, used in enumerate(days)]
+    if min(days) == max(days) or correlation(range(len(days)), days) < TREND:
         return 0.0
-    return linear_regression(numbers, days).slope
+    return max(0.0, min(_slope(days), _slope(days[-WEEK:])))
+
+
+def _slope(days: Sequence[float]) -> float:
+    return linear_regression(range(len(days)), days).slope
 
 
 def _needs(file_system: FsxFileSystem, window: int) -> dict[Metric, Need]:
@@ -239,7 +241,8 @@ def _smaller(file_system: FsxFileSystem, holds: _Holds, load: _Load, limits: Ove
     )
     if file_system.storage_gib - gib < max(limits.least_surplus_gib, LEAST_SHRINK * file_system.storage_gib):
         return None
-    least_iops = max([fsx.INCLUDED_IOPS_PER_GIB * gib, *(server.least_iops for server in _servers(file_system))])
+    server = fsx.file_server(file_system)
+    least_iops = max(fsx.INCLUDED_IOPS_PER_GIB * gib, server.least_iops if server else 0)
     return replace(file_system, storage_gib=gib, iops=max(iops, least_iops) if file_system.iops is not None else None)
 
 
@@ -280,6 +283,11 @@ def _flag(
         caveats.append("What its disks do is not known: a smaller one gets all the IOPS that this one has.")
     if file_system.file_system_type == "ONTAP":
         caveats.append("ONTAP counts what is left after deduplication and compression: elsewhere the same may take more.")
+    if file_system.file_system_type == "ONTAP" and smaller:
+        caveats.append(
+            "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY begin to move cold data to the capacity pool, which is"
+            " slower and billed by what it holds and by request: look at their policies, or leave more room."
+        )
     if holds.pooled:
         caveats.append("What lies in its capacity pool is billed as well; where everything moves, that is saved too.")
     if owner:
@@ -335,13 +343,16 @@ COPY: Final[Mapping[str, str]] = {
 
 
 def _shrink_command(file_system: FsxFileSystem, smaller: FsxFileSystem) -> str:
-    """The mode of the IOPS is named always: what was provisioned for the larger SSD would stay, and stay billed."""
+    """The mode of the IOPS is named where they are known: what was provisioned for the larger SSD would stay, and stay billed."""
+    command = (
+        f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
+        f" --storage-capacity {smaller.storage_gib}"
+    )
+    if smaller.iops is None:
+        return command
     included = smaller.iops == fsx.INCLUDED_IOPS_PER_GIB * smaller.storage_gib
     iops = "Mode=AUTOMATIC" if included else f"Mode=USER_PROVISIONED,Iops={smaller.iops}"
-    return (
-        f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
-        f" --storage-capacity {smaller.storage_gib} --ontap-configuration 'DiskIopsConfiguration={{{iops}}}'"
-    )
+    return f"{command} --ontap-configuration 'DiskIopsConfiguration={{{iops}}}'"
 
 
 def _elsewhere(file_system: FsxFileSystem, holds: _Holds, load: _Load, limits: OversizedLimits) -> tuple[Remedy, ...]:
@@ -485,6 +496,13 @@ DETECTOR = Detector(
             metrics={(USED, DAY_S): [(50 + 4.0 * day) * GIB for day in range(37)]},
             expect=Fine,
             says="grows by 4 GiB a day",
+        ),
+        Case(
+            title="data copied there once, six days ago",
+            resource=_ZFS,
+            metrics={(USED, DAY_S): [100.0 * GIB] * 30 + [300.0 * GIB] * 7},
+            expect=Flagged,
+            says="of which 300 GiB (15.0 %)",
         ),
         Case(title="64 GiB, the least there is", resource=replace(_ZFS, storage_gib=64), expect=Fine, says="64 GiB"),
         Case(

@@ -2,8 +2,9 @@
 
 ## What it finds
 A file system whose throughput capacity could be a smaller one: at the next sizes down, the busiest minute of the last 35 days
-would still be less than half of what the smaller file server carries, of its network, its processors and its disks alike. The
-*peak* counts, and of what a file server does in bursts nothing: where its burst credits fell below 90 % it lives on them.
+would still be less than half of what the smaller file server carries, of its network, its processors and its disks alike, each
+by its own column of AWS's table: ONTAP's next smaller file server may have less than half the network. The *peak* counts, and of
+what a file server does in bursts nothing: where its burst credits fell below 90 % it lives on them.
 
 ## Why it matters
 Throughput capacity is billed by the MB/s from the first one on, used or not, and in several Availability Zones it is the
@@ -13,7 +14,8 @@ content on FSx for OpenZFS", 2025-03: it did not).
 ## When it is wrong
 A smaller file server has less memory: what its cache held is then read from the disks, which these metrics cannot foretell. A
 quarterly load needs more than 35 days: lengthen `window_days`. Two weeks without a gap are enough to judge, with less
-confidence. File systems whose table of sizes is not built in (Windows, Lustre, ONTAP of the second generation) are not judged.
+confidence. File systems whose table of sizes is not built in (Windows, Lustre, ONTAP of the second generation) are not judged,
+nor is Intelligent-Tiering, which reads from what its file server caches.
 
 ## What to do
 Lower the throughput capacity in a quiet hour, watch the same metrics for a week, and raise it again the same way if need be.
@@ -21,14 +23,15 @@ Lower the throughput capacity in a quiet hour, watch the same metrics for a week
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Seen, limit
 from slackwater.model.metrics import Metric
 from slackwater.model.money import difference
+from slackwater.model.ownership import managed_by
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
@@ -37,10 +40,17 @@ from slackwater.parts.fsx_utilization import UtilizationLimits, Watched, peak, w
 from slackwater.performance import fsx
 
 NETWORK = Metric("AWS/FSx", "NetworkThroughputUtilization", "Maximum", "percent")
-SERVER: Final = tuple(
-    Metric("AWS/FSx", name, "Maximum", "percent")
-    for name in ("CPUUtilization", "FileServerDiskThroughputUtilization", "FileServerDiskIopsUtilization")
+DISK_IOPS = Metric("AWS/FSx", "FileServerDiskIopsUtilization", "Maximum", "percent")
+SERVER: Final = (
+    Metric("AWS/FSx", "CPUUtilization", "Maximum", "percent"),
+    Metric("AWS/FSx", "FileServerDiskThroughputUtilization", "Maximum", "percent"),
+    DISK_IOPS,
 )
+COLUMN: Final[Mapping[Metric, Callable[[fsx.FileServer], int]]] = {
+    NETWORK: lambda server: server.network_mb_s,
+    DISK_IOPS: lambda server: server.disk_iops,
+}
+"""What a metric is a percentage of; the throughput capacity where it is not here, which processors are taken to follow."""
 BALANCES: Final = tuple(
     Metric("AWS/FSx", name, "Minimum", "percent") for name in ("FileServerDiskThroughputBalance", "FileServerDiskIopsBalance")
 )
@@ -54,46 +64,60 @@ class SurplusThroughputLimits(UtilizationLimits):
 
 def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimits) -> Verdict:
     """Flag a file system that the busiest minute of the window would leave half idle on a smaller file server."""
-    present, table = file_system.throughput_mb_s, fsx.deployment(file_system)
+    table, server = fsx.deployment(file_system), fsx.file_server(file_system)
     if file_system.state != "AVAILABLE":
         return Fine(f"it is {file_system.state.lower()}")
-    if table is None or present is None:
+    if table is None:
         return Fine(f"AWS's table of sizes for {file_system.file_system_type} {file_system.deployment_type} is not built in")
+    if file_system.storage_type != "SSD":
+        return Fine(f"file servers of {file_system.storage_type} are not judged")
+    if server is None:
+        return Fine(f"its {file_system.throughput_mb_s} MB/s are not in AWS's table of sizes")
+    present = server.throughput_mb_s
     smaller = [one for one in table.file_servers if one.throughput_mb_s < present and not one.least_gib]
     if not smaller:
         return Fine("there is no smaller one")
-    next_down = smaller[-1].throughput_mb_s
+    next_down = smaller[-1]
 
     seen_network = watched(file_system, [NETWORK], seen, limits)
     if not isinstance(seen_network, Watched):
         return seen_network
     (network,) = seen_network.series
-    if peak(network) * present / next_down >= limits.busy_percent:
-        return Fine(f"its network was {peak(network):.0f} % busy: {next_down:,} MB/s would be too little")
+    if _on(next_down, server, NETWORK, peak(network)) >= limits.busy_percent:
+        return Fine(f"its network was {peak(network):.0f} % busy: {next_down.throughput_mb_s:,} MB/s would be too little")
     bursts = present < table.bursts_below_mb_s
     rest = watched(file_system, (*SERVER, *(BALANCES if bursts else ())), seen, limits)
     if not isinstance(rest, Watched):
         return rest
-    busiest, name = max((peak(series), metric.name) for series, metric in zip(rest.series[: len(SERVER)], SERVER, strict=True))
-    busiest, name = max((busiest, name), (peak(network), NETWORK.name))
+    peaks = {NETWORK: peak(network)}
+    peaks |= {metric: peak(series) for metric, series in zip(SERVER, rest.series[: len(SERVER)], strict=True)}
     lowest = min((min(series.present) for series in rest.series[len(SERVER) :]), default=100.0)
     if lowest < limits.balance_percent:
         return Fine(f"it lives on burst credits, which fell to {lowest:.0f} %")
-    fitting = [one for one in smaller if busiest * present / one.throughput_mb_s < limits.busy_percent]
+    loads = {one: _busiest(one, server, peaks) for one in smaller}
+    fitting = [one for one, load in loads.items() if load.percent < limits.busy_percent]
     if not fitting:
-        return Fine(f"{name} was {busiest:.0f} %: {next_down:,} MB/s would be too little")
-    least = fitting[0].throughput_mb_s
+        metric = loads[next_down].metric
+        return Fine(f"{metric.name} was {peaks[metric]:.0f} %: {next_down.throughput_mb_s:,} MB/s would be too little")
+    least, load = fitting[0].throughput_mb_s, loads[fitting[0]]
+    days = min(seen_network.days, rest.days)
     before = fsx.monthly_units(file_system)
     after = fsx.monthly_units(replace(file_system, throughput_mb_s=least))
+    caveats = [
+        "Less memory means more reads from the disks, which these metrics cannot foretell.",
+        "Two changes of throughput or IOPS lie 6 hours apart at least in several zones.",
+    ]
+    if owner := managed_by(file_system.tags):
+        caveats.append(f"It is managed by {owner}: change it there.")
     return Flagged(
         summary=(
-            f"{present:,} MB/s provisioned, and its busiest minute of {limits.window_days} days used {busiest:.0f} % of it:"
-            f" {least:,} MB/s would be {busiest * present / least:.0f} % busy at most"
+            f"{present:,} MB/s provisioned, and its busiest minute of {days} days used {max(peaks.values()):.0f} % of it:"
+            f" {least:,} MB/s would be {load.percent:.0f} % busy at most"
         ),
         confidence="high" if seen_network.whole and rest.whole else "medium",
         evidence=(
             Evidence(label="Throughput capacity", value=present, unit="MB/s"),
-            Evidence(label=f"Busiest minute ({name})", value=round(busiest, 1), unit="percent"),
+            Evidence(label=f"Busiest minute ({load.metric.name})", value=round(peaks[load.metric], 1), unit="percent"),
             Evidence(
                 label="Network, busiest minute by day", value=round(peak(network), 1), unit="percent", series=network, scale=100
             ),
@@ -102,7 +126,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
         advice=(
             Advice(
                 action="lower-throughput-capacity",
-                summary=f"Set {least:,} MB/s: {busiest * present / least:.0f} % busy at its busiest. Storage and IOPS stay.",
+                summary=f"Set {least:,} MB/s: {load.percent:.0f} % busy at its busiest. Storage and IOPS stay.",
                 changes=None if before is None or after is None else difference(before, after),
                 risk=(
                     "It fails over while it changes."
@@ -115,11 +139,26 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
             ),
         ),
         gist=(present, least),
-        caveats=(
-            "Less memory means more reads from the disks, which these metrics cannot foretell.",
-            "Two changes of throughput or IOPS lie 6 hours apart at least in several zones.",
-        ),
+        caveats=tuple(caveats),
     )
+
+
+class _Load(NamedTuple):
+    """What a file server would be busiest with, percent."""
+
+    percent: float
+    metric: Metric
+
+
+def _on(smaller: fsx.FileServer, server: fsx.FileServer, metric: Metric, percent: float) -> float:
+    """What `percent` of a file server is of a smaller one, by the metric's own column of the table."""
+    column = COLUMN.get(metric, lambda one: one.throughput_mb_s)
+    return percent * column(server) / column(smaller)
+
+
+def _busiest(smaller: fsx.FileServer, server: fsx.FileServer, peaks: Mapping[Metric, float]) -> _Load:
+    loads = (_Load(_on(smaller, server, metric, percent), metric) for metric, percent in peaks.items())
+    return max(loads, key=lambda load: load.percent)
 
 
 def _has_standby(file_system: FsxFileSystem) -> bool:
@@ -200,9 +239,29 @@ DETECTOR = Detector(
             resource=replace(_SHARE, created_at=CASE_NOW - timedelta(days=10)),
             metrics=_QUIET,
             expect=Fine,
-            says="younger than 14 days",
+            says="younger than 15 days",
         ),
-        Case(title="watched for three weeks", resource=_SHARE, metrics=_busy(6, days=22), expect=Flagged),
+        Case(
+            title="watched for three weeks",
+            resource=_SHARE,
+            metrics=_busy(6, days=22),
+            expect=Flagged,
+            says="busiest minute of 21 days",
+        ),
+        Case(
+            title="ONTAP, whose next smaller file server has less than half the network",
+            resource=replace(_SHARE, file_system_type="ONTAP", throughput_mb_s=1_024),
+            metrics=_busy(24),
+            expect=Fine,
+            says="network was 24 % busy: 512 MB/s would be too little",
+        ),
+        Case(
+            title="Intelligent-Tiering",
+            resource=replace(_SHARE, storage_type="INTELLIGENT_TIERING", storage_gib=0),
+            metrics=_QUIET,
+            expect=Fine,
+            says="INTELLIGENT_TIERING",
+        ),
         Case(
             title="a day on which nobody watched",
             resource=_SHARE,

@@ -3,8 +3,8 @@
 ## What it finds
 A volume with an NFS export that is `sync` (FSx's default: `async` is not among the options), into which its clients wrote at
 least 100 small writes a second (64 KiB or less on average) for half an hour or more of the last 14 days, while the disks
-were less than half busy, at a rate that stuck to a ceiling. Then it is not the disk that is slow: each write waits to be
-acknowledged by stable storage, and so many waits fit into a second.
+were less than half busy, at a rate that stuck to a ceiling, or to two of them when a writer came or went. Then it is not the
+disk that is slow: each write waits to be acknowledged by stable storage, and so many waits fit into a second.
 
 ## Why it matters
 IOPS and throughput bought for such a file system change nothing: 342 operations a second at 192 IOPS, 327 at 960; with
@@ -24,7 +24,8 @@ write can be lost when the file server fails. Not for databases, not for anythin
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
@@ -79,7 +80,7 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     if not seen[by_hour].present:
         return Unknown(f"DataWriteOperations has no point in {limits.window_days} days")
     one_point = limits.busy_writes_per_s * FIVE_MINUTES_S
-    if sum(hour for hour in seen[by_hour].present if hour >= one_point) < points_wanted * one_point:
+    if not _may_be_busy(seen[by_hour].present, one_point, points_wanted):
         return Fine("hardly anything is written")
 
     writes_need, written_need = (
@@ -99,16 +100,21 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
         if count >= one_point and size / count <= limits.small_write_kib * KIB  # NaN, a missing point, is neither
     ]
     if len(small) < points_wanted:
+        hidden = _hidden(seen[by_hour], writes, written)
+        if _may_be_busy(hidden, one_point, points_wanted):
+            return Unknown(f"of {sum(hidden):,.0f} writes no five minutes tell when they came, or how large they were")
         return Fine("it never wrote many small files for long")
-    seen_disk = [i for i in small if not isnan(busy[0].values[i])]
-    if len(seen_disk) < points_wanted:
-        return Unknown(f"DiskIopsUtilization has no point in {len(small) - len(seen_disk)} of {len(small)} busy five minutes")
-    at_rest = [i for i in seen_disk if not any(series.values[i] >= limits.disk_percent for series in busy)]
-    if len(at_rest) < points_wanted:
+    quiet = [i for i in small if not any(series.values[i] >= limits.disk_percent for series in busy)]
+    if len(quiet) < points_wanted:
         return Fine("its disks were busy: they are the limit, not the export")
-    waited = _at_a_ceiling(writes, at_rest, one_point, limits.ceiling_percent / 100)
-    if len(waited) < points_wanted:
+    held = _at_a_ceiling(writes, quiet, one_point, limits.ceiling_percent / 100)
+    if len(held) < points_wanted:
         return Fine("its writes rose and fell with the demand: nothing held them at a ceiling")
+    waited = [i for i in held if not any(isnan(series.values[i]) for series in busy)]
+    if len(waited) < points_wanted:
+        holes = {metric.name: sum(isnan(series.values[i]) for i in held) for metric, series in zip(BUSY, busy, strict=True)}
+        name = max(holes, key=lambda name: holes[name])
+        return Unknown(f"{name} has no point in {holes[name]} of {len(held)} busy five minutes")
     return _flag(volume, waiting, writes, written, busy, waited, seen)
 
 
@@ -116,12 +122,29 @@ def _dimensions(volume: FsxVolume) -> tuple[tuple[str, str], ...]:
     return ("FileSystemId", volume.file_system_id), ("VolumeId", volume.id)
 
 
-MOST: Final = 0.6
+def _may_be_busy(hours: Iterable[float], one_point: float, points: int) -> bool:
+    """Whether so many five-minute points can be among the writes of these hours."""
+    return sum(hour for hour in hours if hour >= one_point) >= points * one_point
+
+
+def _hidden(by_hour: Series, writes: Series, written: Series) -> list[float]:
+    """Of the writes of each hour, those that no five minutes show with their size."""
+    shown = defaultdict[float, float](float)
+    for i, (count, size) in enumerate(zip(writes.values, written.values, strict=True)):
+        if not isnan(count + size):
+            shown[(writes.start_s + i * FIVE_MINUTES_S) // HOUR_S] += count
+    hours = ((by_hour.start_s + i * HOUR_S, count) for i, count in enumerate(by_hour.values) if not isnan(count))
+    return [count - shown[start_s // HOUR_S] for start_s, count in hours if start_s >= writes.start_s]
+
+
+ONE_CEILING: Final = 0.6
 """Of the points of a run, so many lie at its ceiling; the others are its start, its end and noise."""
+TWO_CEILINGS: Final = 0.8
+"""So many lie at one of two: two prove less than one."""
 
 
 def _at_a_ceiling(writes: Series, at_rest: list[int], one_point: float, width: float) -> list[int]:
-    """Those of `at_rest` in runs whose rate mostly lies within `width` of the run's own ceiling.
+    """Those of `at_rest` at the ceilings of their runs.
 
     A run goes on while at least half as much is written as counts, so that a demand that rises and falls shows its slopes.
     """
@@ -130,14 +153,31 @@ def _at_a_ceiling(writes: Series, at_rest: list[int], one_point: float, width: f
     found: list[int] = []
     for _, grouped in groupby(enumerate(busy), key=lambda at: at[1] - at[0]):
         run = [i for _, i in grouped if not isnan(writes.values[i])]
-        if not run:
-            continue
-        rates = sorted(writes.values[i] for i in run)
-        ceiling = rates[round(0.9 * (len(rates) - 1))]
-        near = [i for i in run if abs(writes.values[i] / ceiling - 1) <= width]
-        if len(near) >= MOST * len(run):
-            found += [i for i in near if i in counted]
+        if run:
+            found += [i for i in _held(writes, run, width) if i in counted]
     return found
+
+
+def _held(writes: Series, run: list[int], width: float) -> list[int]:
+    """The points of a run within `width` of its ceiling, or of its two: a writer more or fewer moves it. None of a demand.
+
+    A demand that falls passes through what lies between; a second ceiling stands clear of the first.
+    """
+    high = _ceiling(writes, run)
+    near = [i for i in run if abs(writes.values[i] / high - 1) <= width]
+    if len(near) >= ONE_CEILING * len(run):
+        return near
+    rest = sorted(set(run) - set(near))
+    low = _ceiling(writes, rest)
+    near += [i for i in rest if abs(writes.values[i] / low - 1) <= width]
+    is_clear = low * (1 + width) < high * (1 - width)
+    return near if is_clear and len(near) >= TWO_CEILINGS * len(run) else []
+
+
+def _ceiling(writes: Series, points: list[int]) -> float:
+    """What a tenth of the points reach."""
+    rates = sorted(writes.values[i] for i in points)
+    return rates[round(0.9 * (len(rates) - 1))]
 
 
 def _flag(
@@ -268,15 +308,25 @@ def _writing(per_s: float, kib: float, disk_percent: float | None) -> Mapping[tu
     }
 
 
+def _two_writers_then_one() -> Mapping[tuple[Metric, int], Sequence[float | None]]:
+    """Two writers for half an hour, and one of them for 90 minutes more, every night."""
+    return _by_five_minutes(([600.0] * 6 + [300.0] * 18 + [1.0] * 264) * 14)
+
+
+def _by_five_minutes(per_s: Sequence[float]) -> Mapping[tuple[Metric, int], Sequence[float | None]]:
+    """So many writes of 4 KiB a second; the disks are at rest."""
+    ops = [rate * 300 for rate in per_s]
+    return {
+        (WRITES, HOUR_S): [sum(ops[i : i + 12]) for i in range(0, len(ops), 12)],
+        (WRITES, FIVE_MINUTES_S): ops,
+        (WRITTEN, FIVE_MINUTES_S): [n * 4 * KIB for n in ops],
+        **{(metric, FIVE_MINUTES_S): [8.0] * len(ops) for metric in BUSY},
+    }
+
+
 def _over_the_day() -> Mapping[tuple[Metric, int], Sequence[float | None]]:
     """From 100 to 400 writes a second and back, every day."""
-    day = [300 * (100 + 300 * (1 - abs(i - 144) / 144)) for i in range(288)] * 14
-    return {
-        (WRITES, HOUR_S): [sum(day[i : i + 12]) for i in range(0, len(day), 12)],
-        (WRITES, FIVE_MINUTES_S): day,
-        (WRITTEN, FIVE_MINUTES_S): [n * 4 * KIB for n in day],
-        **{(metric, FIVE_MINUTES_S): [8.0] * len(day) for metric in BUSY},
-    }
+    return _by_five_minutes([100 + 300 * (1 - abs(i - 144) / 144) for i in range(288)] * 14)
 
 
 DETECTOR = Detector(
@@ -303,6 +353,13 @@ DETECTOR = Detector(
             says="clients 10.0.0.0/16 made",
         ),
         Case(
+            title="two writers, and later one",
+            resource=_VOLUME,
+            metrics=_two_writers_then_one(),
+            expect=Flagged,
+            says="375 writes a second",
+        ),
+        Case(
             title="many writers, each at its own pace, over the day",
             resource=_VOLUME,
             metrics=_over_the_day(),
@@ -319,6 +376,20 @@ DETECTOR = Detector(
             metrics=_writing(342, 4, None),
             expect=Unknown,
             says="DiskIopsUtilization has no point",
+        ),
+        Case(
+            title="nobody knows what the file server's own disks did",
+            resource=_VOLUME,
+            metrics={**_writing(342, 4, 8), (BUSY[2], FIVE_MINUTES_S): []},
+            expect=Unknown,
+            says="FileServerDiskThroughputUtilization has no point",
+        ),
+        Case(
+            title="busy hours whose five minutes are missing",
+            resource=_VOLUME,
+            metrics={**_writing(342, 4, 8), (WRITES, FIVE_MINUTES_S): []},
+            expect=Unknown,
+            says="writes no five minutes tell",
         ),
         Case(title="no metrics", resource=_VOLUME, expect=Unknown, says="no point in 14 days"),
         Case(title="an ONTAP volume", resource=replace(_VOLUME, volume_type="ONTAP", nfs_export=()), expect=Fine, says="ONTAP"),

@@ -18,6 +18,10 @@ BOTH: Final = (
     " other's setting as it was, and would undo the other."
 )
 
+AFTERWARDS: Final = (
+    "The throughput needs some of its IOPS: fewer may do once it is lower. Look at ebs-surplus-iops again when it is done."
+)
+
 
 def modify_command(volume: Volume, volume_type: str, iops: int, mib_s: int | None = None) -> str:
     """Set type and IOPS, and the throughput where the type has one of its own (gp3)."""

@@ -4,15 +4,18 @@ On Nitro CloudWatch has the busiest minute of every day. Those of reads and of w
 apart: where that matters, the busiest minute of every five minutes looks closer. On Xen there are no maxima, and bytes have no
 point while there are none (Amazon EBS User Guide, "Amazon CloudWatch metrics for Amazon EBS"): five-minute sums stand in, and
 the operations, which always have a point, show that CloudWatch was watching.
+
+EBS counts an operation once for each 256 KiB of it, and CloudWatch may count it once: what is consumed is no less than the
+operations, and no less than the bytes in units of 256 KiB, and never more than both added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from itertools import batched
+from itertools import batched, chain, groupby
 from math import isnan
 from typing import Final
 
@@ -21,9 +24,15 @@ from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Confidence, Evidence, Fine, Unknown
+from slackwater.parts.whole_days import hole_words
 
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
+
+SECONDS: Final = (
+    "A minute's mean hides seconds: bursts between the new setting and the old are not seen, for CloudWatch's exceeded checks"
+    " compare with the old."
+)
 
 LOST, LATE = 1 / 200, 3
 """The share of five-minute points that CloudWatch loses, and how many it has not yet, while it is watching all the same."""
@@ -36,7 +45,7 @@ class PeakLimits(Limits):
         35, unit="days", ge=7, le=60, why="longer than a month, for a monthly job; five-minute points are kept 63 days"
     )
     least_days: int = limit(
-        14, unit="days", ge=7, le=60, why="two weekly rhythms; days that are missing before them lower the confidence"
+        14, unit="days", ge=7, le=60, why="two weekly rhythms; with fewer than the window the confidence is medium"
     )
     headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="kept above the busiest minute")
 
@@ -62,10 +71,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a volume does in a second: its unit, and what adds up to it."""
+    """What a volume does in a second: its unit, and the ways to count it, each of which adds reads and writes.
+
+    No way counts too many; all of them added are never too few.
+    """
 
     unit: str
-    parts: tuple[Part, ...]
+    ways: tuple[tuple[Part, Part], ...]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Reads and writes of all ways."""
+        return tuple(chain.from_iterable(self.ways))
 
 
 READ_BYTES: Final = Part("VolumeReadBytes", "bytes", MIB)
@@ -73,10 +90,12 @@ WRITTEN_BYTES: Final = Part("VolumeWriteBytes", "bytes", MIB)
 READS: Final = Part("VolumeReadOps", "operations", 1)
 WRITES: Final = Part("VolumeWriteOps", "operations", 1)
 
-BYTES: Final = Measure("MiB/s", (READ_BYTES, WRITTEN_BYTES))
-OPERATIONS: Final = Measure("IOPS", (READS, WRITES))
-CONSUMED: Final = Measure("IOPS", (READS, WRITES, *(replace(part, per=256 * KIB) for part in (READ_BYTES, WRITTEN_BYTES))))
-"""Operations as EBS counts them, a large one once for each 256 KiB of it: operations and 256 KiB units are never too few."""
+BYTES: Final = Measure("MiB/s", ((READ_BYTES, WRITTEN_BYTES),))
+OPERATIONS: Final = Measure("IOPS", ((READS, WRITES),))
+CONSUMED: Final = Measure(
+    "IOPS", ((READS, WRITES), (replace(READ_BYTES, per=256 * KIB), replace(WRITTEN_BYTES, per=256 * KIB)))
+)
+"""Operations as EBS counts them, a large one once for each 256 KiB of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,40 +133,70 @@ class Look:
 
     @property
     def least(self) -> float:
-        """What its busiest minute had at least: that of reads alone, or of writes; looked at closer, of both together."""
-        if self.xen:
+        """What its busiest minute had at least."""
+        return max(self._surely.present, default=0)
+
+    @property
+    def counted(self) -> float:
+        """What its busiest minute had at most, counted the one way or the other and not both; what is consumed may be more."""
+        if len(self.measure.ways) == 1:
             return self.most
-        if self.closer:
-            return max(self._added(self._by_five_minutes).present, default=0)
-        return max(self._rate(point, part, MINUTE_S) for part, series in self._by_day for point in (*series.present, 0.0))
+        return max(max(self._together(way).present, default=0) for way in self.measure.ways)
 
     @property
     def most(self) -> float:
         """What its busiest minute had at most; on Xen the mean of its busiest five minutes."""
         return max(self.together.present, default=0)
 
+    def days_at(self, rate: float) -> int:
+        """On how many days its busiest minute surely had as much."""
+        return sum(value >= rate for value in _daily(self._surely).present)
+
     @cached_property
     def together(self) -> Series:
         """All parts added, a second; one without a point counts as nothing, all without one as missing."""
+        return self._together(self.measure.parts)
+
+    @cached_property
+    def _surely(self) -> Series:
+        """What it had at least, a second: by the day that of reads alone, or of writes; closer, or on Xen, of both together.
+
+        The maximum of a Multi-Attach volume may be that of all its instances.
+        """
+        if self.xen and len(self.measure.ways) == 1:
+            return self.together
+        if self.xen or self.closer:
+            return _greatest([self._added([(part, self._by_five_minutes(part)) for part in way]) for way in self.measure.ways])
+        return _greatest([self._added([(part, self._by_day(part))]) for part in self.measure.parts])
+
+    def _together(self, parts: Sequence[Part]) -> Series:
+        """These parts added, never too few: the maximum of a Multi-Attach volume may be that of one instance."""
+        instances = len(self.volume.attachments) if self.volume.multi_attach else 1
         if self.xen:
-            return self._added([(part, self.seen[self._need(part.total, FIVE_MINUTES_S)]) for part in self.measure.parts])
+            return self._added([(part, self._by_five_minutes(part)) for part in parts])
         if not self.closer:
-            return self._added(self._by_day)
-        closer = zip(self._by_five_minutes, self._by_day, strict=True)
-        return self._added([(part, _bounded(series, day)) for (part, series), (_, day) in closer])
+            return self._added([(part, self._by_day(part)) for part in parts], instances)
+        return self._added([(part, _bounded(self._by_five_minutes(part), self._by_day(part))) for part in parts], instances)
 
     @property
     def lost(self) -> Unknown:
-        """That points are missing which would tell between `least` and `most`."""
-        missing = max(series.missing for _, series in self._by_five_minutes)
+        """Why nobody can tell between `least` and `counted`, looked at closer."""
+        if self.volume.multi_attach:
+            return Unknown(f"{self._names} may be those of one of its instances, and all may have needed more")
+        missing = max(self._by_five_minutes(part).missing for part in self.measure.parts)
         return Unknown(f"{self._names} lacks {missing:,} five-minute points, and may have needed more in one of them")
 
     @property
     def days(self) -> int:
-        """How many whole days CloudWatch watched."""
+        """How many whole days CloudWatch watched; on Xen about as many."""
         if self.xen:
-            return int((self.seen.now - max(self._attached_at, self._start)) / timedelta(days=1))
-        return min(len(self.seen.finished(series, self._attached_at).present) for _, series in self._by_day)
+            points = min(len(self._watched(self._by_five_minutes(part)).present) for part in (READS, WRITES))
+            return round(points * FIVE_MINUTES_S / DAY_S)
+        return min(len(self._watched(self._by_day(part)).present) for part in self.measure.parts)
+
+    def hole(self, by_day: Series) -> str | None:
+        """Where a metric by the day has a hole that may hide what matters; words for it."""
+        return hole_words(self._watched(by_day), self._demanded, self._started_at)
 
     def confidence(self, *, checked: bool) -> Confidence:
         """Low on Xen, and high where nothing is missing; `checked` is whether the exceeded checks were there too."""
@@ -162,8 +211,8 @@ class Look:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What the measure cannot see."""
-        return ("Five-minute means hide shorter peaks.",) if self.xen else ()
+        """What the measure cannot see, where a setting is lowered by it."""
+        return ("Five-minute means hide shorter peaks.",) if self.xen else (SECONDS,)
 
     def evidence(self, scale: float) -> Evidence:
         """The busiest of every day, against what `scale` is."""
@@ -175,17 +224,25 @@ class Look:
             scale=scale,
         )
 
-    @property
-    def _by_day(self) -> list[tuple[Part, Series]]:
-        return [(part, self.seen[self._need(part.peak, DAY_S)]) for part in self.measure.parts]
+    def _by_day(self, part: Part) -> Series:
+        return self.seen[self._need(part.peak, DAY_S)]
 
-    @property
-    def _by_five_minutes(self) -> list[tuple[Part, Series]]:
-        return [(part, self.seen[self._need(part.peak, FIVE_MINUTES_S)]) for part in self.measure.parts]
+    def _by_five_minutes(self, part: Part) -> Series:
+        return self.seen[self._need(part.total if self.xen else part.peak, FIVE_MINUTES_S)]
+
+    def _watched(self, series: Series) -> Series:
+        return self.seen.finished(series, self._attached_at)
 
     @property
     def _attached_at(self) -> datetime:
         return max([self.volume.created_at, *(one.attached_at for one in self.volume.attachments if one.attached_at)])
+
+    @property
+    def _started_at(self) -> datetime:
+        """Since when one of its instances runs with it: what is missing before that was a stop."""
+        found = [(one, self.seen.fleet.get(Instance, one.instance_id)) for one in self.volume.attachments]
+        since = [max(on.launched_at, one.attached_at or on.launched_at) for one, on in found if on and on.state == "running"]
+        return max(self.volume.created_at, min(since, default=self._attached_at))
 
     @property
     def _start(self) -> datetime:
@@ -197,21 +254,28 @@ class Look:
 
     @property
     def _doubt(self) -> Unknown | None:
-        days = [self.seen.finished(series, self._attached_at) for _, series in self._by_day]
-        had = min(len(one.since(one.end_s - self._demanded * DAY_S).present) for one in days)
-        return None if had >= self._demanded else Unknown(f"{self._names} has {had} of {self._demanded} days")
+        for part in self.measure.parts:
+            by_day = self._by_day(part)
+            if len(self._watched(by_day)) < self._demanded:
+                return Unknown(f"it was attached less than {self._demanded} whole days ago")
+            if words := self.hole(by_day):
+                return Unknown(f"{part.name} {words}")
+        return None
 
     @property
     def _doubt_on_xen(self) -> Unknown | None:
-        since = self.seen.now - timedelta(days=self._demanded)
-        if self._attached_at > since:
+        least = self.seen.now - timedelta(days=self._demanded)
+        if self._attached_at > least:
             return Unknown(f"it was attached less than {self._demanded} days ago")
-        reads, writes = (self._newest(part, since) for part in (READS, WRITES))
+        operations = {part.name: self._by_five_minutes(part) for part in (READS, WRITES)}
+        first = max(_first_at(series) or least for series in operations.values())
+        since = min(least, max(self._start, self._started_at, first)).timestamp()
+        reads, writes = (series.since(since) for series in operations.values())
         lost = max(reads.missing, writes.missing)
         for part in self.measure.parts:
-            operations = reads if part.name == READ_BYTES.name else writes
-            moved = self._newest(part, since)
-            lost = max(lost, sum(isnan(m) and o > 0 for m, o in zip(moved.values, operations.values, strict=True)))
+            watched = reads if part.name in {READS.name, READ_BYTES.name} else writes
+            moved = self._by_five_minutes(part).since(since)
+            lost = max(lost, sum(isnan(m) and o > 0 for m, o in zip(moved.values, watched.values, strict=True)))
         if lost <= LOST * len(reads) + LATE:
             return None
         return Unknown(f"{self._names} lacks {lost:,} of {len(reads):,} five-minute points")
@@ -220,22 +284,11 @@ class Look:
     def _names(self) -> str:
         return " or ".join(dict.fromkeys(need.metric.name for need in self.needs))
 
-    def _newest(self, part: Part, since: datetime) -> Series:
-        return self.seen[self._need(part.total, FIVE_MINUTES_S)].since(since.timestamp())
-
-    def _rate(self, value: float, part: Part, per_s: int) -> float:
-        return value * self._each / per_s / part.per
-
-    @property
-    def _each(self) -> int:
-        """The maximum of a Multi-Attach volume may be that of one instance."""
-        return len(self.volume.attachments) if self.volume.multi_attach else 1
-
-    def _added(self, parts: list[tuple[Part, Series]]) -> Series:
+    def _added(self, parts: list[tuple[Part, Series]], times: int = 1) -> Series:
+        """A second's sum of parts, so many times."""
         per_s = FIVE_MINUTES_S if self.xen else MINUTE_S
         first = parts[0][1]
-        each = self._each
-        columns = ([value * each / per_s / part.per for value in series.values] for part, series in parts)
+        columns = ([value * times / per_s / part.per for value in series.values] for part, series in parts)
         return Series.of(first.start_s, first.period_s, map(_total, zip(*columns, strict=True)))
 
 
@@ -296,13 +349,31 @@ def _total(row: tuple[float, ...]) -> float | None:
     return sum(there) if there else None
 
 
+def _greatest(all_: list[Series]) -> Series:
+    """The greatest of what is there, point by point."""
+    first = all_[0]
+    rows = ([value for value in row if not isnan(value)] for row in zip(*(one.values for one in all_), strict=True))
+    return Series.of(first.start_s, first.period_s, [max(row, default=None) for row in rows])
+
+
 def _bounded(five_minutes: Series, by_day: Series) -> Series:
-    """Five-minute peaks; where more points are missing than usual, the peak of their day stands in, which is never too low."""
-    if five_minutes.missing <= LOST * len(five_minutes) + LATE:
-        return five_minutes
+    """Five-minute peaks; where points are missing the peak of their day stands in, which is never too low.
+
+    Those that are scattered or late are left out, unless they are many.
+    """
     days = [(five_minutes.start_s + i * FIVE_MINUTES_S - by_day.start_s) // DAY_S for i in range(len(five_minutes))]
-    filled = (by_day.values[d] if isnan(v) else v for v, d in zip(five_minutes.values, days, strict=True))
-    return Series.of(five_minutes.start_s, FIVE_MINUTES_S, filled)
+    peaks = [by_day.values[day] for day in days]
+    lost = [isnan(value) and not isnan(peak) for value, peak in zip(five_minutes.values, peaks, strict=True)]
+    many = sum(lost) > LOST * len(lost) + LATE
+    runs = ((missing, len([*run])) for missing, run in groupby(lost))
+    stands_in = chain.from_iterable([missing and (many or length > LATE)] * length for missing, length in runs)
+    values = (peak if fill else value for value, peak, fill in zip(five_minutes.values, peaks, stands_in, strict=True))
+    return Series.of(five_minutes.start_s, FIVE_MINUTES_S, values)
+
+
+def _first_at(series: Series) -> datetime | None:
+    """When the first point that is there began."""
+    return next((at for at, value in series.points() if value is not None), None)
 
 
 def _daily(series: Series) -> Series:

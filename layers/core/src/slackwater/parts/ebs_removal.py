@@ -7,13 +7,22 @@ snapshot is complete; what has to be detached first is a person's work. A snapsh
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
+from shlex import quote
+from typing import Final
 
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change
 from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Volume
 from slackwater.model.verdicts import Advice
 from slackwater.performance import ebs
+
+MOST_WAITS: Final = 144
+"""`aws ec2 wait snapshot-completed` gives up after 10 minutes (40 looks, 15 seconds apart): a day of such waits.
+
+The first snapshot of a large volume takes hours. A wait for one that failed ends at once, and so do all of them.
+"""
 
 
 def billed_words(volume: Volume) -> str:
@@ -29,8 +38,15 @@ def stored_whole(volume: Volume) -> Change:
 
 
 def snapshot_command(volume: Volume) -> str:
-    """Take a snapshot, and nothing else."""
-    return f"aws ec2 create-snapshot --region {volume.target.region} --volume-id {volume.id}"
+    """Take a snapshot that says what it was made of, and nothing else."""
+    rates = ((volume.iops, "IOPS"), (volume.throughput_mib_s, "MiB/s"))
+    speed = "".join(f"{rate} {unit}, " for rate, unit in rates if rate)
+    description = f"{volume.id}: {volume.volume_type}, {volume.size_gib} GiB, {speed}{volume.availability_zone}"
+    name = {"ResourceType": "snapshot", "Tags": [{"Key": "Name", "Value": volume.name}]}  # in JSON a comma is no separator
+    return (
+        f"aws ec2 create-snapshot --region {volume.target.region} --volume-id {volume.id}"
+        f" --description {quote(description)} --tag-specifications {quote(json.dumps([name]))}"
+    )
 
 
 def snapshot_and_delete(volume: Volume, steps: str, *, may_delete: bool) -> Advice:
@@ -38,12 +54,14 @@ def snapshot_and_delete(volume: Volume, steps: str, *, may_delete: bool) -> Advi
     region = f"--region {volume.target.region}"
     whole = (
         f"id=$({snapshot_command(volume)} --query SnapshotId --output text)"
-        f' && aws ec2 wait snapshot-completed {region} --snapshot-ids "$id"'
+        f" && for n in $(seq {MOST_WAITS})"
+        f'; do aws ec2 wait snapshot-completed {region} --snapshot-ids "$id" && break; done'
         f" && aws ec2 delete-volume {region} --volume-id {volume.id}"
     )
+    waits = " The command waits for up to a day, and deletes nothing before the snapshot is completed."
     return Advice(
         action="snapshot-and-delete",
-        summary=steps,
+        summary=steps + waits if may_delete else steps,
         changes=ebs.monthly_units(volume),
         risk="As long as it is kept the snapshot is billed for the blocks in use; a volume made from it has a new id.",
         reversible=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from math import isnan
 from typing import NamedTuple
 
@@ -24,3 +25,19 @@ def gaps(days: Series, demanded: int) -> Gaps:
     begins = missing.index(False) if False in missing else len(missing)
     before = min(begins, max(0, len(missing) - demanded))
     return Gaps(sum(missing[before:]), before)
+
+
+def hole_words(days: Series, demanded: int, began: datetime) -> str | None:
+    """Where finished days have a hole: among the newest `demanded`, or since `began` and the first point after; None without.
+
+    What happened before `began` (it was attached, its instance was started) explains its own missing days.
+    """
+    newest = days.values[-demanded:]
+    if holes := demanded - len(newest) + sum(map(isnan, newest)):
+        return f"has no point on {holes} of the last {demanded} days"
+    known = days.since(began.timestamp())
+    holes, before = gaps(known, 0)
+    if not holes:
+        return None
+    first = known.start + before * timedelta(seconds=known.period_s)
+    return f"has no point on {holes} of the {len(known) - before} days since {first:%Y-%m-%d}"

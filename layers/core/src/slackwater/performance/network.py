@@ -25,6 +25,8 @@ BURST_MINUTES: Final = (5, 60)
 
 BURST_RATIO: Final = 1.30
 """A rate this far above the baseline can only be burst; measurement noise is not 30 %."""
+BRIDGED_POINTS: Final = 2
+"""So many points that are lost, or dip, do not end a time above the baseline."""
 PLATEAU_RATIOS: Final = (0.90, 1.05)
 """A pinned rate is the baseline less protocol overhead; above 1.05 credits are still being spent."""
 
@@ -103,13 +105,19 @@ def _drift(rates: Sequence[float]) -> float:
 
 
 def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[range]:
-    """Runs of at least `min_points` points whose rate can only come from credits, as indexes into bytes by period.
+    """Runs with at least `min_points` points whose rate can only come from credits, as indexes into bytes by period.
 
-    A missing point ends a run.
+    One or two points that are missing, or dip, do not end a run; they do not count either.
     """
     rates = [value / sums.period_s for value in sums.values]
     above = PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps)
-    return [range(first, end) for first, end in _runs(rates, above, inf) if end - first >= min_points]
+    bridged: list[range] = []
+    for first, end in _runs(rates, above, inf):
+        if bridged and first - bridged[-1].stop <= BRIDGED_POINTS:
+            bridged[-1] = range(bridged[-1].start, end)
+        else:
+            bridged.append(range(first, end))
+    return [run for run in bridged if sum(rates[i] >= above for i in run) >= min_points]
 
 
 def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) -> float:

@@ -1,7 +1,7 @@
 """Volumes that are nearly empty, and those that are so only now and then.
 
 Left out, because even the truth is in doubt: file systems that are between a third and a half full at most, and those that will
-be within half a year to two years.
+be within half a year to two years. Copies of the last nine days too: whether more is to come, nobody knows.
 """
 
 from __future__ import annotations
@@ -100,6 +100,14 @@ def _slow(random: Random, build: Builder, name: str) -> Volume:
     return _volume(random, build, name, _disk(random, build, grown))
 
 
+def _one_copy(random: Random, build: Builder, name: str) -> Volume:
+    """Somebody copied something to it, once, more than a week ago."""
+    before, after = random.uniform(1, 15), random.uniform(16, 32)
+    copied = MINUTES - int(random.uniform(10, 30) * DAY_MINUTES)
+    values = np.where(np.arange(MINUTES) < copied, before, after) * (1 + 0.01 * (wobble(random) - 1))
+    return _volume(random, build, name, _disk(random, build, values))
+
+
 def _restarted(random: Random, build: Builder, name: str) -> Volume:
     """Its instance was stopped for minutes to hours, to be resized."""
     host = _host(random, build, f"{name}-host")
@@ -162,6 +170,32 @@ def _which_one(random: Random, build: Builder, name: str) -> Volume:
     return _volume(random, build, name, _disk(random, build, _level(random, _little(random)), ""), host)
 
 
+def _unnamed(random: Random, build: Builder, disk: Disk | None, name: str) -> Volume:
+    """The agent names no volume, and tells of a nearly empty /home, which is on the disk that the instance starts from."""
+    host = _host(random, build, f"{name}-host")
+    root = build.volumes.pop()
+    home = Disk(path="/home", device="nvme0n1p3", used=Flow(published(random, build, _level(random, _little(random)))))
+    build.volumes.append(replace(root, disk=replace(home, volume_key="")))
+    return _volume(random, build, name, disk, host)
+
+
+def _pool(random: Random, build: Builder, name: str) -> Volume:
+    """It is a pool's, and well filled."""
+    filled = _disk(random, build, _level(random, random.uniform(50, 95)), "")
+    return _unnamed(random, build, replace(filled, path="/tank", device="tank", fstype="zfs"), name)
+
+
+def _on_lvm(random: Random, build: Builder, name: str) -> Volume:
+    """It is one of a volume group's, and well filled."""
+    filled = _disk(random, build, _level(random, random.uniform(50, 95)), "")
+    return _unnamed(random, build, replace(filled, device="mapper/data-all"), name)
+
+
+def _raw(random: Random, build: Builder, name: str) -> Volume:
+    """A database keeps its pages on it without a file system."""
+    return _unnamed(random, build, None, name)
+
+
 def _root(random: Random, build: Builder, name: str) -> Volume:
     """The agent names it, and it is nearly empty."""
     _host(random, build, name)
@@ -203,6 +237,7 @@ SCENARIOS = (
     Scenario(name="only-one", story="The only data volume; the agent names none.", plant=each(_only_one), trouble=True),
     Scenario(name="temporary", story="Files come and go; a third full at most.", plant=each(_temporary), trouble=True),
     Scenario(name="slow-growth", story="It takes years to fill.", plant=each(_slow), trouble=True),
+    Scenario(name="one-copy", story="One copy weeks ago, and no more.", plant=each(_one_copy), trouble=True),
     Scenario(name="restarted", story="Its instance was stopped and started.", plant=each(_restarted), trouble=True),
     Scenario(name="since-weeks", story="Attached weeks ago.", plant=each(_since_weeks), trouble=True),
     Scenario(name="full", story="More than half full.", plant=each(_full)),
@@ -213,6 +248,9 @@ SCENARIOS = (
     Scenario(name="filling", story="Full within five months.", plant=each(_filling)),
     Scenario(name="unseen", story="No agent looks into it.", plant=each(_unseen)),
     Scenario(name="which-one", story="Two data volumes; the agent names none.", plant=each(_which_one)),
+    Scenario(name="pool", story="In a zfs pool, well filled; the agent names none.", plant=each(_pool)),
+    Scenario(name="lvm", story="In a volume group, well filled; the agent names none.", plant=each(_on_lvm)),
+    Scenario(name="raw", story="Without a file system; the agent tells of the root disk.", plant=each(_raw)),
     Scenario(name="root", story="A root volume, nearly empty.", plant=each(_root)),
     Scenario(name="new", story="Attached within two weeks.", plant=each(_new)),
     Scenario(name="small", story="As small as a volume gets.", plant=each(_small)),

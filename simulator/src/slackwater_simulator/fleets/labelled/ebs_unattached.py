@@ -2,6 +2,8 @@
 
 Left out, because even the truth is in doubt: volumes loose for 5 to 10 days, rhythms of more than a month, and rhythms of which
 one or two turns are overdue. A volume that somebody attaches in a rhythm is in use, though no instance has it at the moment.
+Left out too: volumes whose instance was stopped a week or longer before it was terminated, within the last week. Nothing that
+an account publishes tells them from volumes that have been loose since the stop.
 """
 
 from __future__ import annotations
@@ -61,12 +63,12 @@ def _detached(random: Random, build: Builder, name: str, days: float, **more: ob
     return volume
 
 
-def _terminated(random: Random, build: Builder, name: str, days: float) -> Volume:
-    """DeleteOnTermination was off; no event names the volume."""
+def _terminated(random: Random, build: Builder, name: str, days: float, stopped_days: float = 0) -> Volume:
+    """DeleteOnTermination was off; no event names the volume. Its instance may have been stopped for days before."""
     left = build.ago(days)
     if days < _TRAIL_DAYS:
         build.terminated(_gone(build, name), left)
-    return _was_on(random, build, name, [_once(random, left)])
+    return _was_on(random, build, name, [_once(random, int(left - stopped_days * DAY))])
 
 
 def _by_hand(random: Random, build: Builder, name: str) -> Volume:
@@ -74,7 +76,7 @@ def _by_hand(random: Random, build: Builder, name: str) -> Volume:
 
 
 def _with_its_instance(random: Random, build: Builder, name: str) -> Volume:
-    return _terminated(random, build, name, random.uniform(10, 89))
+    return _terminated(random, build, name, random.uniform(10, 89), spread(random, 0.1, 60) if chance(random, 0.4) else 0)
 
 
 def _long_ago(random: Random, build: Builder, name: str) -> Volume:
@@ -91,10 +93,11 @@ def _never(random: Random, build: Builder, name: str) -> Volume:
 
 
 def _moved_and_lost(random: Random, build: Builder, name: str) -> Volume:
-    """Detached from one instance, attached to another, which was terminated."""
+    """Detached from one instance, attached to another, which was terminated, some days after it was stopped perhaps."""
     left = build.ago(random.uniform(10, 70))
     moved = int(left - random.uniform(0.5, 15) * DAY)
-    volume = _was_on(random, build, name, [_once(random, moved), (moved + HOUR, left)])
+    stopped = int(left - random.uniform(0, 0.9) * (left - moved - HOUR)) if chance(random, 0.4) else left
+    volume = _was_on(random, build, name, [_once(random, moved), (moved + HOUR, stopped)])
     build.detached(volume.id, _gone(build, name), moved)
     build.attached(volume.id, _gone(build, f"{name}-2"), moved + HOUR)
     build.terminated(_gone(build, f"{name}-2"), left)
@@ -110,7 +113,8 @@ def _fresh(random: Random, build: Builder, name: str) -> Volume:
 
 
 def _fresh_with_its_instance(random: Random, build: Builder, name: str) -> Volume:
-    return _terminated(random, build, name, random.uniform(0.02, 5))
+    days = random.uniform(0.02, 5)
+    return _terminated(random, build, name, days, random.uniform(0, 5 - days) if chance(random, 0.4) else 0)
 
 
 def _new(random: Random, build: Builder, name: str) -> Volume:

@@ -77,6 +77,11 @@ def _long_ago(random: Random, build: Builder, name: str) -> ElasticFileSystem:
 
 
 def _half_deleted(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+    return _killed_after(random, build, name, spread(random, 7, 5 * 24), mount_targets=())
+
+
+def _orphaned(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+    """So long ago that efs-orphaned speaks alone."""
     return _killed_after(random, build, name, random.uniform(9, 30) * 24, mount_targets=())
 
 
@@ -212,9 +217,14 @@ SCENARIOS = (
     Scenario(name="backed-up", story="AWS Backup reads it, and nobody else.", plant=each(_backed_up), trouble=True),
     Scenario(
         name="mount-target-gone",
-        story="Its job deleted the mount target, and no more.",
+        story="Its job deleted the mount target within days, and no more.",
         plant=each(_half_deleted),
         trouble=True,
+    ),
+    Scenario(
+        name="mount-target-long-gone",
+        story="Its job deleted the mount target weeks ago, and no more.",
+        plant=each(_orphaned),
         also=("efs-orphaned",),
     ),
     Scenario(name="at-work", story="Its job works.", plant=each(_at_work)),

@@ -102,9 +102,18 @@ def _gappy_zeros(random: Random, build: Builder, name: str) -> ElasticFileSystem
 
 
 def _backed_up(random: Random, build: Builder, name: str) -> ElasticFileSystem:
-    """AWS Backup walks the tree every night; it is no client. Files are of 1 to 64 MiB, a stat is 4 KiB of metadata."""
-    stored, minutes = int(spread(random, 1, 1_000) * GIB), random.uniform(10, 120)
-    walk = 4 * KIB * stored / (spread(random, 1, 64) * MIB) / (minutes * MINUTE)
+    return _walked(random, build, name, spread(random, 1, 1_000), file_bytes=spread(random, 1, 64) * MIB)
+
+
+def _small_files(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+    """In five weeks the walks add up to more than is stored."""
+    return _walked(random, build, name, spread(random, 4, 60), file_bytes=spread(random, 32, 128) * KIB)
+
+
+def _walked(random: Random, build: Builder, name: str, stored_gib: float, *, file_bytes: float) -> ElasticFileSystem:
+    """AWS Backup walks the tree every night; it is no client. A stat is 4 KiB of metadata."""
+    stored, minutes = int(stored_gib * GIB), random.uniform(10, 120)
+    walk = 4 * KIB * stored / file_bytes / (minutes * MINUTE)
     shape = published(random, build, runs(build, daily(random, build), minutes))
     nobody = Flow(build.shapes.signal(np.zeros(MINUTES)))
     activity = Activity(shape=shape, read=walk / 4, metadata=walk)
@@ -189,6 +198,14 @@ def _half_dark(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     return _made(random, build, name, voice="dark", telemetry={"StorageBytes": stored, "MeteredIOBytes": zeros})
 
 
+def _by_whom(random: Random, build: Builder, name: str) -> ElasticFileSystem:
+    """Read every night, and nobody knows by whom: CloudWatch has no connections of it, not even zeros."""
+    stored = given(published(random, build, np.ones(MINUTES)), scale=spread(random, 1, 500) * GIB)
+    read = published(random, build, runs(build, daily(random, build), random.uniform(5, 60)))
+    moved: dict[str, Track] = {metric: given(read, scale=100 * MIB) for metric in ("DataReadIOBytes", "MeteredIOBytes")}
+    return _made(random, build, name, voice="dark", telemetry={"StorageBytes": stored, **moved})
+
+
 def _kept(random: Random, build: Builder, name: str) -> ElasticFileSystem:
     return _made(random, build, name, tags={"keep": "true"})
 
@@ -200,6 +217,9 @@ SCENARIOS = (
     Scenario(name="gappy-zeros", story="Zeros, with missing and late points.", plant=each(_gappy_zeros), trouble=True),
     Scenario(
         name="backup-only", story="AWS Backup walks it every night, and nobody else.", plant=each(_backed_up), trouble=True
+    ),
+    Scenario(
+        name="small-files", story="AWS Backup walks its many small files every night.", plant=each(_small_files), trouble=True
     ),
     Scenario(name="monthly-by-date", story="Used for minutes on one day of the month.", plant=each(_calendar)),
     Scenario(name="monthly-by-weekday", story="Used on the first Monday, say, of the month.", plant=each(_weekday)),
@@ -214,4 +234,5 @@ SCENARIOS = (
     Scenario(name="kept", story="Idle, and its owner says so: tagged keep.", plant=each(_kept)),
     Scenario(name="dark", story="No metric at all.", plant=each(_dark), full=False),
     Scenario(name="half-dark", story="Days without any metric.", plant=each(_half_dark), full=False),
+    Scenario(name="by-whom", story="Read every night, and no connections published.", plant=each(_by_whom), full=False),
 )
