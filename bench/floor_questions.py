@@ -390,14 +390,13 @@ _MONTH = (
 
 
 def efs_idle(truth: Truth, region: str, asked: Asked) -> None:
-    """One metric by the day for each candidate; four more where a backup could explain the bytes."""
+    """Connections by the day for each candidate; four more where nobody was connected."""
     for system in _here(truth.fleet.efs, region):
         if system.replica or system.id in truth.members or truth.days_old(system.created) < 7:
             continue
-        asked.add(system, DAY, EFS_DAYS, "MeteredIOBytes Sum")
-        stored = system.standard_bytes + system.ia_bytes + system.archive_bytes
-        if truth.total(system, "MeteredIOBytes Sum", DAY, EFS_DAYS) <= 2 * stored / 3 + GIB:
-            more = ("StorageBytes Average", "ClientConnections Sum", "DataReadIOBytes Sum", "DataWriteIOBytes Sum")
+        asked.add(system, DAY, EFS_DAYS, "ClientConnections Sum")
+        if not truth.total(system, "ClientConnections Sum", DAY, EFS_DAYS):
+            more = ("StorageBytes Average", "MeteredIOBytes Sum", "DataReadIOBytes Sum", "DataWriteIOBytes Sum")
             asked.add(system, DAY, EFS_DAYS, *more)
 
 

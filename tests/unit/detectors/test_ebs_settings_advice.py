@@ -12,10 +12,20 @@ from slackwater.engine.cases import play
 from slackwater.model.detector import CASE_NOW, AnyDetector, Case
 from slackwater.model.metrics import Metric
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, ebs_iops, ebs_iops_tier, ebs_storage
-from slackwater.model.resources import InstanceType, Volume
+from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
-from slackwater.parts.ebs_peaks import IOPS_EXCEEDED, READ_BYTES, READS, THROUGHPUT_EXCEEDED, WRITES, WRITTEN_BYTES
+from slackwater.parts import ebs_change
+from slackwater.parts.ebs_peaks import (
+    IOPS_EXCEEDED,
+    READ_BYTES,
+    READS,
+    SECONDS,
+    THROUGHPUT_EXCEEDED,
+    WRITES,
+    WRITTEN_BYTES,
+    Part,
+)
 
 type Metrics = Mapping[tuple[Metric, int], Sequence[float | None]]
 
@@ -24,6 +34,7 @@ BOUGHT = "1,000 MiB/s bought, 60 used"
 MANY = "12,000 IOPS on gp3, 1,500 used"
 PAGES = "12,000 IOPS on io2, 1,500 operations of 8 KiB used"
 GP2 = "500 GiB gp2 at 60 MiB/s"
+SLOW = "magnetic, and at its limit every night"
 IO1 = "io1 with 10,000 IOPS, of which 1,500 are used"
 HITS = [
     pytest.param(THROUGHPUT, BOUGHT, READ_BYTES, id="throughput"),
@@ -68,6 +79,35 @@ def a_minute(a_second: float) -> list[float | None]:
     return [a_second * MINUTE_S] * 36
 
 
+def records(detector: AnyDetector, title: str, **changes: object) -> tuple[object, ...]:
+    """The records of a case, the instance changed."""
+    return tuple(
+        replace(one, **changes) if isinstance(one, Instance) else one  # type: ignore[arg-type]
+        for one in case(detector, title).records
+    )
+
+
+def without(detector: AnyDetector, title: str, part: Part, days_ago: int) -> Metrics:
+    """The metrics of a case without one day's point."""
+    values = list(case(detector, title).metrics[part.peak, DAY_S])
+    values[-1 - days_ago] = None
+    return metrics(detector, title, {(part.peak, DAY_S): values})
+
+
+def quarter_mib(operations: float) -> Metrics:
+    """Reads of 256 KiB."""
+    return metrics(
+        IOPS,
+        PAGES,
+        {
+            (READS.peak, DAY_S): a_minute(operations),
+            (WRITES.peak, DAY_S): a_minute(0),
+            (READ_BYTES.peak, DAY_S): a_minute(operations * MIB / 4),
+            (WRITTEN_BYTES.peak, DAY_S): a_minute(0),
+        },
+    )
+
+
 def command(verdict: Flagged, place: int = 0) -> str:
     return (verdict.advice[place].command or "").partition("--volume-type ")[2]
 
@@ -83,15 +123,29 @@ def test_io2_is_set_by_its_iops_alone_and_the_throughput_that_comes_with_them_is
     verdict = flagged(IOPS, PAGES)
 
     assert command(verdict) == "io2 --iops 1857"
-    assert "Up to 464 MiB/s come with them; 11.7 were used." in verdict.advice[0].summary
+    assert "Up to 464 MiB/s come with them; at most 11.7 were used." in verdict.advice[0].summary
 
 
 def test_who_does_what_both_detectors_say_is_warned_that_one_change_would_undo_the_other() -> None:
     both = volume(IOPS, MANY, throughput_mib_s=500)
 
-    assert any("set both in one change" in one for one in flagged(IOPS, MANY, resource=both).caveats)
-    assert any("set both in one change" in one for one in flagged(THROUGHPUT, BOUGHT).caveats)
-    assert not any("both" in one for one in flagged(IOPS, MANY).caveats)
+    assert ebs_change.BOTH in flagged(IOPS, MANY, resource=both).caveats
+    assert ebs_change.BOTH in flagged(THROUGHPUT, BOUGHT, resource=volume(THROUGHPUT, BOUGHT, iops=6000)).caveats
+    assert ebs_change.BOTH not in flagged(IOPS, MANY).caveats
+
+
+@pytest.mark.parametrize(
+    ("iops", "bought", "both", "afterwards"), [(4000, 1000, False, True), (6000, 1000, True, True), (4000, 500, True, False)]
+)
+def test_iops_that_only_the_throughput_needs_can_follow_and_the_other_detector_is_named_where_it_may_speak(
+    iops: int, bought: int, both: bool, afterwards: bool
+) -> None:
+    caveats = flagged(THROUGHPUT, BOUGHT, resource=volume(THROUGHPUT, BOUGHT, iops=iops, throughput_mib_s=bought)).caveats
+
+    assert (ebs_change.BOTH in caveats) == both
+    assert (ebs_change.AFTERWARDS in caveats) == afterwards
+    alone = play(IOPS, replace(case(IOPS, MANY), resource=volume(IOPS, MANY, iops=iops, throughput_mib_s=bought)))
+    assert isinstance(alone, Flagged) == both
 
 
 def test_what_is_paid_for_no_more_is_what_is_saved() -> None:
@@ -130,14 +184,128 @@ def test_a_policy_decides_how_much_is_kept() -> None:
 
 
 @pytest.mark.parametrize(("detector", "title", "part"), HITS)
-def test_of_the_last_14_days_none_may_be_missing_and_of_older_ones_any(detector: AnyDetector, title: str, part: object) -> None:
-    for missing_days_ago, verdict, confidence in ((1, Unknown, ""), (14, Unknown, ""), (15, Flagged, "medium")):
-        values = list(case(detector, title).metrics[part.peak, DAY_S])  # type: ignore[attr-defined]
-        values[-1 - missing_days_ago] = None
-        answer = played(detector, title, metrics=metrics(detector, title, {(part.peak, DAY_S): values}))  # type: ignore[attr-defined]
+def test_a_hole_is_unknown_unless_it_lies_before_the_start_of_the_instance_and_before_14_days(
+    detector: AnyDetector, title: str, part: Part
+) -> None:
+    restarted = records(detector, title, launched_at=CASE_NOW - timedelta(days=20))
+    for missing_days_ago in (1, 14, 18):
+        lost = without(detector, title, part, missing_days_ago)
+        assert isinstance(played(detector, title, metrics=lost), Unknown), missing_days_ago
+        assert isinstance(played(detector, title, metrics=lost, records=restarted), Unknown), missing_days_ago
+    for missing_days_ago in (21, 28):
+        lost = without(detector, title, part, missing_days_ago)
+        assert isinstance(played(detector, title, metrics=lost), Unknown), missing_days_ago
+        assert flagged(detector, title, metrics=lost, records=restarted).confidence == "medium"
 
-        assert isinstance(answer, verdict), missing_days_ago
-        assert not isinstance(answer, Flagged) or answer.confidence == confidence
+
+@pytest.mark.parametrize(("detector", "title", "part"), HITS)
+def test_days_before_the_first_that_cloudwatch_has_only_lower_the_confidence(
+    detector: AnyDetector, title: str, part: Part
+) -> None:
+    for first_days_ago, verdict in ((13, Unknown), (14, Flagged)):
+        values = list(case(detector, title).metrics[part.peak, DAY_S])
+        values[: -1 - first_days_ago] = [None] * (35 - first_days_ago)
+        answer = played(detector, title, metrics=metrics(detector, title, {(part.peak, DAY_S): values}))
+
+        assert isinstance(answer, verdict), first_days_ago
+        assert not isinstance(answer, Flagged) or answer.confidence == "medium"
+
+
+@pytest.mark.parametrize(("detector", "title", "part"), HITS)
+def test_seconds_between_the_settings_are_not_seen_and_that_is_said(detector: AnyDetector, title: str, part: Part) -> None:
+    assert SECONDS in flagged(detector, title).caveats
+
+
+def test_where_gp3_gets_all_that_there_was_no_seconds_are_hidden() -> None:
+    assert SECONDS not in flagged(TYPE, "gp2 that ran out of credits gets what it had at its burst").caveats
+
+
+@pytest.mark.parametrize("lost", [[5], [20], list(range(1, 34))])
+def test_a_bucket_that_was_not_watched_may_have_been_empty(lost: list[int]) -> None:
+    values: list[float | None] = [90.0] * 36
+    for days_ago in lost:
+        values[-1 - days_ago] = None
+    verdict = flagged(TYPE, GP2, metrics=metrics(TYPE, GP2, {(ebs_outdated_type.BALANCE, DAY_S): values}))
+
+    assert "may have been out of credits" in verdict.summary
+    assert command(verdict).endswith("--throughput 250")
+    assert verdict.confidence == "medium"
+
+
+def test_a_bucket_is_not_doubted_for_days_before_the_instance_started() -> None:
+    values: list[float | None] = [90.0] * 10 + [None] + [90.0] * 25
+    restarted = records(TYPE, GP2, launched_at=CASE_NOW - timedelta(days=20))
+    verdict = flagged(TYPE, GP2, records=restarted, metrics=metrics(TYPE, GP2, {(ebs_outdated_type.BALANCE, DAY_S): values}))
+
+    assert "credits" not in verdict.summary
+    assert verdict.confidence == "medium"
+
+
+def test_the_days_and_the_confidence_are_those_of_all_that_was_asked() -> None:
+    """Bytes were there for five weeks, operations for three."""
+    values: list[float | None] = [None] * 15 + [1_500.0 * MINUTE_S] * 21
+    verdict = flagged(TYPE, IO1, metrics=metrics(TYPE, IO1, {(READS.peak, DAY_S): values}))
+
+    assert "at most in 20 days" in verdict.summary
+    assert verdict.confidence == "medium"
+
+
+@pytest.mark.parametrize("detector", [THROUGHPUT, IOPS, TYPE])
+def test_on_xen_the_days_are_those_that_were_watched(detector: AnyDetector) -> None:
+    title = "on a Xen instance, by five-minute means"
+    fifteen: Metrics = {
+        (metric, period_s): values[: 15 * 288] if period_s == FIVE_MINUTES_S else values
+        for (metric, period_s), values in case(detector, title).metrics.items()
+    }
+
+    assert "15 days" in flagged(detector, title, metrics=fifteen).summary
+
+
+def test_on_xen_a_hole_weeks_ago_is_unknown_too_unless_it_was_a_stop() -> None:
+    title = "on a Xen instance, by five-minute means"
+    values = list(case(IOPS, title).metrics[READS.total, FIVE_MINUTES_S])
+    values[10 * 288 : 12 * 288] = [None] * 576
+    lost = metrics(IOPS, title, {(READS.total, FIVE_MINUTES_S): values})
+    restarted = records(IOPS, title, launched_at=CASE_NOW - timedelta(days=20))
+
+    assert isinstance(played(IOPS, title, metrics=lost), Unknown)
+    assert "of 33 days" in flagged(IOPS, title, metrics=lost, records=restarted).summary
+
+
+def test_large_operations_are_not_counted_twice_for_what_was_used_and_are_for_what_is_kept() -> None:
+    """CloudWatch counts 4,000 operations of 256 KiB, and 4,000 units: 4,000 to 8,000 were consumed."""
+    for iops, verdict in ((10_000, Fine), (10_001, Flagged)):
+        answer = played(IOPS, PAGES, resource=volume(IOPS, PAGES, iops=iops), metrics=quarter_mib(4_000))
+
+        assert isinstance(answer, verdict), iops
+    assert command(flagged(IOPS, PAGES, resource=volume(IOPS, PAGES), metrics=quarter_mib(4_000))) == "io2 --iops 9600"
+    full = played(IOPS, PAGES, resource=volume(IOPS, PAGES), metrics=quarter_mib(4_700), limits={"headroom_percent": 40.0})
+    assert isinstance(full, Fine)
+    assert full.reason == "what it needs with headroom is what it has"
+
+
+def test_the_maximum_of_a_multi_attach_volume_may_be_one_instances_or_all() -> None:
+    """4,000 IOPS of 12,000 were used at least, and 8,000 at most."""
+    title = "on two instances, without exceeded checks"
+    operations: Metrics = {
+        (READS.peak, DAY_S): a_minute(4_000),
+        (READS.peak, FIVE_MINUTES_S): [4_000.0 * MINUTE_S] * 288 * 35,
+        (WRITES.peak, DAY_S): a_minute(0),
+    }
+    answer = played(IOPS, title, metrics=metrics(IOPS, title, operations))
+    more = metrics(IOPS, title, {(READS.peak, DAY_S): a_minute(4_800), (WRITES.peak, DAY_S): a_minute(0)})
+
+    assert isinstance(answer, Unknown)
+    assert "those of one of its instances" in answer.reason
+    assert played(IOPS, title, metrics=more) == Fine("it used what it pays for")
+
+
+@pytest.mark.parametrize(("type_", "words"), [("io2", "the fewest IOPS that io2 may have"), ("gp3", "every gp3 includes")])
+def test_why_there_are_no_fewer_iops(type_: str, words: str) -> None:
+    verdict = played(IOPS, PAGES, resource=volume(IOPS, PAGES, volume_type=type_, iops=100))
+
+    assert isinstance(verdict, Fine)
+    assert words in verdict.reason
 
 
 @pytest.mark.parametrize(("detector", "title", "part"), HITS)
@@ -180,13 +348,14 @@ def test_on_xen_the_confidence_is_low_and_it_says_why(detector: AnyDetector, tit
 
 
 def test_scattered_and_late_points_are_usual_and_many_may_hide_what_was_needed() -> None:
-    title = "reads by day and writes by night, each below the line"
-    for lost, verdict in ((3 + 10_080 // 200, Flagged), (4 + 10_080 // 200, Unknown)):
+    title, usual = "reads by day and writes by night, each below the line", 3 + 10_080 // 200
+    for lost, apart, verdict in ((usual, 10, Flagged), (usual + 1, 10, Unknown), (3, 1, Flagged), (4, 1, Unknown)):
         values, night = list(case(IOPS, title).metrics[READS.peak, FIVE_MINUTES_S]), 20 * 288 + 144
-        values[night : night + lost] = [None] * lost
+        for i in range(lost):
+            values[night + apart * i] = None
         answer = played(IOPS, title, metrics=metrics(IOPS, title, {(READS.peak, FIVE_MINUTES_S): values}))
 
-        assert isinstance(answer, verdict), lost
+        assert isinstance(answer, verdict), (lost, apart)
 
 
 def test_on_xen_missing_operations_are_no_idleness() -> None:
@@ -272,13 +441,30 @@ def test_io1_has_two_ways_and_io2_is_one_only_where_it_saves() -> None:
     assert few.cheapest_first
 
 
-def test_what_a_magnetic_volume_saves_is_not_known_and_that_is_said() -> None:
-    verdict = flagged(TYPE, "magnetic")
+def test_a_magnetic_volume_is_slow_and_what_gp3_costs_in_its_place_is_not_known() -> None:
+    verdict = flagged(TYPE, SLOW)
 
+    assert verdict.kind == "performance"
     assert [one.changes for one in verdict.advice] == [None]
-    assert verdict.severity == "low"
     assert any("not known" in caveat for caveat in verdict.caveats)
     assert command(verdict) == "gp3 --iops 3000 --throughput 125"
+
+
+@pytest.mark.parametrize(("days", "verdict"), [(2, Fine), (3, Flagged)])
+def test_a_magnetic_volume_is_at_its_limit_on_several_days(days: int, verdict: type[Verdict]) -> None:
+    calm, busy = [50.0 * MINUTE_S] * (36 - days), [195.0 * MINUTE_S] * days
+    alone: Metrics = {
+        (READS.peak, DAY_S): calm + busy,
+        (WRITES.peak, DAY_S): a_minute(0),
+        (READS.peak, FIVE_MINUTES_S): [value for value in [*calm, *busy][-35:] for _ in range(288)],
+        (WRITES.peak, FIVE_MINUTES_S): [0.0] * 288 * 35,
+    }
+
+    assert isinstance(played(TYPE, SLOW, metrics=metrics(TYPE, SLOW, alone)), verdict)
+
+
+def test_a_magnetic_volume_is_not_judged_with_holes() -> None:
+    assert isinstance(played(TYPE, SLOW, metrics=without(TYPE, SLOW, WRITES, 10)), Unknown)
 
 
 @pytest.mark.parametrize(("detector", "title", "part"), HITS)

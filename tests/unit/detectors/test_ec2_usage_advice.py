@@ -87,6 +87,31 @@ def test_nobody_knows_what_a_spot_instance_saves_nor_whether_it_can_be_stopped()
     assert any("It is spot" in caveat for caveat in verdict.caveats)
 
 
+def test_a_stop_that_empties_local_disks_is_no_command_and_cannot_be_undone() -> None:
+    stop, terminate = flagged(IDLE, "local disks, which a stop empties").advice
+
+    assert (stop.command, stop.reversible, terminate.reversible) == (None, False, False)
+    assert "starts again with empty ones" in stop.summary
+    assert "as it was" not in stop.summary
+    assert "Local disks are not in it" in terminate.risk
+
+
+def test_what_a_group_may_run_is_not_stopped_by_a_command() -> None:
+    verdict = flagged(IDLE, "its tags could not be read")
+    stop = verdict.advice[0]
+
+    assert (stop.command, stop.reversible) == (None, False)
+    assert "whether an Auto Scaling group runs it" in stop.summary
+    assert any("tags could not be read" in caveat for caveat in verdict.caveats)
+
+
+@pytest.mark.parametrize("instance_type", ["p3.2xlarge", "inf1.xlarge"])
+def test_at_low_confidence_there_is_no_command(instance_type: str) -> None:
+    stop = flagged(IDLE, "a GPU, whose work does not show", instance={"instance_type": instance_type}).advice[0]
+
+    assert (stop.command, stop.reversible) == (None, True)
+
+
 @pytest.mark.parametrize(
     ("title", "confidence"),
     [
@@ -232,6 +257,46 @@ def test_a_surcharge_is_a_habit_from_the_third_week_on(weeks: int, expected: typ
     metrics = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *values)
 
     assert isinstance(play(registry()[CREDITS], case(CREDITS, ALWAYS, metrics=metrics)), expected)
+
+
+@pytest.mark.parametrize(
+    ("title", "confidence"),
+    [
+        (ALWAYS, "high"),
+        ("nobody knows its mean CPU", "medium"),
+        ("charged every day since it was made 20 days ago", "medium"),
+        ("charged on each of the only 14 days that have a point", "medium"),
+        ("charged on each of the last 14 days, and never before", "medium"),
+        ("charged every day, with ten days of four weeks ago missing", "medium"),
+    ],
+)
+def test_confidence_in_a_surcharge_needs_five_whole_weeks_and_a_known_load(title: str, confidence: str) -> None:
+    assert flagged(CREDITS, title).confidence == confidence
+
+
+def test_no_larger_size_is_advised_for_a_load_that_nobody_knows() -> None:
+    actions = [advice.action for advice in flagged(CREDITS, "nobody knows its mean CPU").advice]
+
+    assert actions == ["change-instance-type-to-m6i.large", "standard-credits"]
+
+
+@pytest.mark.parametrize(("before", "expected"), [(0.0, Fine), (864.0, Flagged)])
+def test_the_last_fourteen_days_alone_must_each_have_been_charged(before: float, expected: type) -> None:
+    values = [0.0] * 21 + [before, *[864.0] * 13]
+    metrics = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *values)
+
+    assert isinstance(play(registry()[CREDITS], case(CREDITS, ALWAYS, metrics=metrics)), expected)
+
+
+def test_a_week_without_a_point_is_no_week_without_a_charge_and_one_without_a_charge_is() -> None:
+    a_week, none = [1500.0, *[0.0] * 6], [None] * 7
+    for values, expected in (
+        ([*none * 3, *a_week * 2], Flagged),
+        ([*none * 2, *[0.0] * 7, *a_week * 2], Fine),
+        ([*none * 3, *[0.0] * 7, *a_week], Fine),
+    ):
+        metrics = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *values)
+        assert isinstance(play(registry()[CREDITS], case(CREDITS, ALWAYS, metrics=metrics)), expected)
 
 
 @pytest.mark.parametrize(("vcpu_hours", "expected"), [(19.9, Fine), (20.1, Flagged)])

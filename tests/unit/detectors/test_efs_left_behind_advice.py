@@ -291,11 +291,9 @@ def test_metadata_without_a_client_is_called_that_and_what_is_shown_is_true() ->
 @pytest.mark.parametrize("days_ago", [0, 18, 36])
 def test_one_byte_of_which_nobody_knows_whose_it_was_is_doubt(name: str, days_ago: int) -> None:
     silent = case("efs-idle", "a month of silence, while it was watched").metrics
-    moved = {
-        metric_key: [1.0 if day == days_ago else None for day in reversed(range(37))] for metric_key in case(*IDLE).metrics
-    }
-    metrics = {**silent, **{key: values for key, values in moved.items() if key[0].name == name}}
-    verdict = judged(*IDLE, metrics=metrics)
+    (moved,) = (key for key in case(*IDLE).metrics if key[0].name == name)
+    byte = [1.0 if day == days_ago else None for day in reversed(range(37))]
+    verdict = judged(*IDLE, metrics={**silent, moved: byte})
 
     assert isinstance(verdict, Unknown)
     assert "nobody knows by whom" in verdict.reason

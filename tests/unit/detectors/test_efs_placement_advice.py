@@ -434,12 +434,14 @@ WELL_BELOW = partial(writing, nights(*[340] * 24))
         pytest.param(writing(nights(*[5_900] * 24), 2), Flagged, id="sixteen writers' worth"),
         pytest.param(writing(nights(*[6_000] * 24), 2), Fine, id="more than sixteen"),
         pytest.param(writing(nights(*[340] * 24, rest=49)), Flagged, id="after a rest"),
-        pytest.param(writing(nights(*[340] * 24, rest=51)), Fine, id="never at rest"),
+        pytest.param(writing(nights(*[340] * 24, rest=51)), Flagged, id="on top of what is usual"),
+        pytest.param(writing(nights(*[100] * 24, *[340] * 24)), Fine, id="it begins with less for two hours"),
         pytest.param(writing(nights(*[80] * 24, rest=39)), Flagged, id="it doubles"),
         pytest.param(writing(nights(*[80] * 24, rest=41)), Fine, id="it hardly doubles"),
         pytest.param(writing(nights(170, *[340] * 23)), Flagged, id="it begins in the middle of a point"),
         pytest.param(writing(nights(*[340] * 24, *[170] * 12, *[85] * 12)), Flagged, id="fewer and fewer have work"),
-        pytest.param(writing(nights(*[340] * 8, 440)), Fine, id="then it is faster"),
+        pytest.param(writing(nights(*[340] * 8, *[600] * 2)), Flagged, id="then it is faster for ten minutes"),
+        pytest.param(writing(nights(*[340] * 8, *[600] * 3)), Fine, id="then it is faster"),
     ],
 )
 def test_the_edges_of_what_waits(metrics: Metrics, expected: type[Verdict]) -> None:

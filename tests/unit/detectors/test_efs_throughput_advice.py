@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from math import ceil
 
 import pytest
 
@@ -12,6 +13,7 @@ from slackwater.detectors import efs_credits_draining as draining
 from slackwater.detectors import efs_throughput_mismatch as mismatch
 from slackwater.engine.cases import play, play_with_queries
 from slackwater.model.detector import CASE_NOW, AnyDetector, Case
+from slackwater.model.metrics import Metric
 from slackwater.model.money import EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_PROVISIONED_THROUGHPUT, PriceItem
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Verdict
@@ -160,6 +162,40 @@ def test_leaving_elastic_it_is_not_known_how_many_credits_there_are_and_leaving_
     assert said.confidence == "high"
 
 
+def test_five_minutes_do_not_tell_what_a_minute_moved() -> None:
+    pulsing = replace(case(MODE, STEADY).resource, provisioned_mib_s=256)  # type: ignore[call-arg]
+    said = flagged(MODE, STEADY, resource=pulsing, metrics=mismatch._moving((51.2, 1440)))
+
+    assert said.confidence == "medium"
+    assert any("may have reached 256 MiB/s" in caveat and "Period 60" in caveat for caveat in said.caveats)
+    assert flagged(MODE, NIGHTLY).confidence == "high"  # nothing but Elastic, which has no such limit
+    assert not any("Period 60" in caveat for caveat in flagged(MODE, CALM).caveats)
+
+
+def test_the_days_that_are_named_are_those_of_the_window() -> None:
+    assert "five minutes of 14 days" in flagged(MODE, CALM).summary
+
+
+@pytest.mark.parametrize(("hours", "said"), [(24, Flagged), (23, Fine)])
+def test_a_day_in_all_at_what_is_provisioned_counts_on_however_few_days(hours: int, said: type[Verdict]) -> None:
+    assert type(verdict(MODE, AT_LIMIT, metrics=_pinned(hours * 12, ended=96))) is said
+
+
+@pytest.mark.parametrize(("points", "late", "said"), [(72, 0, Flagged), (71, 0, Fine), (72, 3, Flagged), (72, 4, Fine)])
+def test_six_hours_at_what_is_provisioned_count_while_they_last(points: int, late: int, said: type[Verdict]) -> None:
+    assert type(verdict(MODE, AT_LIMIT, metrics=_pinned(points, late=late))) is said
+
+
+def _pinned(points: int, *, ended: int = 0, late: int = 0) -> Mapping[tuple[Metric, int], list[float | None]]:
+    """At 64 MiB/s for so many five minutes that ended so many ago; the last ones may have no point yet."""
+    full = mismatch._moving((3.0, 1440), permitted=64)
+    metered: list[float | None] = list(full[mismatch.METERED, 300])
+    end = len(metered) - ended
+    metered[end - points : end] = [64.0 * MIB * 300] * points
+    metered[len(metered) - late :] = [None] * late
+    return {**{key: list(values) for key, values in full.items()}, (mismatch.METERED, 300): metered}
+
+
 def test_older_days_that_are_missing_only_lower_the_confidence() -> None:
     daily = list(case(MODE, CALM).metrics[mismatch.METERED, DAY_S])
     daily[3] = None
@@ -294,6 +330,22 @@ def test_without_credits_nothing_is_sized_and_the_bounded_bill_comes_first() -> 
     assert any("Dummy data is no way out" in caveat for caveat in said.caveats)
     assert any("One Zone has the same credits" in caveat for caveat in said.caveats)
     assert said.gist[0] == "gone"
+
+
+def test_what_was_reached_on_credits_is_where_the_steps_begin() -> None:
+    steps, _ = flagged(CREDITS, "empty every night, and back by day").advice
+    busiest = max(case(CREDITS, "empty every night, and back by day").metrics[draining.METERED, HOUR_S][-168:])
+
+    assert f"--provisioned-throughput-in-mibps {ceil(1.2 * busiest / HOUR_S / MIB)}" in (steps.command or "")
+    assert "the busiest hour of the week, while there were credits" in steps.summary
+    assert "no burst" in steps.risk
+
+
+def test_one_week_that_is_taken_to_repeat_is_of_low_confidence() -> None:
+    said = flagged(CREDITS, "ten days old, drained from Monday to Friday, and seen at the end of the weekend")
+
+    assert said.confidence == "low"
+    assert any("one week that is taken to repeat" in caveat for caveat in said.caveats)
 
 
 def test_one_zone_is_not_told_of_one_zone() -> None:

@@ -202,7 +202,7 @@ def nightly(*per_s: float) -> dict[tuple[Metric, int], list[float]]:
         ("three, then two", [900] * 12 + [600] * 12, Flagged),
         ("a fifth of it lies elsewhere", [600] * 9 + [420] * 5 + [300] * 10, Fine),
         ("three levels", [600] * 8 + [420] * 8 + [290] * 8, Fine),
-        ("it rises and falls a little, through what lies between", [450 + 65 * sin(i / 4) for i in range(96)], Fine),
+        ("it rises and falls a little, through what lies between", [450 + 50 * sin(i / 4) for i in range(96)], Fine),
     ],
 )
 def test_two_ceilings_are_a_wait_where_little_lies_between(title: str, per_s: list[float], verdict: type[Verdict]) -> None:

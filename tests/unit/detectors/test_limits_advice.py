@@ -10,13 +10,16 @@ import pytest
 from slackwater.engine.cases import play
 from slackwater.engine.registry import registry
 from slackwater.model.detector import Case
-from slackwater.model.metrics import Metric
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, ebs_iops, ebs_storage, ec2_hour
 from slackwater.model.resources import Instance, InstanceType, Record, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Verdict
+from slackwater.parts.ec2_type import change_type, local_data
+from slackwater.parts.gaps import filled
 
 BOUND, DRAINING, THROTTLED = "ebs-instance-bound", "ebs-burst-draining", "ec2-ebs-throttled"
+SERVER: Any = registry()[THROTTLED].cases[0].resource
 type Metrics = Mapping[tuple[Metric, int], Sequence[float | None]]
 
 
@@ -181,7 +184,19 @@ def test_a_volume_of_a_program_is_changed_there() -> None:
 
 
 def test_it_speaks_for_the_surplus_of_the_volumes_that_it_covers() -> None:
-    assert set(registry()[BOUND].outranks) == {"ebs-surplus-iops", "ebs-surplus-throughput"}
+    assert set(registry()[BOUND].outranks) == {"ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput"}
+
+
+def test_one_that_is_beyond_it_alone_is_shared_out_with_the_others_at_once() -> None:
+    verdict = flagged(BOUND, "1,000 and 500 MiB/s, never busy")
+    lowered = settings(verdict.advice[0])
+
+    assert lowered == {
+        "vol-data": ("volume-type=gp3", "iops=4000", "throughput=296"),
+        "vol-log": ("volume-type=gp3", "iops=3000", "throughput=270"),
+    }
+    assert verdict.confidence == "medium"
+    assert flagged(BOUND, "1,000 and 500 MiB/s, which take turns").confidence == "high"
 
 
 # ebs-burst-draining
@@ -195,25 +210,50 @@ YOUNG = "a little less every day since it was attached four days ago"
 
 
 def test_gp2_moves_to_gp3_with_the_iops_of_its_burst() -> None:
-    moves = [advice for advice in flagged(DRAINING, NIGHTLY).advice if advice.action == "move-to-gp3"]
+    (move,) = moves(flagged(DRAINING, NIGHTLY))
 
-    assert [settings(one)["vol-0123456789abcdef1"] for one in moves] == [
-        ("volume-type=gp3", "iops=3000", "throughput=125"),
-        ("volume-type=gp3", "iops=3000", "throughput=128"),
-    ]
-    assert moves[0].changes == (Change(ebs_storage("gp2"), 100), Change(ebs_storage("gp3"), -100))
-    assert moves[1].changes[-1] == Change(EBS_GP3_THROUGHPUT, -3)  # type: ignore[index]
+    assert settings(move)["vol-0123456789abcdef1"] == ("volume-type=gp3", "iops=3000", "throughput=128")
+    assert move.changes == (
+        Change(ebs_storage("gp2"), 100),
+        Change(ebs_storage("gp3"), -100),
+        Change(EBS_GP3_THROUGHPUT, -3),
+    )
+
+
+def moves(verdict: Flagged) -> list[Advice]:
+    return [advice for advice in verdict.advice if advice.action == "move-to-gp3"]
+
+
+def test_less_will_do_only_where_it_was_never_out_of_credits_and_its_busiest_minute_is_known() -> None:
+    unknown = {key: values for key, values in case(DRAINING, SOON).metrics.items() if key[0].name == "BurstBalance"}
+    known, unseen = flagged(DRAINING, SOON), flagged(DRAINING, SOON, metrics=unknown)
+
+    assert [settings(one)["vol-0123456789abcdef1"][2] for one in moves(known)] == ["throughput=125", "throughput=128"]
+    assert [settings(one)["vol-0123456789abcdef1"][2] for one in moves(unseen)] == ["throughput=128"]
+    assert any("MiB/s" in evidence.unit for evidence in known.evidence)
+    assert not any("MiB/s" in evidence.unit for evidence in unseen.evidence)
+    assert any("How much it moves is not known" in caveat for caveat in unseen.caveats)
+
+
+def test_what_nobody_saw_move_is_not_high() -> None:
+    unknown = {key: values for key, values in case(DRAINING, NIGHTLY).metrics.items() if key[0].name == "BurstBalance"}
+
+    assert flagged(DRAINING, NIGHTLY, metrics=unknown).confidence == "medium"
+
+
+def test_it_speaks_for_the_outdated_type() -> None:
+    assert registry()[DRAINING].outranks == ("ebs-outdated-type",)
 
 
 def test_an_st1_moves_or_grows_and_what_has_grown_does_not_shrink() -> None:
     verdict = flagged(DRAINING, SCANS)
     grow = advised(verdict, "grow-st1")
 
-    assert settings(grow) == {"vol-0123456789abcdef1": ("volume-type=st1", "size=2458")}
-    assert grow.changes == (Change(ebs_storage("st1"), 1_024 - 2_458),)
+    assert settings(grow) == {"vol-0123456789abcdef1": ("volume-type=st1", "size=6400")}
+    assert grow.changes == (Change(ebs_storage("st1"), 1_024 - 6_400),)
     assert not grow.reversible
     assert settings(advised(verdict, "move-to-gp3")) == {
-        "vol-0123456789abcdef1": ("volume-type=gp3", "iops=3000", "throughput=125")
+        "vol-0123456789abcdef1": ("volume-type=gp3", "iops=3000", "throughput=250")
     }
     assert verdict.cheapest_first
 
@@ -232,7 +272,7 @@ def test_what_is_gone_hurts_and_what_will_be_gone_is_a_risk() -> None:
     assert (now.kind, now.confidence, now.severity) == (None, "high", "medium")
     assert (soon.kind, soon.confidence, soon.severity) == ("risk", "medium", "medium")
     assert young.confidence == "low"
-    assert any("less than a week" in caveat for caveat in young.caveats)
+    assert any("a week ago is not known" in caveat for caveat in young.caveats)
 
 
 def gone(minutes: int, days: int) -> Metrics:
@@ -255,8 +295,8 @@ def test_a_day_without_credits_in_a_week_is_grave() -> None:
     assert flagged(DRAINING, NIGHTLY, metrics=gone(240, 7)).severity == "high"
 
 
-@pytest.mark.parametrize(("hours", "expect"), [(12, Flagged), (11, Fine)])
-def test_half_a_day_without_a_break_until_now_counts(hours: int, expect: type[Verdict]) -> None:
+@pytest.mark.parametrize(("hours", "expect"), [(9, Flagged), (8, Fine)])
+def test_nine_hours_without_a_break_until_now_count(hours: int, expect: type[Verdict]) -> None:
     metrics = dict(gone(0, 0))
     for (metric, period_s), values in metrics.items():
         if metric.name == "BurstBalance":
@@ -275,12 +315,27 @@ def test_it_drains_where_one_more_day_like_the_last_ones_empties_it(fall: float,
     assert isinstance(played(DRAINING, SOON, metrics=metrics), expect)
 
 
-def test_one_day_of_falling_is_no_trend() -> None:
+@pytest.mark.parametrize(("hours", "expect"), [(24, Flagged), (12, Flagged), (11, Fine)])
+def test_half_a_day_of_falling_counts_with_low_confidence(hours: int, expect: type[Verdict]) -> None:
+    verdict = played(DRAINING, SOON, metrics=fallen([100.0] * (192 - hours), hours))
+
+    assert isinstance(verdict, expect)
+    assert not isinstance(verdict, Flagged) or (verdict.kind, verdict.confidence) == ("risk", "low")
+
+
+def test_a_fall_that_comes_every_day_or_every_week_is_a_rhythm() -> None:
+    daily = [*[100.0] * 6, *[100.0 - 5 * hour for hour in range(1, 19)]]
+    weekly = [*daily, *[100.0] * (192 - 24 - 18)]
+
+    assert isinstance(played(DRAINING, SOON, metrics=fallen(daily * 8, 0)), Fine)
+    assert isinstance(played(DRAINING, SOON, metrics=fallen(weekly, 18, 5)), Fine)
+
+
+def fallen(before: list[float], hours: int, percent: float = 3.8) -> Metrics:
+    """A balance by the hour that has fallen by so much an hour for so many hours."""
     metrics = dict(case(DRAINING, SOON).metrics)
     key = next(key for key in metrics if key[0].name == "BurstBalance" and key[1] == HOUR_S)
-    metrics[key] = [100.0] * 168 + [100.0 - 4 * hour for hour in range(24)]
-
-    assert isinstance(played(DRAINING, SOON, metrics=metrics), Fine)
+    return metrics | {key: [*before, *[100 - percent * hour for hour in range(1, hours + 1)]]}
 
 
 # ec2-ebs-throttled
@@ -388,8 +443,89 @@ def test_bandwidth_is_shifted_where_the_family_may_have_it_and_throughput_is_sho
     assert not shifts(weighted(BATCH, instance_type="m8g.large", bandwidth_weighting="ebs-1"))
 
 
-def test_no_command_changes_an_instance_that_a_program_manages() -> None:
-    verdict = weighted(BATCH, instance_type="m8g.large", tags={"aws:autoscaling:groupName": "renders"})
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"tags": {"aws:autoscaling:groupName": "renders"}}, "Auto Scaling group renders"),
+        ({"tags": None}, "tags could not be read"),
+        ({"lifecycle": "spot"}, "It is spot"),
+    ],
+)
+def test_no_command_stops_what_may_be_replaced_or_cannot_be_stopped(changes: dict[str, Any], says: str) -> None:
+    for instance_type in ("m6i.large", "m8g.large"):
+        verdict = weighted(BATCH, instance_type=instance_type, **changes)
+        assert not any(advice.command for advice in verdict.advice)
+        assert says in verdict.advice[0].summary
 
-    assert verdict.advice
-    assert not any(advice.command for advice in verdict.advice)
+
+def test_what_another_type_saves_is_not_known_of_spot() -> None:
+    larger = advised(weighted(BATCH, lifecycle="spot"), "change-instance-type-to-m6i.2xlarge")
+
+    assert larger.changes is None
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "lost"),
+    [
+        *((name, True) for name in ("m5d.large", "m6idn.large", "i4i.large", "i3en.large", "im4gn.large", "c6gd.large")),
+        *(
+            (name, True)
+            for name in ("d3.xlarge", "g4dn.xlarge", "g5.xlarge", "z1d.large", "x2gd.large", "x1e.xlarge", "h1.2xlarge")
+        ),
+        *(
+            (name, True)
+            for name in ("p4de.24xlarge", "p5en.48xlarge", "gr6.4xlarge", "f1.2xlarge", "m3.large", "trn1n.32xlarge")
+        ),
+        *(
+            (name, False)
+            for name in ("m5.large", "m6i.large", "m5n.large", "t3.micro", "inf2.xlarge", "g3.4xlarge", "g5g.xlarge")
+        ),
+        *((name, False) for name in ("p3.2xlarge", "c8gn.large", "u7i-6tb.112xlarge", "mac2.metal")),
+    ],
+)
+def test_data_on_local_disks_is_lost_by_a_stop(instance_type: str, lost: bool) -> None:
+    assert ("instance store" in local_data(replace(SERVER, instance_type=instance_type))) is lost
+
+
+def test_the_risk_says_that_local_data_is_lost() -> None:
+    change = change_type(replace(SERVER, instance_type="m5d.large"), "m5d.xlarge", "More.", ())
+
+    assert "instance store" in change.risk
+    assert change.command
+
+
+# both witnesses
+
+FORTY = "40 minutes every day, with nothing left of the burst"
+
+
+def days_of(days: int) -> Metrics:
+    """The case on so many of the last days."""
+    found: dict[tuple[Metric, int], Sequence[float | None]] = {}
+    for key, values in case(THROTTLED, FORTY).metrics.items():
+        rest = 100.0 if key[0].name.endswith("%") else 0.0
+        a_day = DAY_S // key[1]
+        found[key] = [*[rest] * (len(values) - days * a_day), *values[len(values) - days * a_day :]]
+    return found
+
+
+@pytest.mark.parametrize(("days", "expect"), [(3, Flagged), (2, Fine)])
+def test_check_and_balance_that_agree_on_three_days_count(days: int, expect: type[Verdict]) -> None:
+    verdict = played(THROTTLED, FORTY, metrics=days_of(days))
+
+    assert isinstance(verdict, expect)
+    assert not isinstance(verdict, Flagged) or (verdict.severity, verdict.confidence) == ("medium", "medium")
+
+
+# scattered and late points
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([None, 1, None, None, None, 2, None], [None, 1, 1, 1, 1, 2, 2]),
+        ([1, None, None, None, None, 2], [1, None, None, None, None, 2]),
+    ],
+)
+def test_a_few_missing_points_are_as_the_one_before_them(values: list[float | None], expected: list[float | None]) -> None:
+    assert filled(Series.of(0, HOUR_S, values)).optional() == expected

@@ -100,7 +100,6 @@ def _credits(build: Builder) -> None:
         cache,
         "The nightly build takes four hours; its gp2 volume is fast for one.",
         trouble,
-        "ebs-outdated-type",
         why="1,700 operations a second use up the credits in an hour; then there are 360.",
     )
     logs = _server(build, "logs", "m6i.2xlarge", "web", 260)

@@ -2,8 +2,8 @@
 
 ## What it finds
 An attached gp2, st1 or sc1 volume that lives on burst credits and has none left: its BurstBalance was gone for an hour or more
-on at least three of seven days, or is gone for half a day and still is; or it will be gone within 24 hours, if the next day
-goes as the last ones did. That is projected from the same hours of the two days before, never from the slope of one hour.
+on at least three of seven days, or has been gone for nine hours and still is; or it will be gone within 24 hours. That is
+projected from the same hours of the two days before, or, with low confidence, from a fall of half a day without a break.
 
 ## Why it matters
 Without credits a volume falls from its burst to its baseline: a 100 GiB gp2 from 3,000 IOPS to 300, a 1 TiB st1 from 250 MiB/s
@@ -12,16 +12,16 @@ to 40. Nothing fails; everything waits.
 ## When it is wrong
 A nightly batch that uses half of the credits and gives them time to come back is innocent, and so is one that uses all of them
 once a week. A rhythm of the week is known only from eight days of points: without them a projection has little confidence. What
-was moved while there were no credits is the limit, not what the work wanted.
+was moved while there were no credits is the limit, not what the work wanted: such a volume is given all that its burst has.
 
 ## What to do
-Change gp2 to gp3: 3,000 IOPS for good, online, and mostly for less. For st1 and sc1 compare a gp3 with the throughput that is
-used and a larger or faster disk volume, whose baseline grows with its size.
+Change gp2 to gp3: 3,000 IOPS for good, online, and mostly for less. For st1 and sc1 compare a gp3 as fast as their burst and a
+larger or faster disk volume, whose baseline grows with its size.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -37,6 +37,7 @@ from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.parts.ebs_change import ONLINE, managed_caveats, modify_command
 from slackwater.parts.ebs_peaks import BYTES, Look, PeakLimits, carrier
+from slackwater.parts.gaps import FEW, filled
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance, VolumeLimits
 
@@ -54,7 +55,8 @@ class BurstLimits(Limits):
     empty_percent: float = limit(1, unit="percent", gt=0, le=20, why="the smallest gp2 earns that in nine minutes at rest")
     empty_minutes: int = limit(60, unit="minutes", ge=5, le=1440, why="of a day; fewer are the end of a batch")
     empty_days: int = limit(3, unit="days", ge=1, le=7, why="of seven; fewer are a weekly batch, or happened once")
-    gone_hours: int = limit(12, unit="hours", ge=1, le=168, why="without a break until now; no nightly batch lasts as long")
+    gone_hours: int = limit(9, unit="hours", ge=1, le=168, why="without a break until now; no nightly batch waits as long")
+    fall_hours: int = limit(12, unit="hours", ge=6, le=168, why="without a break until now; full credits last a batch for ten")
     fall_percent: float = limit(3, unit="percent", gt=0, le=50, why="from day to day; less is noise")
     headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="kept above the busiest minute")
     missing_hours: int = limit(
@@ -70,7 +72,8 @@ class Trouble:
     hours: float
     """How long they were gone; or until they will be."""
     days: int = 0
-    sure: bool = True
+    doubt: str = ""
+    """Why it may not come so."""
 
 
 def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
@@ -92,7 +95,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     least = seen[by_hour].since(attached.timestamp())
     if not least.present:
         return Unknown("BurstBalance has no point since it was attached")
-    trouble = _draining(least, limits)
+    trouble = _draining(least, limits) or _falling(least, limits)
     if _may_be_gone(least, limits):
         by_five_minutes = _need(volume, MEAN, FIVE_MINUTES_S, limits)
         if lacking := seen.lacking([by_five_minutes]):
@@ -106,7 +109,7 @@ def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
     missing = least.since(started.timestamp()).missing
     if missing > limits.missing_hours or all(map(isnan, least.values[-6:])):
         return Unknown(f"BurstBalance lacks {missing} hours")
-    return Fine("its credits are gone for minutes at most, and come back")
+    return Fine(_rarely_gone(least, limits))
 
 
 def _attached_and_started(volume: Volume, seen: Seen) -> tuple[datetime, datetime]:
@@ -120,16 +123,36 @@ def _need(volume: Volume, metric: Metric, period_s: int, limits: BurstLimits) ->
     return metric.need(("VolumeId", volume.id), period_s=period_s, days=limits.window_days)
 
 
+def _low(series: Series, limits: BurstLimits) -> list[bool]:
+    """Whether credits were gone, back from now through seven days; a few lost or late points are as the one before them."""
+    points = A_WEEK * HOUR_S // series.period_s
+    return [value < limits.empty_percent for value in reversed(filled(series).values[-points:])]  # NaN, a missing point, is not
+
+
 def _may_be_gone(least: Series, limits: BurstLimits) -> bool:
     """Whether enough hours touched the bottom to look closer: by the hour nobody sees for how long."""
-    low = [value < limits.empty_percent for value in reversed(least.values[-A_WEEK:])]
+    low = _low(least, limits)
     days = {hours_ago // A_DAY for hours_ago, is_low in enumerate(low) if is_low}
     return len(days) >= limits.empty_days or sum(takewhile(bool, low)) >= limits.gone_hours
 
 
+def _rarely_gone(least: Series, limits: BurstLimits) -> str:
+    """In how many hours they were gone at all."""
+    low = _low(least, limits)
+    if not any(low):
+        return "its credits last, and come back"
+    days = len({hours_ago // A_DAY for hours_ago, is_low in enumerate(low) if is_low})
+    words = f"its credits touched the bottom in {sum(low)} hours of seven days, on {days} of them"
+    if until_now := sum(takewhile(bool, low)):
+        return f"{words}, now for {until_now} hours at most"
+    if days >= limits.empty_days:
+        return f"{words}, and not for {limits.empty_minutes} minutes on {limits.empty_days}"
+    return f"{words}, and came back"
+
+
 def _gone(mean: Series, limits: BurstLimits) -> Trouble | None:
     """Whether they were gone for long on enough of the last seven days, or have been for long and still are."""
-    low = [value < limits.empty_percent for value in reversed(mean.values[-A_WEEK * HOUR_S // FIVE_MINUTES_S :])]
+    low = _low(mean, limits)
     points = Counter(points_ago * FIVE_MINUTES_S // DAY_S for points_ago, is_low in enumerate(low) if is_low)
     days = sum(count * FIVE_MINUTES_S >= limits.empty_minutes * MINUTE_S for count in points.values())
     if days >= limits.empty_days:
@@ -141,24 +164,49 @@ def _gone(mean: Series, limits: BurstLimits) -> Trouble | None:
 def _draining(least: Series, limits: BurstLimits) -> Trouble | None:
     """Whether the next day ends without credits, if it falls by as much as it did from day to day at least.
 
-    Both the same hour and the day's lowest have to fall, on two days. A week that was as low, and came back, is a rhythm.
+    Both the same hour and the day's lowest have to fall, on two days.
     """
-    values = least.values
+    values = filled(least).values
     for end in range(len(values), max(len(values) - 3, 3 * A_DAY - 1), -1):
+        if isnan(least.values[end - 1]):
+            continue  # a late point: the hour before has one
         days = [values[end - n * A_DAY : end - (n - 1) * A_DAY] for n in (3, 2, 1)]
         falls = [older[-1] - newer[-1] for older, newer in pairwise(days)]
         falls += [_lowest(older) - _lowest(newer) for older, newer in pairwise(days)]
         if any(map(isnan, falls)):
-            continue  # a late point: the hour before may have them all
+            return None
         fall = min(falls)
         until = next((hour for hour, level in enumerate(days[-1], 1) if level <= fall), None)
-        if fall < limits.fall_percent or until is None:
+        if fall < limits.fall_percent or until is None or _is_weekly(values, end, limits):
             return None
-        if end <= A_WEEK:
-            return Trouble("soon", until, sure=False)
-        week_ago = values[end - 1 - A_WEEK]
-        return Trouble("soon", until) if week_ago > days[-1][-1] + limits.fall_percent else None  # NaN, a missing point, is not
+        return Trouble("soon", until, doubt=_young(values, end))
     return None
+
+
+def _falling(least: Series, limits: BurstLimits) -> Trouble | None:
+    """Whether it has fallen hour by hour for long, to less than a day ago, and will be gone within a day at that rate."""
+    there = [(hour, value) for hour, value in enumerate(least.values, 1) if not isnan(value)]
+    end, last = there[-1]
+    values = filled(least).values
+    falling = takewhile(lambda pair: pair[1][1] > pair[0][1], pairwise(reversed(there)))
+    start, first = next(iter(deque((older for _, older in falling), maxlen=1)), (end, last))
+    if end - start < limits.fall_hours or len(values) - end > FEW or end <= A_DAY or _is_weekly(values, end, limits):
+        return None
+    until = last * (end - start) / (first - last)
+    if until > A_DAY or not values[end - 1 - A_DAY] >= last + limits.fall_percent:  # NaN, a missing point, is not
+        return None
+    return Trouble("soon", until, doubt=f"It has fallen for {end - start} hours: nobody knows yet whether that goes on.")
+
+
+def _is_weekly(values: Sequence[float], end: int, limits: BurstLimits) -> bool:
+    """Whether it was as low a week ago, and came back: a rhythm."""
+    return end > A_WEEK and values[end - 1 - A_WEEK] <= values[end - 1] + limits.fall_percent  # NaN, a missing point, is not
+
+
+def _young(values: Sequence[float], end: int) -> str:
+    if end > A_WEEK and not isnan(values[end - 1 - A_WEEK]):
+        return ""
+    return "Its balance of a week ago is not known: nobody knows yet whether its weeks have a rhythm."
 
 
 def _lowest(day: Sequence[float]) -> float:
@@ -177,12 +225,15 @@ def _flag(volume: Volume, least: Series, trouble: Trouble, look: Look, limits: B
             said = f"have been gone for {trouble.hours:,.1f} hours: {falls}"
         case "soon":
             said = f"will be gone in about {trouble.hours:.0f} hours: then it has {falls}"
-    confidence: Confidence = "high" if not soon else "medium" if trouble.sure else "low"
+    doubt = look.doubt
+    confidence: Confidence = "low" if trouble.doubt else "medium" if soon or doubt else "high"
     caveats = ["What was moved without credits is its limit, not what the work wanted."]
     if soon:
-        caveats.append("It is projected from the same hours of the last days; work that ends before leaves some.")
-    if not trouble.sure:
-        caveats.append("It was attached less than a week ago: nobody knows yet whether its weeks have a rhythm.")
+        caveats.append("It is projected from the last days; work that ends before leaves some.")
+    if trouble.doubt:
+        caveats.append(trouble.doubt)
+    if doubt:
+        caveats.append(f"How much it moves is not known ({doubt.reason}): it is given all that it had at its burst.")
     if volume.volume_type != "gp2":
         caveats.append("Small I/O that cannot be merged costs a credit of 1 MiB each: larger I/O makes them last.")
     return Flagged(
@@ -199,9 +250,9 @@ def _flag(volume: Volume, least: Series, trouble: Trouble, look: Look, limits: B
                 scale=100,
             ),
             Evidence(label="What it has without credits, and with them", value=f"{without}, {with_credits}", unit="words"),
-            look.evidence(has.burst.bytes_per_s / MIB),
+            *(() if doubt else (look.evidence(has.burst.bytes_per_s / MIB),)),
         ),
-        advice=_ways_out(volume, has, look, limits),
+        advice=_ways_out(volume, has, look.most if soon and not doubt else None, limits),
         gist=(volume.volume_type, size_class(volume.size_gib), trouble.kind),
         caveats=(*caveats, *look.caveats, *managed_caveats(volume)),
         cheapest_first=True,
@@ -212,10 +263,13 @@ def _words(volume: Volume, allowance: Allowance) -> str:
     return f"{allowance.iops:,.0f} IOPS" if volume.volume_type == "gp2" else f"{allowance.bytes_per_s / MIB:,.0f} MiB/s"
 
 
-def _ways_out(volume: Volume, has: VolumeLimits, look: Look, limits: BurstLimits) -> tuple[Advice, ...]:
-    """All that it has with credits, for good; or less throughput, where its busiest minute was far below that."""
+def _ways_out(volume: Volume, has: VolumeLimits, busiest: float | None, limits: BurstLimits) -> tuple[Advice, ...]:
+    """All that it has with credits, for good; or less throughput, where its busiest minute (MiB/s) was far below that.
+
+    None where that minute says nothing: out of credits it did no more than it could.
+    """
     most = has.burst.bytes_per_s / MIB
-    needed = min(most, ebs.with_headroom(look.most, limits.headroom_percent))
+    needed = most if busiest is None else min(most, ebs.with_headroom(busiest, limits.headroom_percent))
     settings = (ebs.gp3_for(volume.size_gib, has.burst.iops, mib_s) for mib_s in (needed, most))
     found = [_gp3(volume, setting) for setting in dict.fromkeys(settings) if setting]
     if volume.volume_type == "sc1":
@@ -331,6 +385,7 @@ DETECTOR = Detector(
     limits=BurstLimits,
     reads=(Instance, InstanceType),
     judge=judge,
+    outranks=("ebs-outdated-type",),
     cases=(
         Case(
             title="gone for two hours every night",
@@ -355,6 +410,50 @@ DETECTOR = Detector(
             metrics={**_balance(_dip(80, 2), [100.0] * 4 + [0.0] * 20), **_BUSY},
             expect=Flagged,
             says="have been gone for 20.0 hours",
+        ),
+        Case(
+            title="gone for eleven hours, of which a few points are lost and the last are late",
+            resource=_GP2,
+            records=_HOST,
+            metrics={
+                **_balance([100.0] * 13 + [0.0] * 4 + [None] + [0.0] * 4 + [None] * 2),
+                (MEAN, FIVE_MINUTES_S): [*[100.0] * 2_172, *[0.0] * 50, *[None] * 3, *[0.0] * 76, *[None] * 3],
+                **_BUSY,
+            },
+            expect=Flagged,
+            says="have been gone for 11.0 hours",
+        ),
+        Case(
+            title="gone for 20 hours on two of the seven days",
+            resource=_GP2,
+            records=_HOST,
+            metrics=_balance([0.0] * 20 + [100.0] * 4, _FULL, [0.0] * 20 + [100.0] * 4, _FULL),
+            expect=Fine,
+            says="in 40 hours of seven days, on 2 of them, and came back",
+        ),
+        Case(
+            title="it has fallen to 9 % in a day",
+            resource=_GP2,
+            records=_HOST,
+            metrics={**_balance(_fall(100, 9)), **_BUSY},
+            expect=Flagged,
+            says="will be gone in about 2 hours",
+        ),
+        Case(
+            title="a little less every day, and the hour of a week ago is lost",
+            resource=_GP2,
+            records=_HOST,
+            metrics={**_balance([*_FULL[1:], None], *[_FULL] * 4, *_DOWN), **_BUSY},
+            expect=Flagged,
+            says="will be gone in about 8 hours",
+        ),
+        Case(
+            title="a little less every day, and CloudWatch has seven days",
+            resource=_GP2,
+            records=_HOST,
+            metrics={**_balance([None] * A_DAY, *[_FULL] * 4, *_DOWN), **_BUSY},
+            expect=Flagged,
+            says="will be gone in about 8 hours",
         ),
         Case(
             title="a little less every day",
@@ -396,7 +495,7 @@ DETECTOR = Detector(
                 (MEAN, FIVE_MINUTES_S): [*[100.0] * 80, *[0.0] * 2, *[50.0] * 206] * 8,
             },
             expect=Fine,
-            says="minutes at most",
+            says="in 7 hours of seven days, on 7 of them, and not for 60 minutes",
         ),
         Case(
             title="gone for six hours once a week",
@@ -404,6 +503,7 @@ DETECTOR = Detector(
             records=_HOST,
             metrics=_balance(_dip(0, 6), *[_FULL] * 6),
             expect=Fine,
+            says="in 6 hours of seven days, on 1 of them, and came back",
         ),
         Case(
             title="less from day to day in the working week, and full after the weekend",

@@ -127,27 +127,30 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
 
     each = {one.volume.id: _most(instance, instance_type, one.volume.volume_type) or most for one in settings}
     alone = [_lowered_alone(one, each[one.volume.id], limits) for one in settings]
+    kinds = [kind for kind in KINDS if _are_beyond(_paying(alone, kind), kind, most, limits)]
+    by_itself: Verdict = Fine("it carries what its volumes pay for")
     if alone != settings:
-        return _flag(instance, instance_type, settings, alone, each, seen)
-    kinds = [kind for kind in KINDS if _are_beyond(_paying(settings, kind), kind, most, limits)]
+        by_itself = _flag(instance, instance_type, settings, alone, each, seen)
+    elif kinds:
+        by_itself = Fine("its volumes take turns: each needs what it pays for, though not all at once")
     if not kinds:
-        return Fine("it carries what its volumes pay for")
+        return by_itself
     xen = instance_type.hypervisor == "xen"
     looks = {
         (kind, one.volume.id): Look(volume=one.volume, measure=kind.measure, seen=seen, limits=PeakLimits(), xen=xen)
         for kind in kinds
-        for one in _paying(settings, kind)
+        for one in _paying(alone, kind)
     }
     if lacking := seen.lacking(need for look in looks.values() for need in look.needs):
         return Ask(lacking)
     for look in looks.values():
         if doubt := look.doubt:
-            return Unknown(f"its volumes may take turns: {look.volume.id}: {doubt.reason}")
-    shared, used = settings, {key: look.most for key, look in looks.items()}
+            return by_itself if alone != settings else Unknown(f"its volumes may take turns: {look.volume.id}: {doubt.reason}")
+    shared, used = alone, {key: look.most for key, look in looks.items()}
     for kind in kinds:
         shared = _shared(shared, kind, most, used, limits)
-    if shared == settings:
-        return Fine("its volumes take turns: each needs what it pays for, though not all at once")
+    if shared == alone:
+        return by_itself
     return _flag(instance, instance_type, settings, shared, dict.fromkeys(each, most), seen, used)
 
 
@@ -377,7 +380,7 @@ DETECTOR = Detector(
     limits=BoundLimits,
     reads=(InstanceType, Volume),
     judge=judge,
-    outranks=("ebs-surplus-iops", "ebs-surplus-throughput"),
+    outranks=("ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput"),
     cases=(
         Case(
             title="1,000 MiB/s on an instance that carries 566",
@@ -407,6 +410,29 @@ DETECTOR = Detector(
             metrics=_busiest(60),
             expect=Flagged,
             says="1,000 MiB/s set on 2 volumes, and m5.large carries 566 at most: 434 are paid for and never usable at once",
+        ),
+        Case(
+            title="1,000 and 500 MiB/s, never busy",
+            resource=_WORKER,
+            records=(*_TYPES, _volume("data", 4_000, 1_000), _volume("log", 3_000, 500)),
+            metrics=_busiest(60),
+            expect=Flagged,
+            says="1,500 MiB/s set on 2 volumes, and m5.large carries 566 at most: 934 are paid for and never usable at once",
+        ),
+        Case(
+            title="1,000 and 500 MiB/s, which take turns",
+            resource=_WORKER,
+            records=(*_TYPES, _volume("data", 4_000, 1_000), _volume("log", 3_000, 500)),
+            metrics=_busiest(450),
+            expect=Flagged,
+            says="1,000 MiB/s set on data, and m5.large carries 566 at most: 433 are paid for and never usable",
+        ),
+        Case(
+            title="1,000 and 500 MiB/s, and nobody knows what they do",
+            resource=_WORKER,
+            records=(*_TYPES, _volume("data", 4_000, 1_000), _volume("log", 3_000, 500)),
+            expect=Flagged,
+            says="433 are paid for and never usable",
         ),
         Case(
             title="two volumes of 500 MiB/s each, which take turns",

@@ -2,9 +2,14 @@
 
 ## What it finds
 An attached gp2 or io1 volume that gp3 could replace, with the IOPS and MiB/s that its busiest minute of the last 35 days used
-and 20 % more, never more than it has now; and magnetic volumes (`standard`). What gp3 does not include, above 3,000 IOPS and
-125 MiB/s, is priced with it, and where that makes gp3 the dearer one nothing is listed. All of the last 14 days must be there;
-where older ones are missing, or it was attached since, or CloudWatch has no exceeded checks, the confidence is medium.
+and 20 % more, never more than it has now. What gp3 does not include, above 3,000 IOPS and 125 MiB/s, is priced with it, and
+where that makes gp3 the dearer one nothing is listed. EBS counts an operation once for each 256 KiB, and CloudWatch may count
+it once: both added are what was used at most. All of the last 14 days must be there, and all since the volume was attached and
+its instance last started; where it was watched for less than the window, or without exceeded checks or BurstBalance, the
+confidence is medium.
+
+A magnetic volume (`standard`) that had 200 IOPS or 90 MiB/s on several days, the most that there are, is reported as slow:
+gp3 costs more by the GiB and nothing by the I/O, whose price is not known here. Of others nothing is said.
 
 ## Why it matters
 gp3 costs a fifth less by the GiB than gp2, and its performance does not depend on the size. io1 is billed for every IOPS. A
@@ -12,9 +17,11 @@ volume keeps the type it was made with, and templates are copied for years.
 
 ## When it is wrong
 What a volume did is no more than it could: a gp2 volume out of credits, or anything that raised one of CloudWatch's exceeded
-checks, is given all that it had at its burst. A quarterly job needs more than 35 days can show: lengthen `window_days`, up to
-60. On Xen instances CloudWatch has no per-minute peaks; five-minute sums stand in, and the confidence is low. io1 delivers its
-IOPS more evenly than gp3. Magnetic volumes cost less by the GiB and are billed for their I/O, whose price is not known here.
+checks, or whose BurstBalance has holes, is given all that it had at its burst. Where it gets less than that, bursts of seconds
+between the two are not seen: a minute's sum hides them, and the checks tell of the present setting alone. A quarterly job needs
+more than 35 days can show: lengthen `window_days`, up to 60. On Xen instances CloudWatch has no per-minute peaks; five-minute
+sums stand in, and the confidence is low. io1 delivers its IOPS more evenly than gp3. A magnetic volume may be at its limit
+below 200 IOPS: they have 40 to 200, and nobody says which.
 
 ## What to do
 Change the type in place: online, root volumes too, without a restart. Name IOPS and throughput, always: without them AWS sets
@@ -29,17 +36,18 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import CASE_NOW, Case, Detector, Seen
+from slackwater.model.detector import CASE_NOW, Case, Detector, Seen, limit
 from slackwater.model.metrics import Metric, Need
 from slackwater.model.money import difference, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, MIB, MINUTE_S
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.parts import ebs_change
 from slackwater.parts.ebs_peaks import (
     BYTES,
     CONSUMED,
     IOPS_EXCEEDED,
+    OPERATIONS,
     READ_BYTES,
     READS,
     THROUGHPUT_EXCEEDED,
@@ -58,11 +66,16 @@ from slackwater.performance import ebs
 BALANCE: Final = Metric("AWS/EBS", "BurstBalance", "Minimum", "percent")
 GONE_PERCENT: Final = 1
 """A bucket with less than this was empty for a moment."""
-DAYS_A_MONTH: Final = 365 / 12
+AT_LIMIT: Final = 0.95
+"""A magnetic volume's minute with this share of the most that there is was at its limit."""
 
 
 class OutdatedTypeLimits(PeakLimits):
-    """What the new type keeps."""
+    """What the new type keeps, and when a magnetic volume is slow."""
+
+    limited_days: int = limit(
+        3, unit="days", ge=1, le=60, why="on which a magnetic volume was at its limit; fewer are a start, or a copy"
+    )
 
 
 class Had(NamedTuple):
@@ -84,7 +97,7 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
     if volume.multi_attach:
         return _shared(volume)
     if volume.volume_type == "standard":
-        return _magnetic(volume, seen, limits)
+        return _magnetic(volume, kind, seen, limits)
     return _ssd(volume, kind, seen, limits)
 
 
@@ -108,19 +121,21 @@ def _ssd(volume: Volume, kind: InstanceType, seen: Seen, limits: OutdatedTypeLim
     checked, balance = checks(volume, limits, *metrics, xen=xen), _balance(volume, limits)
     if lacking := seen.lacking([*(need for look in looks for need in look.needs), *checked, *balance]):
         return Ask(lacking)
-    limited = _limited(checked, balance, seen)
-    return _flag(volume, kind, looks, had, limited, looks[0].confidence(checked=answered(checked, seen)))
+    limited = _limited(looks[0], checked, balance)
+    known = answered(checked, seen) and (not balance or answered(balance, seen))
+    confidence = min((look.confidence(checked=known) for look in looks), key=("low", "medium", "high").index)
+    return _flag(volume, kind, looks, had, limited, confidence)
 
 
-def _limited(checked: Iterable[Need], balance: Iterable[Need], seen: Seen) -> str:
+def _limited(look: Look, checked: Iterable[Need], balance: Iterable[Need]) -> str:
     """How it may have wanted more than it got; empty where it did not."""
-    if raised(checked, seen):
+    if raised(checked, look.seen):
         return "wanted more than it has"
     for need in balance:
-        if not seen[need].present:
-            return "may have been out of credits (no BurstBalance)"
-        if min(seen[need].present) < GONE_PERCENT:
+        if min(look.seen[need].present, default=100) < GONE_PERCENT:
             return "was out of credits"
+        if look.hole(look.seen[need]):
+            return "may have been out of credits (BurstBalance lacks days)"
     return ""
 
 
@@ -137,7 +152,7 @@ def _balance(volume: Volume, limits: OutdatedTypeLimits) -> tuple[Need, ...]:
 
 
 def _flag(volume: Volume, kind: InstanceType, looks: Sequence[Look], had: Had, limited: str, confidence: Confidence) -> Verdict:
-    type_, moved = volume.volume_type, looks[0]
+    type_, moved, days = volume.volume_type, looks[0], min(look.days for look in looks)
     peaks = [*(ebs.with_headroom(look.most, look.limits.headroom_percent) for look in looks), 0]
     whole = ebs.gp3_for(volume.size_gib, had.iops, had.mib_s)
     setting = whole if limited else ebs.gp3_for(volume.size_gib, min(peaks[1], had.iops), min(peaks[0], had.mib_s))
@@ -152,7 +167,7 @@ def _flag(volume: Volume, kind: InstanceType, looks: Sequence[Look], had: Had, l
     if type_ == "io1" and (volume.iops or 0) > ebs.IO2_TIER_IOPS[0]:
         command = ebs_change.modify_command(volume, "io2", volume.iops or 0)
         advice.append(_to_io2(volume, "io2 with the same IOPS, for less above 32,000, more durable and more even.", command))
-    did = f"{limited} in {moved.days} days" if limited else f"moved {moved.most:,.1f} MiB/s at most in {moved.days} days"
+    did = f"{limited} in {days} days" if limited else f"moved {moved.most:,.1f} MiB/s at most in {days} days"
     return Flagged(
         summary=(
             f"{volume.size_gib:,} GiB {type_} that {did}: gp3 with {setting.iops:,} IOPS and {setting.mib_s:,} MiB/s would do"
@@ -168,7 +183,7 @@ def _flag(volume: Volume, kind: InstanceType, looks: Sequence[Look], had: Had, l
         ),
         advice=tuple(advice),
         gist=(type_, size_class(setting.iops), size_class(setting.mib_s)),
-        caveats=(*moved.caveats, *ebs_change.managed_caveats(volume)),
+        caveats=(*(moved.lowering_caveats if setting != whole else ()), *ebs_change.managed_caveats(volume)),
         cheapest_first=True,
     )
 
@@ -219,30 +234,40 @@ def _shared(volume: Volume) -> Verdict:
     )
 
 
-def _magnetic(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
-    """Whatever a magnetic volume does, gp3 does more; which costs less is decided by its I/O, which has a price of its own."""
-    needs = [part.total.need(("VolumeId", volume.id), period_s=DAY_S, days=limits.window_days) for part in (READS, WRITES)]
-    if lacking := seen.lacking(needs):
+def _magnetic(volume: Volume, kind: InstanceType, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
+    """gp3 is many times faster, and costs more by the GiB: of use to one that is at its limit, whatever its I/O cost."""
+    most = ebs.most_of(volume)
+    tops = {OPERATIONS: most.iops * AT_LIMIT, BYTES: most.bytes_per_s / MIB * AT_LIMIT}
+    xen = kind.hypervisor == "xen"
+    looks = [Look(volume=volume, measure=measure, seen=seen, limits=limits, xen=xen) for measure in tops]
+    if lacking := seen.lacking([need for look in looks for need in look.needs]):
         return Ask(lacking)
-    watched = [seen.finished(seen[need], seen[need].start).present for need in needs]
-    days, least = min(map(len, watched)), min(limits.least_days, limits.window_days)
-    if days < least:
-        return Unknown(f"VolumeReadOps or VolumeWriteOps has {days} of {least} days")
-    a_month = sum(map(sum, watched)) / days * DAYS_A_MONTH
+    for look in looks:
+        if look.doubt:
+            return look.doubt
+    looks = [look.nearer() if look.most >= tops[look.measure] else look for look in looks]  # reads and writes together
+    if lacking := seen.lacking([need for look in looks for need in look.needs]):
+        return Ask(lacking)
+    for look in looks:
+        if (days := look.days_at(tops[look.measure])) >= limits.limited_days:
+            return _flag_magnetic(volume, look, days)
+    return Fine("whether gp3 costs less depends on its I/O, whose price is not known here")
+
+
+def _flag_magnetic(volume: Volume, look: Look, days: int) -> Flagged:
     gp3 = ebs.Gp3(ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S)
-    move = _to_gp3(volume, gp3, "move-to-gp3", "many times what a magnetic volume can do, and no I/O charge")
+    most = ebs.most_of(volume)
+    top = most.iops if look.measure is OPERATIONS else most.bytes_per_s / MIB
     return Flagged(
-        summary=f"{volume.size_gib:,} GiB magnetic (standard) and {a_month / 1e6:,.1f} million I/O a month, billed too",
+        summary=f"Magnetic (standard), and at its limit of {top:,.0f} {look.measure.unit} on {days} of {look.days} days",
+        kind="performance",
         severity="low",
-        confidence="medium",
-        evidence=(
-            Evidence(label="Size", value=volume.size_gib, unit="GiB"),
-            Evidence(label="I/O a month", value=round(a_month), unit="operations"),
-        ),
-        advice=(replace(move, changes=None),),
+        confidence=look.confidence(checked=False),
+        evidence=(Evidence(label="Size", value=volume.size_gib, unit="GiB"), look.evidence(scale=top)),
+        advice=(replace(_to_gp3(volume, gp3, "move-to-gp3", "many times what a magnetic volume can do"), changes=None),),
         gist=("standard",),
         caveats=(
-            "What I/O costs is not known here: gp3 costs more by the GiB, and saves where the I/O charge on the bill is more.",
+            "gp3 costs more by the GiB and nothing by the I/O, whose price is not known here: in all it may cost more or less.",
             *ebs_change.managed_caveats(volume),
         ),
     )
@@ -317,6 +342,18 @@ def _both(mib_s: float, iops: float) -> dict[tuple[Metric, int], Sequence[float 
         (WRITES.peak, DAY_S): [0.0] * _DAYS,
         (IOPS_EXCEEDED, DAY_S): [0.0] * _DAYS,
     }
+
+
+def _magnetic_metrics(reads: float, writes: float, minutes: int) -> dict[tuple[Metric, int], Sequence[float | None]]:
+    """Operations of 16 KiB for some minutes every day."""
+    busy = minutes // 5
+
+    def of(peak: float) -> dict[int, list[float | None]]:
+        day: list[float | None] = [*[peak] * busy, *[0.0] * (288 - busy)]
+        return {DAY_S: [peak for _ in range(_DAYS)], FIVE_MINUTES_S: day * 35}
+
+    parts = ((READS, reads), (WRITES, writes), (READ_BYTES, reads * 16 * KIB), (WRITTEN_BYTES, writes * 16 * KIB))
+    return {(part.peak, period_s): values for part, rate in parts for period_s, values in of(_minute(rate)).items()}
 
 
 _CALM: Final = _bytes(40, 20)
@@ -461,14 +498,54 @@ DETECTOR = Detector(
             says="io2 has them for less",
         ),
         Case(
-            title="magnetic",
+            title="gp2 whose BurstBalance is known on one day",
+            resource=_GP2,
+            records=_HOST,
+            metrics={**_CALM, (BALANCE, DAY_S): [None] * 34 + [90.0] * 2},
+            expect=Flagged,
+            says="may have been out of credits (BurstBalance lacks days) in 35 days: gp3 with 3,000 IOPS and 250 MiB/s",
+        ),
+        Case(
+            title="one busy night a month, four weeks ago, and its point is not there",
+            resource=_GP2,
+            records=_HOST,
+            metrics={
+                **_CALM,
+                (WRITTEN_BYTES.peak, DAY_S): [_minute(20 * MIB)] * 8 + [None] + [_minute(20 * MIB)] * 27,
+            },
+            expect=Unknown,
+            says="no point on 1 of the 35 days since",
+        ),
+        Case(
+            title="magnetic, and at its limit every night",
             resource=_MAGNETIC,
             records=_HOST,
-            metrics={(READS.total, DAY_S): [400_000.0] * _DAYS, (WRITES.total, DAY_S): [600_000.0] * _DAYS},
+            metrics=_magnetic_metrics(reads=120, writes=80, minutes=30),
             expect=Flagged,
-            says="30.4 million I/O a month",
+            says="at its limit of 200 IOPS on 35 of 35 days",
         ),
-        Case(title="magnetic, and no metrics", resource=_MAGNETIC, records=_HOST, expect=Unknown, says="0 of 14 days"),
+        Case(
+            title="magnetic, reads by day and writes by night",
+            resource=_MAGNETIC,
+            records=_HOST,
+            metrics={
+                **_magnetic_metrics(reads=120, writes=120, minutes=30),
+                (WRITES.peak, FIVE_MINUTES_S): ([0.0] * 144 + [_minute(120)] * 6 + [0.0] * 138) * 35,
+            },
+            expect=Fine,
+            says="depends on its I/O",
+        ),
+        Case(
+            title="magnetic, and millions of I/O a month",
+            resource=_MAGNETIC,
+            records=_HOST,
+            metrics=_magnetic_metrics(reads=60, writes=30, minutes=1_440),
+            expect=Fine,
+            says="depends on its I/O, whose price is not known here",
+        ),
+        Case(
+            title="magnetic, and no metrics", resource=_MAGNETIC, records=_HOST, expect=Unknown, says="14 of the last 14 days"
+        ),
         Case(
             title="on a Xen instance, by five-minute means",
             resource=_GP2,
@@ -483,7 +560,7 @@ DETECTOR = Detector(
             records=_HOST,
             metrics={**_CALM, (READ_BYTES.peak, DAY_S): [_minute(40 * MIB)] * 28 + [None] + [_minute(40 * MIB)] * 7},
             expect=Unknown,
-            says="13 of 14 days",
+            says="no point on 1 of the last 14 days",
         ),
         Case(
             title="attached four days ago",
@@ -491,7 +568,7 @@ DETECTOR = Detector(
             records=_HOST,
             metrics=_CALM,
             expect=Unknown,
-            says="3 of 14 days",
+            says="attached less than 14 whole days ago",
         ),
         Case(
             title="on a stopped instance",

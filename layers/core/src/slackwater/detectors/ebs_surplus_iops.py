@@ -125,7 +125,10 @@ def _flag(volume: Volume, target: int, kind: InstanceType, look: Look, moved: fl
         else f"Up to {up_to:,.0f} MiB/s come with them; at most {moved:,.1f} were used."
     )
     return Flagged(
-        summary=f"{iops:,} IOPS provisioned ({type_}), and the busiest {look.span} used at most {look.most:,.0f}: {target:,} would do",
+        summary=(
+            f"{iops:,} IOPS provisioned ({type_}), and the busiest {look.span} used at most {look.most:,.0f}:"
+            f" {target:,} would do"
+        ),
         confidence=look.confidence(checked=checked),
         evidence=(
             Evidence(label="Provisioned IOPS", value=iops, unit="IOPS"),
@@ -145,7 +148,7 @@ def _flag(volume: Volume, target: int, kind: InstanceType, look: Look, moved: fl
             ),
         ),
         gist=(type_, iops, size_class(target)),
-        caveats=(*look.caveats, *_caveats(volume), *ebs_change.managed_caveats(volume)),
+        caveats=(*look.lowering_caveats, *_caveats(volume), *ebs_change.managed_caveats(volume)),
     )
 
 

@@ -123,7 +123,7 @@ def _flag(
             ),
         ),
         gist=(provisioned, size_class(target)),
-        caveats=(*look.caveats, *both, *afterwards, *ebs_change.managed_caveats(volume)),
+        caveats=(*look.lowering_caveats, *both, *afterwards, *ebs_change.managed_caveats(volume)),
     )
 
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 A running T instance in unlimited mode that was charged for surplus CPU credits last week, and in at least three of the last
-five weeks (in every week of one that has run for less), for 20 vCPU-hours a month or more. A launch, or an incident of a few
-days, is none of it.
+five weeks, for 20 vCPU-hours a month or more. Where fewer weeks have points, in every one that has, if there are points on 14
+days; or else on each of the last 14 days, which then count alone. A launch, or an incident of a few days, is none of it.
 
 ## Why it matters
 A T type is cheap as long as its CPU stays at its baseline on average, and T3, T3a and T4g are unlimited unless somebody says
@@ -12,7 +12,9 @@ about 45 % on (t3.large against m6i.large) a type with a fixed processor costs l
 
 ## When it is wrong
 A load that is about to end needs no other type. Where every other size would cost more than the surcharge, the surcharge is
-the cheapest way to run it, and the finding is counted, not listed. The charge of a day without a point is taken for none.
+the cheapest way to run it, and the finding is counted, not listed. The charge of a day without a point is taken for that of
+the others. An instance that a schedule stops every evening has never run for 14 days on end, and is not seen: what was charged
+before its last start may have been charged as another type.
 Prices are for Linux on demand: Windows' surplus credits cost more, and a Reserved Instance or Savings Plan changes the sum.
 
 ## What to do
@@ -106,6 +108,9 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
         if seen.finished(seen[balance], instance.launched_at).present:
             return Fine("its CPU credits are published, and no surplus: it is in standard mode")
         return Unknown("CPUSurplusCreditsCharged and CPUCreditBalance have no point since it was started")
+    newest = days.since(days.end_s - limits.least_days * DAY_S)
+    if _innocent(days, limits) and all(day > 0 for day in newest.values):
+        days = newest
     if reason := _innocent(days, limits):
         missing = sum(map(isnan, days.values[-limits.least_days :]))
         if missing:
@@ -114,7 +119,7 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
 
     if lacking := seen.lacking([used]):
         return Ask(lacking)
-    percents = seen.finished(seen[used], instance.launched_at).present
+    percents = seen[used].between(days.start_s, days.end_s).present
     mean = fmean(percents) if percents else None
     surcharge = Surcharge(
         days=days,
@@ -126,8 +131,8 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
 
 
 def _monthly(charged: float, days: Series) -> float:
-    """Credits of these days as vCPU-hours a month; a day without a point counts as one without a charge."""
-    return charged / cpu.CREDITS_PER_VCPU_HOUR / len(days) * DAYS_A_MONTH
+    """Credits of these days as vCPU-hours a month; a day without a point counts as one like the others."""
+    return charged / cpu.CREDITS_PER_VCPU_HOUR / len(days.present) * DAYS_A_MONTH
 
 
 def _innocent(days: Series, limits: SurchargedLimits) -> str:
@@ -136,12 +141,14 @@ def _innocent(days: Series, limits: SurchargedLimits) -> str:
         return f"it has run for {len(days)} whole days"
     if not (charged := sum(days.present)):
         return "it was charged for no surplus credits"
-    weeks = [sum(days.between(end - A_WEEK * DAY_S, end).present) for end in _ends_of_weeks(days)]
-    often = sum(week > 0 for week in weeks)
-    if not weeks[0]:
+    weeks = [days.between(end - A_WEEK * DAY_S, end).present for end in _ends_of_weeks(days)]
+    if not sum(weeks[0]):
         return "it was charged for no surplus credits last week"
-    if often < min(limits.charged_weeks, len(weeks)):
-        return f"it was charged for surplus credits in {often} of {len(weeks)} weeks"
+    known = [week for week in weeks if week]
+    often, watched = sum(sum(week) > 0 for week in known), len(days.present)
+    throughout = often == len(known) and watched >= limits.least_days
+    if often < limits.charged_weeks and not throughout:
+        return f"it was charged for surplus credits in {often} of {len(known)} weeks, and has points on {watched} days"
     if (vcpu_hours := _monthly(charged, days)) < limits.least_vcpu_hours:
         return f"it is charged for {vcpu_hours:.1f} vCPU-hours a month"
     return ""
@@ -172,9 +179,9 @@ def _flag(
     return Flagged(
         summary=(
             f"{surcharge.monthly(surcharge.charged):,.0f} vCPU-hours a month of surplus CPU credits are charged"
-            f" ({vcpu_hours:,.0f} in {len(days)} days){averages}"
+            f" ({vcpu_hours:,.0f} in {len(days.present)} days){averages}"
         ),
-        confidence="medium" if days.missing else "high",
+        confidence="high" if len(days.present) >= limits.window_days and mean is not None else "medium",
         evidence=(
             Evidence(
                 label="Surplus credits charged by day",
@@ -199,7 +206,7 @@ def _flag(
 
 
 def _other_types(instance: Instance, this: InstanceType, surcharge: Surcharge, seen: Seen) -> list[Advice]:
-    """The general type with as many vCPUs, and the smallest of the family whose baseline carries the mean load."""
+    """The general type with as many vCPUs; and the smallest of the family whose baseline carries the mean load, if known."""
     types, found = seen.fleet.all(InstanceType), []
     general = network.general_family(this.id)
     enough = [one for one in types if one.family == general and one.vcpus >= this.vcpus]
@@ -210,7 +217,7 @@ def _other_types(instance: Instance, this: InstanceType, surcharge: Surcharge, s
         one
         for one in types
         if one.family == this.family and cpu.earned_per_hour(one.id) > surcharge.earned
-        if cpu.earned_per_hour(one.id) >= (surcharge.used or 0)
+        if surcharge.used is not None and cpu.earned_per_hour(one.id) >= surcharge.used
     ]
     if larger := min(more, key=lambda one: (cpu.earned_per_hour(one.id), one.id), default=None):
         earns = cpu.earned_per_hour(larger.id)
@@ -349,6 +356,30 @@ DETECTOR = Detector(
             says="(274 in 19 days)",
         ),
         Case(
+            title="charged on each of the only 14 days that have a point",
+            resource=_RENDERER,
+            records=_TYPES,
+            metrics={(CHARGED, DAY_S): [*[864.0] * 14, 0.0], **_mean(60)},
+            expect=Flagged,
+            says="438 vCPU-hours a month of surplus CPU credits are charged (202 in 14 days)",
+        ),
+        Case(
+            title="charged on each of the last 14 days, and never before",
+            resource=_RENDERER,
+            records=_TYPES,
+            metrics={**_charged(*[864.0] * 14), **_mean(60)},
+            expect=Flagged,
+            says="438 vCPU-hours a month of surplus CPU credits are charged (202 in 14 days)",
+        ),
+        Case(
+            title="charged every day, with ten days of four weeks ago missing",
+            resource=_RENDERER,
+            records=_TYPES,
+            metrics={**_charged(*[864.0] * 5, *[None] * 10, *[864.0] * 20), **_mean(60)},
+            expect=Flagged,
+            says="438 vCPU-hours a month of surplus CPU credits are charged (360 in 25 days)",
+        ),
+        Case(
             title="nobody knows its mean CPU",
             resource=_RENDERER,
             records=_TYPES,
@@ -371,6 +402,14 @@ DETECTOR = Detector(
             metrics=_charged(*[1900.0] * 4, *[0.0] * 5),
             expect=Fine,
             says="in 2 of 5 weeks",
+        ),
+        Case(
+            title="charged last week, which is all that is known",
+            resource=_RENDERER,
+            records=_TYPES,
+            metrics={(CHARGED, DAY_S): [*[1500.0] * 7, 0.0]},
+            expect=Unknown,
+            says="no point on 7 of 14 days",
         ),
         Case(
             title="a runaway process until yesterday",

@@ -4,8 +4,9 @@
 A running Nitro instance whose volumes together ask for more than it lets through. CloudWatch's exceeded check, 1 in a minute at
 the limit, was raised in at least 5 % of the minutes of three or more hours in a day, or for more than 45 minutes of a day. IOPS
 and throughput have each their own. Where the type bursts, EBSIOBalance% or EBSByteBalance% below 10 in at least six five-minute
-points of a day, and not rising, confirms it; where there are no checks, they decide alone. An instance whose baseline is as
-fast as all its volumes at their fastest needs no metric.
+points of a day, and not rising, confirms it; where there are no checks, they decide alone. Where both agree on three days or
+more, an hour of each with the check raised in 5 % of its minutes is enough. An instance whose baseline is as fast as all its
+volumes at their fastest needs no metric.
 
 ## Why it matters
 A volume is only as fast as its instance ("The performance of EBS-optimised instances", 2017-07-10). Most smaller instances hold
@@ -34,11 +35,11 @@ from typing import Final
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.parts import larger_instance
+from slackwater.parts.ec2_type import local_data, not_by_command, restart
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance, InstanceLimits
 
@@ -88,6 +89,9 @@ class EbsThrottledLimits(Limits):
     )
     low_percent: float = limit(10, unit="percent", gt=0, le=50, why="of the burst left: three of its thirty minutes")
     low_points: int = limit(6, unit="points", ge=1, le=288, why="half an hour of five-minute points")
+    agreed_days: int = limit(
+        3, unit="days", ge=1, le=60, why="on which check and balance agree: so often, fewer minutes are no chance"
+    )
     headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="above the limit it met: it may have wanted more")
     missing_hours: int = limit(24, unit="hours", ge=0, le=192, why="a day that nobody saw may have been the slow one")
 
@@ -104,6 +108,8 @@ class Slow:
     days: int
     low_points: int
     """Of a day at most, in which next to nothing was left of the burst, and it did not come back."""
+    agreed: bool = False
+    """Whether only check and balance together say so, neither of them alone."""
 
 
 def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict:
@@ -125,9 +131,13 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
     if lacking := seen.lacking(needs.values()):
         return Ask(lacking)
     checks = {way: _since_start(instance, seen[need]) for way, need in needs.items()}
-    suspects = [way for way in WAYS if _days_at_limit(checks[way], limits)]
-    unchecked = [way for way in WAYS if not checks[way].present]
     bursts = ebs.can_burst(instance_type)
+    suspects = [
+        way
+        for way in WAYS
+        if _days_at_limit(checks[way], limits) or (bursts and len(_raised(checks[way], limits)) >= limits.agreed_days)
+    ]
+    unchecked = [way for way in WAYS if not checks[way].present]
     if unchecked and bursts:
         by_day = {way: _need(instance, way.balance, DAY_S, limits) for way in unchecked}
         if lacking := seen.lacking(by_day.values()):
@@ -150,7 +160,17 @@ def judge(instance: Instance, seen: Seen, limits: EbsThrottledLimits) -> Verdict
     missing = max(checks[way].missing if checks[way].present else 0 for way in WAYS)
     if missing > limits.missing_hours:
         return Unknown(f"its exceeded checks lack {missing} hours")
-    return Fine("it was at its EBS limit for minutes at most, as a batch is")
+    return Fine(_short(checks, limits))
+
+
+def _short(checks: dict[Way, Series], limits: EbsThrottledLimits) -> str:
+    """How long it was at its limit on the worst day, which is not long enough."""
+    if not any(one.present for one in checks.values()):
+        return "its EBS burst was never used up for long"
+    worst = max(sum(minutes) for one in checks.values() for minutes in [*_raised(one, limits).values(), [0.0]])
+    if not worst:
+        return f"in no hour it was at its EBS limit for {limits.raised_percent:g} % of the minutes"
+    return f"it was at its EBS limit for {worst:,.0f} minutes of a day at most, as a batch is"
 
 
 def _carries_all(instance: Instance, instance_type: InstanceType, seen: Seen) -> bool:
@@ -171,33 +191,43 @@ def _since_start(instance: Instance, series: Series) -> Series:
     return series.since(instance.launched_at.timestamp())
 
 
-def _days_at_limit(checks: Series, limits: EbsThrottledLimits) -> list[float]:
-    """Minutes at the limit, of each day back from now that has too many of them, or too many hours with some."""
+def _raised(checks: Series, limits: EbsThrottledLimits) -> dict[int, list[float]]:
+    """Minutes at the limit, of each hour that has enough of them; by day back from now."""
     days: defaultdict[int, list[float]] = defaultdict(list)
     for hours_ago, share in enumerate(reversed(checks.values)):
         if share >= limits.raised_percent / 100:  # NaN, a missing point, is not
             days[hours_ago // 24].append(share * MINUTES_AN_HOUR)
-    return [
-        sum(minutes) for minutes in days.values() if len(minutes) >= limits.raised_hours or sum(minutes) > limits.batch_minutes
-    ]
+    return days
+
+
+def _days_at_limit(checks: Series, limits: EbsThrottledLimits) -> list[float]:
+    """Minutes at the limit, of each day that has too many of them, or too many hours with some."""
+    days = _raised(checks, limits).values()
+    return [sum(minutes) for minutes in days if len(minutes) >= limits.raised_hours or sum(minutes) > limits.batch_minutes]
 
 
 def _slow(way: Way, checks: Series, balance: Series, limits: EbsThrottledLimits) -> Slow:
-    """What the checks say; where there are none, what the balance does."""
+    """What the checks say, or what both say on enough days; where there are no checks, what the balance does."""
     stuck = _stuck_points(balance, limits)
+    most = max(stuck.values(), default=0)
+    low = {day: points for day, points in stuck.items() if points >= limits.low_points}
     at_limit = _days_at_limit(checks, limits)
     if not checks.present:
-        at_limit = [points * FIVE_MINUTES_S / MINUTE_S for points in stuck if points >= limits.low_points]
-    return Slow(way, checks, balance, sum(at_limit), len(at_limit), max(stuck, default=0))
+        at_limit = [points * FIVE_MINUTES_S / MINUTE_S for points in low.values()]
+    if not at_limit:
+        both = [sum(minutes) for day, minutes in _raised(checks, limits).items() if day in low]
+        if len(both) >= limits.agreed_days:
+            return Slow(way, checks, balance, sum(both), len(both), most, agreed=True)
+    return Slow(way, checks, balance, sum(at_limit), len(at_limit), most)
 
 
-def _stuck_points(balance: Series, limits: EbsThrottledLimits) -> list[int]:
-    """By day back from now: points at which a balance is low, and does not rise."""
+def _stuck_points(balance: Series, limits: EbsThrottledLimits) -> Counter[int]:
+    """Points at which a balance is low, and does not rise; by day back from now."""
     days: Counter[int] = Counter()
     for points_ago, (after, before) in enumerate(pairwise(reversed(balance.values))):
         if after < limits.low_percent and after <= before:  # NaN, a missing point, is neither
             days[points_ago * FIVE_MINUTES_S // DAY_S] += 1
-    return [*days.values()]
+    return days
 
 
 def _rate(read: Series, written: Series) -> Series:
@@ -216,8 +246,9 @@ def _flag(
     limits: EbsThrottledLimits,
 ) -> Flagged:
     worst = max(throttled, key=lambda one: one.minutes)
-    confirmed = any(one.checks.present and one.low_points >= limits.low_points for one in throttled)
-    confidence: Confidence = "high" if any(one.checks.present for one in throttled) else "medium"
+    checked = any(one.checks.present and not one.agreed for one in throttled)
+    confirmed = any(one.checks.present and not one.agreed and one.low_points >= limits.low_points for one in throttled)
+    confidence: Confidence = "high" if checked else "medium"
     words = " and ".join(one.way.word for one in throttled)
     hours = worst.minutes / MINUTES_AN_HOUR
     carries = ebs.instance_limits(instance_type, "gp3")
@@ -302,26 +333,22 @@ def _ways_out(
     seen: Seen,
     limits: EbsThrottledLimits,
 ) -> tuple[Advice, ...]:
-    slow, region = {one.way for one in throttled}, f"--region {instance.target.region}"
-    these = f"{region} --instance-ids {instance.id}"
-    found = []
+    slow, found = {one.way for one in throttled}, []
     if THROUGHPUT in slow and _may_weight(instance_type) and instance.bandwidth_weighting != "ebs-1":
         found.append(
             Advice(
                 action="shift-bandwidth-to-ebs",
                 summary=(
                     "Give EBS a quarter more of baseline bandwidth, taken from the network (bandwidth weighting ebs-1, if"
-                    f" {instance_type.id} has it); IOPS stay as they are."
+                    f" {instance_type.id} has it); IOPS stay as they are.{not_by_command(instance)}"
                 ),
                 changes=(),
-                risk="The network has as much less; a stop and a start.",
+                risk=f"The network has as much less; a stop and a start.{local_data(instance)}",
                 reversible=True,
-                command=None
-                if managed_by(instance.tags)
-                else (
-                    f"aws ec2 stop-instances {these} && aws ec2 wait instance-stopped {these}"
-                    f" && aws ec2 modify-instance-network-performance-options {region} --instance-id {instance.id}"
-                    f" --bandwidth-weighting ebs-1 && aws ec2 start-instances {these}"
+                command=restart(
+                    instance,
+                    f"aws ec2 modify-instance-network-performance-options --region {instance.target.region}"
+                    f" --instance-id {instance.id} --bandwidth-weighting ebs-1",
                 ),
             )
         )
@@ -438,6 +465,18 @@ _SLOW: Final = {**_QUIET, **_MOVED, (THROUGHPUT.check, HOUR_S): _week((0.5, 1), 
 _EMPTY: Final = {(THROUGHPUT.balance, FIVE_MINUTES_S): _points((50, 10), (20, 10), (0, 330))}
 _BACK: Final = [(left / 2, 5) for left in range(100)]
 
+
+def _every_day(day: list[float | None]) -> list[float | None]:
+    """The same on each of the eight days."""
+    return day * 8
+
+
+_FORTY_MINUTES: Final[dict[tuple[Metric, int], list[float | None]]] = {
+    **_QUIET,
+    **_MOVED,
+    (THROUGHPUT.check, HOUR_S): _every_day([0.4, 0.25, *[0.0] * 22]),
+}
+
 DETECTOR = Detector(
     title="EC2 instance at its own EBS limit",
     kind="performance",
@@ -496,12 +535,34 @@ DETECTOR = Detector(
             says="m5.4xlarge",
         ),
         Case(
+            title="40 minutes every day, with nothing left of the burst",
+            resource=_SERVER,
+            records=_RECORDS,
+            metrics={
+                **_FORTY_MINUTES,
+                (THROUGHPUT.balance, FIVE_MINUTES_S): _every_day([50.0, *[0.0] * 8, *[20.0 + i / 4 for i in range(279)]]),
+            },
+            expect=Flagged,
+            says="5.2 hours at its EBS limit on 8 of 8 days",
+        ),
+        Case(
+            title="40 minutes every day, and the burst comes back at once",
+            resource=_SERVER,
+            records=_RECORDS,
+            metrics={
+                **_FORTY_MINUTES,
+                (THROUGHPUT.balance, FIVE_MINUTES_S): _every_day([50.0, 20.0, *[2.0 + i / 3 for i in range(286)]]),
+            },
+            expect=Fine,
+            says="39 minutes of a day at most",
+        ),
+        Case(
             title="a nightly batch within its half hour, across an hour's end",
             resource=_SERVER,
             records=_RECORDS,
             metrics={**_QUIET, (THROUGHPUT.check, HOUR_S): _week((0.25, 1), (0.2, 1))},
             expect=Fine,
-            says="minutes at most",
+            says="27 minutes of a day at most",
         ),
         Case(
             title="every night the burst is all but used up, and comes back; the checks are not published",
@@ -528,7 +589,7 @@ DETECTOR = Detector(
             records=_RECORDS,
             metrics=_QUIET,
             expect=Fine,
-            says="minutes at most",
+            says="in no hour",
         ),
         Case(
             title="a minute now and then",

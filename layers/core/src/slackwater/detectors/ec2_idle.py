@@ -17,7 +17,9 @@ stops every evening is never idle for 14 days on end, and is not seen. A day wit
 
 ## What to do
 Ask the owner. Stop it: it starts again as it was, and its volumes stay, and stay billed. If nobody misses it, make an image
-and terminate it. What an Auto Scaling group or another program runs, change there: it would start another.
+and terminate it. What an Auto Scaling group or another program runs, change there: it would start another. Local disks are the
+exception: a stop empties them, and an image leaves them out. No command is given there, at low confidence, and where the tags,
+which would name such a group, could not be read.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.parts.ec2_type import LOCAL_DISKS
 from slackwater.performance import ebs
 
 CPU = Metric("AWS/EC2", "CPUUtilization", "Maximum", "percent")
@@ -120,6 +123,8 @@ def _flag(instance: Instance, seen: Seen, quiet: Quiet) -> Flagged:
     ]
     if accelerated:
         caveats.append(f"{instance.instance_type} has an accelerator, whose work neither CPU nor network shows.")
+    if instance.tags is None:
+        caveats.append("Its tags could not be read: where an Auto Scaling group runs it, a stop makes the group replace it.")
     if owner:
         caveats.append(f"It is managed by {owner}: change it there; what is stopped behind its back may be replaced.")
     if instance.lifecycle:
@@ -139,14 +144,19 @@ def _flag(instance: Instance, seen: Seen, quiet: Quiet) -> Flagged:
             Evidence(label="Running since", value=f"{instance.launched_at:%Y-%m-%d}", unit="date"),
             Evidence(label="Volumes on it", value=f"{len(volumes)} ({size_gib:,} GiB)", unit="words"),
         ),
-        advice=_advice(instance, volumes, owner),
+        advice=_advice(instance, volumes, owner, confidence),
         gist=(instance.instance_type, owner or ""),
         caveats=tuple(caveats),
     )
 
 
-def _advice(instance: Instance, volumes: Sequence[Volume], owner: str | None) -> tuple[Advice, ...]:
-    """Stop it; or make an image and terminate it, which only a person does. Of what is not on demand nobody knows the price."""
+def _advice(instance: Instance, volumes: Sequence[Volume], owner: str | None, confidence: Confidence) -> tuple[Advice, ...]:
+    """Stop it; or make an image and terminate it, which only a person does. Of what is not on demand nobody knows the price.
+
+    A command only stops what starts again as it was, and what nobody starts anew.
+    """
+    local_disks = bool(LOCAL_DISKS.match(instance.instance_type))
+    by_hand = owner or instance.lifecycle or instance.tags is None or local_disks or confidence == "low"
     running = (Change(ec2_hour(instance.instance_type), hours()),)
     disks = [unit for volume in volumes for unit in ebs.monthly_units(volume)]
     image = [Change(EBS_SNAPSHOT_STORAGE, Decimal(volume.size_gib)) for volume in volumes]
@@ -154,6 +164,10 @@ def _advice(instance: Instance, volumes: Sequence[Volume], owner: str | None) ->
     stays = f" What it has on EBS ({size_gib:,} GiB) stays, and stays billed." if volumes else ""
     if owner:
         stop = f"Ask the owner, and take it out of {owner}, which manages it."
+    elif local_disks:
+        stop = f"Ask the owner, copy what is needed from its local disks, and stop it: it starts again with empty ones.{stays}"
+    elif instance.tags is None:
+        stop = f"Ask the owner, look whether an Auto Scaling group runs it, and stop it if none does.{stays}"
     else:
         stop = f"Ask the owner, and stop it: it starts again as it was.{stays}"
     return (
@@ -165,9 +179,9 @@ def _advice(instance: Instance, volumes: Sequence[Volume], owner: str | None) ->
                 "What is on instance store volumes, or only in memory, is gone; a public address that is no Elastic IP changes,"
                 " and an Elastic IP stays billed."
             ),
-            reversible=True,
+            reversible=not local_disks and instance.tags is not None,
             command=None
-            if owner or instance.lifecycle
+            if by_hand
             else f"aws ec2 stop-instances --region {instance.target.region} --instance-ids {instance.id}",
         ),
         Advice(
@@ -177,8 +191,9 @@ def _advice(instance: Instance, volumes: Sequence[Volume], owner: str | None) ->
                 " delete the volumes that stay behind (priced as if every block of them were in use)."
             ),
             changes=None if instance.lifecycle else difference((*running, *disks), image),
-            risk="An instance made from the image has another id and other addresses.",
-            reversible=True,
+            risk="An instance made from the image has another id and other addresses."
+            + (" Local disks are not in it." if local_disks else ""),
+            reversible=not local_disks,
         ),
     )
 
@@ -273,6 +288,18 @@ DETECTOR = Detector(
         Case(
             title="a GPU, whose work does not show",
             resource=replace(_TRIAL, instance_type="g5.xlarge"),
+            metrics=_NOTHING,
+            expect=Flagged,
+        ),
+        Case(
+            title="local disks, which a stop empties",
+            resource=replace(_TRIAL, instance_type="i4i.large"),
+            metrics=_NOTHING,
+            expect=Flagged,
+        ),
+        Case(
+            title="its tags could not be read",
+            resource=replace(_TRIAL, tags=None),
             metrics=_NOTHING,
             expect=Flagged,
         ),

@@ -16,7 +16,9 @@ A load that has begun within the last three days is not known to last, and one t
 day. The date is found in two ways, by the balance a week (or a day) before and by what is metered above the baseline; where
 they differ by more than a quarter it is a range. Below 20 GiB AWS does not say whether credits are earned at the floor of 1
 MiB/s or by size: there the balance is the better witness. Without credits the meter shows the baseline, and not what the
-clients want: nothing is sized from it.
+clients want: nothing is sized from it, and the busiest hour that the week did see is only where the steps begin. With less
+than 16 days of points nobody knows what the week before took: a week that drained on three days or more is taken to repeat,
+at low confidence, and one that drained on fewer is unknown.
 
 ## What to do
 Elastic, or Provisioned in steps, online. Neither dummy data nor One Zone helps. Jobs that need a fast file system for hours
@@ -79,7 +81,7 @@ FULL: Final = 0.99
 """Of all credits: what rounding may lack."""
 
 DAILY: Final = 3
-"""Days in a row: a job of less than a day ends on two of them at most."""
+"""Days: a job of less than a day ends on two of them at most."""
 
 LOSES: Final = 0.01
 """Of all credits: a week or a day that takes less than this repeats for ever."""
@@ -122,6 +124,11 @@ class Course:
         falls = [self.lost(DAY, ago=day * DAY, mean_of=LATE) for day in range(DAILY)]
         return all(fall is not None and fall > 0 for fall in falls)
 
+    @property
+    def days_that_took(self) -> int:
+        """How many of the last seven days ended with clearly less than they began with."""
+        return sum((self.lost(DAY, ago=day * DAY, mean_of=LATE) or 0) >= LOSES for day in range(7))
+
     def empty_after(self, rhythm: int) -> int | None:
         """In how many hours nothing is left if the last `rhythm` hours repeat and take again what they took; None for never."""
         lost, last = self.lost(rhythm), self.shares[-rhythm:]
@@ -140,6 +147,8 @@ class Going:
 
     hours: int
     rhythm: int
+    repeated: bool
+    """Whether that has been seen more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,15 +271,20 @@ def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Un
         hours = course.empty_after(WEEK)
         if hours is None or hours > horizon:
             return Fine("its credits last, if the last week repeats")
-        if not course.fell_daily and (course.lost(WEEK, ago=WEEK + DAY) or 0) < LOSES:
+        before = course.lost(WEEK, ago=WEEK + DAY)
+        if course.fell_daily or (before is not None and before >= LOSES):
+            return Going(hours, WEEK, repeated=True)
+        if before is not None:
             return Fine("what drained it is over, and was not there the week before")
-        return Going(hours, WEEK)
+        if course.days_that_took >= DAILY:
+            return Going(hours, WEEK, repeated=False)
+        return Unknown("it was drained within the last week, and nobody knows whether the week before was so too")
     hours = course.empty_after(DAY)
     if course.lost(DAY) is None or (hours is not None and hours <= horizon and not course.fell_daily):
         return Unknown("it drains, and is known for too short a time to say whether that goes on")
     if hours is None or hours > horizon:
         return Fine("its credits last, if the last day repeats")
-    return Going(hours, DAY)
+    return Going(hours, DAY, repeated=False)
 
 
 def _evidence(state: State) -> list[Evidence]:
@@ -304,7 +318,7 @@ def _flag_gone(file_system: EfsFileSystem, state: State, *, gone: bool) -> Flagg
             *_evidence(state),
             Evidence(label="Hours of the last week without credits, at the baseline", value=slow_hours, unit="hours"),
         ),
-        advice=more_throughput(file_system, state.baseline, 2),
+        advice=more_throughput(file_system, state.baseline, 2, reached_bytes_per_s=HEADROOM * max(state.metered.present)),
         gist=("gone", size_class(state.baseline)),
         caveats=(
             "What is metered meanwhile is the limit, and not the demand: no mode or amount can be sized from it.",
@@ -333,7 +347,7 @@ def _flag_going(file_system: EfsFileSystem, seen: Seen, state: State, going: Goi
         ),
         kind="risk",
         severity="medium",
-        confidence="low" if going.rhythm == DAY else "high" if agree else "medium",
+        confidence="low" if not going.repeated else "high" if agree else "medium",
         evidence=(
             *_evidence(state),
             Evidence(
@@ -351,6 +365,7 @@ def _flag_going(file_system: EfsFileSystem, seen: Seen, state: State, going: Goi
         gist=("going", size_class(state.baseline)),
         caveats=(
             "It is the rhythm that is projected: a load that ends, or grows, makes it another date.",
+            *(() if going.repeated else (f"It is one {rhythm} that is taken to repeat: nothing is known of the one before.",)),
             *(() if agree else ("The two ways to the date differ by more than a quarter: trust the earlier.",)),
             *_caveats(file_system),
         ),
@@ -495,6 +510,20 @@ DETECTOR = Detector(
             says="if the last day repeats",
         ),
         Case(
+            title="ten days old, drained from Monday to Friday, and seen at the end of the weekend",
+            resource=replace(_SHARE, created_at=CASE_NOW - timedelta(days=10)),
+            metrics=_hours([5.0] * DAY + _WEEKEND + [6.0] * (5 * DAY) + _WEEKEND),
+            expect=Flagged,
+            says="if the last week repeats",
+        ),
+        Case(
+            title="ten days old, and filled within a day",
+            resource=replace(_SHARE, created_at=CASE_NOW - timedelta(days=10)),
+            metrics=_hours([0.5] * (5 * DAY) + [90.0] * 5 + [0.5] * (5 * DAY - 5)),
+            expect=Unknown,
+            says="whether the week before was so too",
+        ),
+        Case(
             title="drained by day from Monday to Friday, and full again at the weekend",
             resource=_SHARE,
             metrics=_hours([*(([4.5] * 12 + [0.2] * 12) * 5), *_WEEKEND] * 2 + [4.5] * 12),
@@ -518,7 +547,7 @@ DETECTOR = Detector(
         Case(
             title="an import that is over",
             resource=_SHARE,
-            metrics=_hours([0.5] * (11 * DAY) + [90.0] * 5 + [0.5] * (4 * DAY - 5)),
+            metrics=_hours([0.5] * (12 * DAY) + [90.0] * 5 + [0.5] * (4 * DAY - 5)),
             expect=Fine,
             says="what drained it is over",
         ),

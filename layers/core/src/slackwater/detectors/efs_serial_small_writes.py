@@ -3,8 +3,9 @@
 ## What it finds
 Half an hour or more of the last 14 days in which at least 50 small writes a second (64 KiB or less on average) went in at a
 rate that hardly varied, at less than a fifth of the throughput that was permitted, and far from the limit on operations. The
-rate came at once, stayed, and was not higher later: such is a job that has more to write than its turns allow, and each of its
-writes waits for the answer to the one before. Or it never varied at all.
+rate came within minutes, to twice or more of what went before, stayed, and was not higher later for more than ten minutes: such
+is a job that has more to write than its turns allow, and each of its writes waits for the answer to the one before. Or it never
+varied, not from hour to hour either.
 
 ## Why it matters
 EFS answers a write when more than one zone has it: about 2.7 ms, 1.6 ms on One Zone. A writer that waits each time makes some
@@ -27,8 +28,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from math import ceil, exp, isnan, nan
-from statistics import fmean
+from itertools import pairwise
+from math import ceil, exp, isnan, nan, pi, sin
+from statistics import fmean, median
 from typing import Final, NamedTuple
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
@@ -57,10 +59,22 @@ WAYS_OUT: Final = ("more-workers", "efs-one-zone", "openzfs-sync", "ebs-gp3")
 
 AT_REST: Final = 0.5
 REST_POINTS: Final = 3
-"""What came at once comes after so many points that were not busy, and at less than this share of it."""
+BEGINS: Final = 2
+USUAL: Final = 1.5
+"""What came at once comes after so many points that were not busy, or not busier than usual by so much, and at less than this
+share of it; so many more points below that share may lie between, while the job begins."""
+
+BRIDGED: Final = 2
+"""Missing points in a row that are taken to lie between their neighbours."""
+
+FASTER_POINTS: Final = 2
+"""Ten minutes that may be faster: another program, or a part of the work that is read from memory."""
 
 SCATTERED: Final = 0.01
-"""The share of points that may be missing, or stand out, where a rate "never varies"."""
+"""The share of points, or hours, that may be missing or slower where a rate "never varies"."""
+
+HOURS_ALIKE: Final = 0.15
+"""How far the mean of an hour may lie from the mean of all where a rate "never varies": waits come to much less in an hour."""
 
 
 class SerialSmallWritesLimits(Limits):
@@ -161,11 +175,23 @@ def _is_busy(by_hour: Series, limits: SerialSmallWritesLimits) -> bool:
 def _writes(count: Series, size: Series) -> _Writes:
     per_s = [one / FIVE_MINUTES_S for one in count.values]
     mean_bytes = [both / one if one else nan for one, both in zip(count.values, size.values, strict=True)]
-    for i in range(1, len(per_s) - 1):  # a single missing point is as its neighbours
-        if isnan(per_s[i]):
-            per_s[i] = (per_s[i - 1] + per_s[i + 1]) / 2
-            mean_bytes[i] = (mean_bytes[i - 1] + mean_bytes[i + 1]) / 2
+    known = [i for i, rate in enumerate(per_s) if not isnan(rate)]
+    for before, after in pairwise(known):
+        if 1 < after - before <= BRIDGED + 1:
+            for i in range(before + 1, after):
+                share = (i - before) / (after - before)
+                for values in (per_s, mean_bytes):
+                    values[i] = values[before] * (1 - share) + values[after] * share
     return _Writes(per_s, mean_bytes, count.start_s)
+
+
+def _rested(per_s: Sequence[float], i: int, rest: float) -> bool:
+    """Whether what comes at this point comes after a rest. The point before may be half and half; a missing one is no rest."""
+    half, before = AT_REST * per_s[i + 1], i - 1
+    least = max(REST_POINTS, before - BEGINS)
+    while before > least and rest <= per_s[before - 1] < half:
+        before -= 1
+    return all(rate < min(rest, half) for rate in per_s[before - REST_POINTS : before])
 
 
 def _is_flat(writes: _Writes, run: Sequence[int], limits: SerialSmallWritesLimits) -> bool:
@@ -180,24 +206,22 @@ def _is_flat(writes: _Writes, run: Sequence[int], limits: SerialSmallWritesLimit
 
 
 def _runs(writes: _Writes, limits: SerialSmallWritesLimits) -> list[Sequence[int]]:
-    """What came at once after a rest and is flat, six points after six points, to its end; and was not faster later."""
+    """What came at once after a rest and is flat, six points after six points, to its end; and was not faster for long."""
     per_s, wanted, runs, i = writes.per_s, _points(limits), list[Sequence[int]](), REST_POINTS + 1
+    rest = max(limits.busy_writes_per_s, USUAL * median(rate for rate in per_s if not isnan(rate)))
     while i + wanted <= len(per_s):
-        # The point before it may be half and half. A missing one is no rest: NaN is not less than anything.
-        quiet = min(limits.busy_writes_per_s, AT_REST * per_s[i + 1])
-        rested = all(rate < quiet for rate in per_s[i - 1 - REST_POINTS : i - 1])
-        if not rested or not _is_flat(writes, range(i, i + wanted), limits):
+        if not _rested(per_s, i, rest) or not _is_flat(writes, range(i, i + wanted), limits):
             i += 1
             continue
         end = i + wanted
         while end < len(per_s) and _is_flat(writes, range(end + 1 - wanted, end + 1), limits):
             end += 1
-        after = end
-        while after < len(per_s) and not per_s[after] < limits.busy_writes_per_s:
+        mean, share, after = fmean(per_s[i:end]), limits.flat_percent / 100, end
+        while after < len(per_s) and not per_s[after] < AT_REST * mean:
             after += 1
-        mean, share = fmean(per_s[i:end]), limits.flat_percent / 100
         at_once = fmean(per_s[i : i + wanted]) >= mean * (1 - share)
-        if at_once and all(rate <= mean * (1 + share) for rate in per_s[i : max(after, end + wanted)]):
+        faster = sum(rate > mean * (1 + share) for rate in per_s[i : max(after, end + wanted)])
+        if at_once and faster <= FASTER_POINTS:
             runs.append(range(i, end))
         i = after
     return runs
@@ -206,7 +230,13 @@ def _runs(writes: _Writes, limits: SerialSmallWritesLimits) -> list[Sequence[int
 def _never_varies(writes: _Writes, limits: SerialSmallWritesLimits) -> Sequence[int]:
     """All of it, but for a few points, if it is one flat run."""
     usual = [i for i, rate in enumerate(writes.per_s) if rate >= limits.busy_writes_per_s]
-    return usual if len(usual) >= (1 - SCATTERED) * len(writes.per_s) and _is_flat(writes, usual, limits) else ()
+    if len(usual) < (1 - SCATTERED) * len(writes.per_s) or not _is_flat(writes, usual, limits):
+        return ()
+    mean, an_hour = fmean(writes.per_s[i] for i in usual), HOUR_S // FIVE_MINUTES_S
+    hours = [fmean(writes.per_s[i] for i in usual[first : first + an_hour]) for first in range(0, len(usual), an_hour)]
+    faster = any(rate > mean * (1 + HOURS_ALIKE) for rate in hours)
+    slower = sum(rate < mean * (1 - HOURS_ALIKE) for rate in hours)
+    return () if faster or slower > SCATTERED * len(hours) else usual
 
 
 def _is_far(i: int, permitted: Series, metered: Series, io_limits: Sequence[Series], limits: SerialSmallWritesLimits) -> bool:
@@ -378,6 +408,17 @@ def _nightly(rate: float, points: int = 24, rest: float = 2) -> list[float]:
     return ([rest] * 36 + [rate] * points + [rest] * (252 - points)) * _DAYS
 
 
+def _with_holes(metrics: _Metrics, first: int) -> _Metrics:
+    """Two five-minute points of each day without writes known."""
+    return {
+        (metric, period): [
+            None if period == FIVE_MINUTES_S and metric in (WRITES, WRITTEN) and first <= i % 288 < first + 2 else value
+            for i, value in enumerate(values)
+        ]
+        for (metric, period), values in metrics.items()
+    }
+
+
 _BY_DAY: Final = [20 + 180 * exp(-(((i % 288) / 12 - 10) ** 2) / 18) for i in range(288 * _DAYS)]
 _AT_NOON: Final = ([20.0] * 60 + [20 + 15.0 * n for n in range(12)] + [200.0] * 72 + [20.0] * 144) * _DAYS
 _UNEVEN: Final = [300 * (1 + i % 3) if 36 <= i % 288 < 60 else 2.0 for i in range(288 * _DAYS)]
@@ -408,6 +449,52 @@ DETECTOR = Detector(
             metrics=_writing([340.0] * 288 * _DAYS),
             expect=Flagged,
             says="all the time",
+        ),
+        Case(
+            title="a job on top of sixty writes a second",
+            resource=_SHARED,
+            metrics=_writing(_nightly(340, rest=60)),
+            expect=Flagged,
+            says="for up to 2 h on end",
+        ),
+        Case(
+            title="a job that takes a quarter of an hour to begin, and is faster for its last ten minutes",
+            resource=_SHARED,
+            metrics=_writing(([2.0] * 36 + [57.0, 170.0, 283.0] + [340.0] * 24 + [600.0] * 2 + [2.0] * 223) * _DAYS),
+            expect=Flagged,
+        ),
+        Case(
+            title="two points missing in each job",
+            resource=_SHARED,
+            metrics=_with_holes(_writing(_nightly(340, points=8)), 40),
+            expect=Flagged,
+        ),
+        Case(
+            title="two points missing just before each job",
+            resource=_SHARED,
+            metrics=_with_holes(_writing(_nightly(340, points=8)), 34),
+            expect=Flagged,
+        ),
+        Case(
+            title="a rate that swings by day",
+            resource=_SHARED,
+            metrics=_writing([340 * (1 + 0.3 * sin(2 * pi * i / 288)) for i in range(288 * _DAYS)]),
+            expect=Fine,
+            says="came at once",
+        ),
+        Case(
+            title="200 writes a second by night, and 300 by day",
+            resource=_SHARED,
+            metrics=_writing(([200.0] * 144 + [300.0] * 144) * _DAYS),
+            expect=Fine,
+            says="came at once",
+        ),
+        Case(
+            title="the same all day, and faster for an hour",
+            resource=_SHARED,
+            metrics=_writing(([340.0] * 132 + [600.0] * 12 + [340.0] * 144) * _DAYS),
+            expect=Fine,
+            says="came at once",
         ),
         Case(title="large writes", resource=_SHARED, metrics=_writing(_nightly(340), 256), expect=Fine, says="no small writes"),
         Case(title="forty writes a second", resource=_SHARED, metrics=_writing(_nightly(40)), expect=Fine, says="no small"),

@@ -4,7 +4,8 @@
 Provisioned throughput whose busiest five minutes of two weeks, with a fifth more, another amount or another mode would carry;
 Elastic throughput that bursting or a provisioned amount would carry. The bucket of burst credits is simulated over all those
 five minutes, and over 36 days by the day: bursting is named only where a quarter of the credits would always have been left.
-And, as slowness, a file system that was at its limit (95 % of what is permitted) for an hour or more on five of 14 days.
+And, as slowness, a file system that was at its limit (95 % of what is permitted) for an hour or more on five of 14 days; or
+at what is provisioned for 24 hours in all, or for the last six.
 
 ## Why it matters
 Provisioned throughput is billed by the hour, used or not; Elastic by every GiB, at least 32 KiB for each operation, and reads
@@ -12,7 +13,8 @@ are not discounted as they are under a limit. Bursting costs nothing ("Can Amazo
 meter shows the limit and not the demand: nothing is sized from such points, and one of them is enough to say nothing of money.
 
 ## When it is wrong
-Five-minute means hide shorter peaks: what takes a minute now may take five afterwards. A load that comes less often than
+Five-minute means hide shorter peaks: what takes a minute now may take five afterwards, so the confidence is high only where
+five times as much would be carried as well. A load that comes less often than
 every 36 days is not seen, and neither are the five minutes of an older day that moved no more than the last 14 did. Credits
 are counted as earned by size alone, without the floor of 1 MiB/s that throughput has. What Elastic will bill is bounded by
 operations and bytes, and stated at its most; what it bills now, at its least. Archive needs Elastic, so a file system with
@@ -79,6 +81,9 @@ prices that Elastic is cheaper, or dearer."""
 HOLE: Final = 12
 """Five-minute points missing in a row, an hour, that make a hole; scattered ones, and the last ones that are late, do not."""
 
+LATE: Final = 3
+"""Five-minute points at the end that may not be there yet."""
+
 POINTS_A_DAY: Final = DAY_S // FIVE_MINUTES_S
 HOURS_A_DAY: Final = DAY_S // HOUR_S
 
@@ -110,6 +115,8 @@ class MismatchLimits(Limits):
     at_limit_days: int = limit(
         5, unit="days", ge=1, le=36, why="of the window: a weekly job that lasts past the end of a day comes on four"
     )
+    at_provisioned_hours: int = limit(24, unit="hours", ge=1, le=336, why="in all: a day of waiting, on however few days")
+    now_at_provisioned_hours: int = limit(6, unit="hours", ge=1, le=24, why="until now: longer than most jobs of one night")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +231,8 @@ def _judge_limited(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimit
     if not isinstance(demand, Demand):
         return demand
     held = _held_at(demand, ceiling, limits)
-    if len(held) >= limits.at_limit_days:
+    for_long = sum(held) >= limits.at_provisioned_hours * HOUR_S or _held_now(demand, ceiling, limits)
+    if len(held) >= limits.at_limit_days or (paid and for_long):
         return _flag_limit(file_system, demand, limits, ceiling, held)
     if not paid:
         return Fine("it costs nothing, and was not held at its limit")
@@ -254,14 +262,17 @@ def _judge_limited(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimit
         ways["Elastic"] = _to_elastic(file_system, moved)
     if not ways:
         return Fine(fits.why_not or SUITS)
+    most = {"bursting": efs.metered_ceiling("bursting", file_system), "Elastic": ceiling}
+    slowest = min(most.get(way, (amount or 0) * MIB) for way in ways)
+    shorter = _shorter_peaks(demand, ceiling, slowest)
     watched = not by_day.missing and len(by_day) >= LOOK_BACK_DAYS
     return _flag_waste(
         file_system,
         demand,
         ways,
         moved,
-        confidence="high" if watched else "medium",
-        caveats=(WAIT, *_credits_caveat(file_system, _newest(seen[credits_need]) if bursting else None)),
+        confidence="high" if watched and not shorter else "medium",
+        caveats=(*shorter, WAIT, *_credits_caveat(file_system, _newest(seen[credits_need]) if bursting else None)),
     )
 
 
@@ -300,21 +311,23 @@ def _demand(
         if _longest_hole(one) >= HOLE or one.missing > SCATTERED * len(one):
             lost = duration_words(one.missing * FIVE_MINUTES_S)
             return Unknown(f"{metric.name} has no point for {lost} of the last {limits.window_days} days")
-    return Demand(by_day, metered, permitted, limited_s=sum(_at_limit(metered, permitted, 0, limits)))
+    if not busier:
+        metered, permitted = metered.since(recent.start_s), permitted.since(recent.start_s)
+    limited_s = sum(_at_limit(metered, permitted, 0, limits)) * FIVE_MINUTES_S
+    return Demand(by_day, metered, permitted, limited_s)
 
 
 def _longest_hole(series: Series) -> int:
     return max((sum(1 for _ in run) for missing, run in groupby(series.values, isnan) if missing), default=0)
 
 
-def _at_limit(metered: Series, permitted: Series, least_permitted: float, limits: MismatchLimits) -> list[int]:
-    """For how many seconds of each day all that is permitted was used, where at least so much was permitted."""
+def _at_limit(metered: Series, permitted: Series, least_permitted: float, limits: MismatchLimits) -> list[bool]:
+    """At which points all that is permitted was used, where at least so much was permitted."""
     share = limits.at_limit_percent / 100
-    at_limit = [
+    return [
         most >= least_permitted and used >= most * share * FIVE_MINUTES_S  # NaN, a missing point, is neither
         for used, most in zip(metered.values, permitted.values, strict=True)
     ]
-    return [sum(at_limit[i : i + POINTS_A_DAY]) * FIVE_MINUTES_S for i in range(0, len(at_limit), POINTS_A_DAY)]
 
 
 def _held_at(demand: Demand, ceiling: float, limits: MismatchLimits) -> list[int]:
@@ -322,8 +335,28 @@ def _held_at(demand: Demand, ceiling: float, limits: MismatchLimits) -> list[int
     metered, permitted = (
         series.since(series.end_s - limits.window_days * DAY_S) for series in (demand.by_five_minutes, demand.permitted)
     )
-    days = _at_limit(metered, permitted, ceiling * limits.at_limit_percent / 100, limits)
+    at_limit = _at_limit(metered, permitted, ceiling * limits.at_limit_percent / 100, limits)
+    days = [sum(at_limit[i : i + POINTS_A_DAY]) * FIVE_MINUTES_S for i in range(0, len(at_limit), POINTS_A_DAY)]
     return [seconds for seconds in days if seconds >= limits.at_limit_minutes * MINUTE_S]
+
+
+def _held_now(demand: Demand, ceiling: float, limits: MismatchLimits) -> bool:
+    """Whether it has been at its present limit for hours, but for points that are late."""
+    hours_s = limits.now_at_provisioned_hours * HOUR_S
+    metered, permitted = (series.since(series.end_s - hours_s) for series in (demand.by_five_minutes, demand.permitted))
+    known = sum(not isnan(used + most) for used, most in zip(metered.values, permitted.values, strict=True))
+    at_limit = sum(_at_limit(metered, permitted, ceiling * limits.at_limit_percent / 100, limits))
+    return at_limit == known >= len(metered) - LATE
+
+
+def _shorter_peaks(demand: Demand, ceiling: float, carried: float) -> tuple[str, ...]:
+    """What to look at where one of the busiest five minutes may have been too fast, had it moved all that they did."""
+    minute = min(ceiling, demand.peak_bytes_per_s * FIVE_MINUTES_S / MINUTE_S)
+    if minute <= carried:
+        return ()
+    fastest = binary_rate_words(minute)
+    look = "look at MeteredIOBytes by the minute (Period 60, Sum / 60), which CloudWatch keeps for 15 days."
+    return (f"Single minutes are not seen, and may have reached {fastest}: before choosing what carries less, {look}",)
 
 
 def _may_be_held(by_hour: Series, ceiling: float, limits: MismatchLimits) -> bool:
@@ -444,7 +477,7 @@ def _to_amount(
             f" {limits.headroom_percent:g} % more."
         ),
         changes=changed(file_system, "provisioned", amount, elastic_before=elastic_before),
-        risk="A peak above it waits, until the amount is raised; raising is always allowed.",
+        risk="A peak above it, even of a minute, waits until the amount is raised; raising is always allowed.",
         reversible=True,
         command=command(file_system, "provisioned", amount),
     )
@@ -687,11 +720,18 @@ DETECTOR = Detector(
             says="at its limit of 64 MiB/s (provisioned) for 1 d 18 h on 14 of 14 days",
         ),
         Case(
+            title="at what is provisioned day and night for the last four days",
+            resource=replace(_SHARE, provisioned_mib_s=64),
+            metrics=_until(_moving((64.0, 1440), permitted=64), METERED, 4, 3.0 * MIB * FIVE_MINUTES_S),
+            expect=Flagged,
+            says="at its limit of 64 MiB/s (provisioned) for 4 d on 4 of 14 days",
+        ),
+        Case(
             title="at what is provisioned for twenty minutes every night: nothing can be sized",
             resource=_SHARE,
             metrics=_moving((256.0, 20), (3.0, 1420)),
             expect=Fine,
-            says="used all that it pays for, for 5 h",
+            says="used all that it pays for, for 4 h 40 min",
         ),
         Case(
             title="less provisioned than its size earns: it bursts, and pays nothing",

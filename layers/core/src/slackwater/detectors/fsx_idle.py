@@ -248,10 +248,7 @@ def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume]) -> Advice:
     )
     return Advice(
         action="back-up-and-delete" if command else "delete",
-        summary=(
-            f"Ask the owner; {kept}; {STEPS.get(kind, 'then delete it')}."
-            + (f" It holds {what}." if volumes else "")
-        ),
+        summary=(f"Ask the owner; {kept}; {STEPS.get(kind, 'then delete it')}." + (f" It holds {what}." if volumes else "")),
         changes=fsx.monthly_units(file_system),
         risk=risk,
         reversible=command is not None,

@@ -343,7 +343,7 @@ COPY: Final[Mapping[str, str]] = {
 
 
 def _shrink_command(file_system: FsxFileSystem, smaller: FsxFileSystem) -> str:
-    """The mode of the IOPS is named where they are known: what was provisioned for the larger SSD would stay, and stay billed."""
+    """The mode of the IOPS is named if they are known: what was provisioned for the larger SSD would stay, and stay billed."""
     command = (
         f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
         f" --storage-capacity {smaller.storage_gib}"

@@ -3,8 +3,8 @@
 ## What it finds
 A file system whose throughput capacity could be a smaller one: at the next sizes down, the busiest minute of the last 35 days
 would still be less than half of what the smaller file server carries, of its network, its processors and its disks alike, each
-by its own column of AWS's table: ONTAP's next smaller file server may have less than half the network. The *peak* counts, and of
-what a file server does in bursts nothing: where its burst credits fell below 90 % it lives on them.
+by its own column of AWS's table: half the throughput capacity of ONTAP may have less than half the network. The *peak* counts,
+and of what a file server does in bursts nothing: where its burst credits fell below 90 % it lives on them.
 
 ## Why it matters
 Throughput capacity is billed by the MB/s from the first one on, used or not, and in several Availability Zones it is the
@@ -23,7 +23,7 @@ Lower the throughput capacity in a quiet hour, watch the same metrics for a week
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final, NamedTuple
@@ -46,11 +46,6 @@ SERVER: Final = (
     Metric("AWS/FSx", "FileServerDiskThroughputUtilization", "Maximum", "percent"),
     DISK_IOPS,
 )
-COLUMN: Final[Mapping[Metric, Callable[[fsx.FileServer], int]]] = {
-    NETWORK: lambda server: server.network_mb_s,
-    DISK_IOPS: lambda server: server.disk_iops,
-}
-"""What a metric is a percentage of; the throughput capacity where it is not here, which processors are taken to follow."""
 BALANCES: Final = tuple(
     Metric("AWS/FSx", name, "Minimum", "percent") for name in ("FileServerDiskThroughputBalance", "FileServerDiskIopsBalance")
 )
@@ -152,8 +147,12 @@ class _Load(NamedTuple):
 
 def _on(smaller: fsx.FileServer, server: fsx.FileServer, metric: Metric, percent: float) -> float:
     """What `percent` of a file server is of a smaller one, by the metric's own column of the table."""
-    column = COLUMN.get(metric, lambda one: one.throughput_mb_s)
-    return percent * column(server) / column(smaller)
+    return percent * _whole(server, metric) / _whole(smaller, metric)
+
+
+def _whole(server: fsx.FileServer, metric: Metric) -> int:
+    """What a metric is a percentage of; processors are taken to follow the throughput capacity."""
+    return {NETWORK: server.network_mb_s, DISK_IOPS: server.disk_iops}.get(metric, server.throughput_mb_s)
 
 
 def _busiest(smaller: fsx.FileServer, server: fsx.FileServer, peaks: Mapping[Metric, float]) -> _Load:

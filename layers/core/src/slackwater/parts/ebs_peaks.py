@@ -211,8 +211,13 @@ class Look:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What the measure cannot see, where a setting is lowered by it."""
-        return ("Five-minute means hide shorter peaks.",) if self.xen else (SECONDS,)
+        """What the measure cannot see."""
+        return ("Five-minute means hide shorter peaks.",) if self.xen else ()
+
+    @property
+    def lowering_caveats(self) -> tuple[str, ...]:
+        """The same, where a setting is lowered by it."""
+        return self.caveats or (SECONDS,)
 
     def evidence(self, scale: float) -> Evidence:
         """The busiest of every day, against what `scale` is."""
@@ -267,18 +272,22 @@ class Look:
         least = self.seen.now - timedelta(days=self._demanded)
         if self._attached_at > least:
             return Unknown(f"it was attached less than {self._demanded} days ago")
-        operations = {part.name: self._by_five_minutes(part) for part in (READS, WRITES)}
-        first = max(_first_at(series) or least for series in operations.values())
-        since = min(least, max(self._start, self._started_at, first)).timestamp()
-        reads, writes = (series.since(since) for series in operations.values())
+        began = max(self._start, self._started_at, *(_first_at(self._by_five_minutes(part)) for part in (READS, WRITES)))
+        for since in (least, min(least, began)):
+            lost, points = self._lost_on_xen(since)
+            if lost > LOST * points + LATE:
+                return Unknown(f"{self._names} lacks {lost:,} of {points:,} five-minute points")
+        return None
+
+    def _lost_on_xen(self, since: datetime) -> tuple[int, int]:
+        """How many points of those since then are missing; bytes only where there were operations."""
+        reads, writes = (self._by_five_minutes(part).since(since.timestamp()) for part in (READS, WRITES))
         lost = max(reads.missing, writes.missing)
         for part in self.measure.parts:
-            watched = reads if part.name in {READS.name, READ_BYTES.name} else writes
-            moved = self._by_five_minutes(part).since(since)
-            lost = max(lost, sum(isnan(m) and o > 0 for m, o in zip(moved.values, watched.values, strict=True)))
-        if lost <= LOST * len(reads) + LATE:
-            return None
-        return Unknown(f"{self._names} lacks {lost:,} of {len(reads):,} five-minute points")
+            operations = reads if part.name in {READS.name, READ_BYTES.name} else writes
+            moved = self._by_five_minutes(part).since(since.timestamp())
+            lost = max(lost, sum(isnan(m) and o > 0 for m, o in zip(moved.values, operations.values, strict=True)))
+        return lost, len(reads)
 
     @property
     def _names(self) -> str:
@@ -371,9 +380,9 @@ def _bounded(five_minutes: Series, by_day: Series) -> Series:
     return Series.of(five_minutes.start_s, FIVE_MINUTES_S, values)
 
 
-def _first_at(series: Series) -> datetime | None:
-    """When the first point that is there began."""
-    return next((at for at, value in series.points() if value is not None), None)
+def _first_at(series: Series) -> datetime:
+    """When the first point that is there began; when the series did where none is."""
+    return next((at for at, value in series.points() if value is not None), series.start)
 
 
 def _daily(series: Series) -> Series:

@@ -150,18 +150,28 @@ def command(file_system: EfsFileSystem, mode: EfsMode, provisioned_mib_s: int | 
     )
 
 
-def more_throughput(file_system: EfsFileSystem, limit_bytes_per_s: float, times: float) -> tuple[Advice, ...]:
-    """The ways out where a limit hides the demand: Provisioned in steps, the first to so many times the limit, and Elastic."""
+def more_throughput(
+    file_system: EfsFileSystem, limit_bytes_per_s: float, times: float, *, reached_bytes_per_s: float = 0
+) -> tuple[Advice, ...]:
+    """The ways out where a limit hides the demand: Provisioned in steps, and Elastic.
+
+    The first step goes to so many times the limit, or to what was reached in the busiest hour where that is more.
+    """
     _, most = efs.PROVISIONED_MIB_S
-    step = min(most, ceil(times * limit_bytes_per_s / MIB))
+    step = min(most, ceil(max(times * limit_bytes_per_s, reached_bytes_per_s) / MIB))
+    reached = reached_bytes_per_s > times * limit_bytes_per_s
+    what = (
+        "the busiest hour of the week, while there were credits, and a fifth more" if reached else f"{times:g} times the limit"
+    )
+    no_burst = " It has no burst: what was faster on credits waits then." if efs.bursts(file_system) else ""
     steps = Advice(
         action="raise-provisioned-in-steps",
         summary=(
-            f"Provision {step:,} MiB/s, {times:g} times the limit, and go on so while what is metered stays at the limit: the"
+            f"Provision {step:,} MiB/s, {what}, and go on so while what is metered stays at the limit: the"
             " demand shows when it no longer does. Priced is the first step."
         ),
         changes=changed(file_system, "provisioned", step),
-        risk="Paid by the hour, used or not; what was raised too far can be lowered after 24 hours.",
+        risk=f"Paid by the hour, used or not; what was raised too far can be lowered after 24 hours.{no_burst}",
         reversible=True,
         command=command(file_system, "provisioned", step),
     )

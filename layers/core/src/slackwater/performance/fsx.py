@@ -25,7 +25,7 @@ INCLUDED_IOPS_PER_GIB: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class FileServer:
-    """A throughput capacity that can be chosen, and what its network, its writes and its disks reach for good, without burst."""
+    """A throughput capacity that can be chosen; what its network, writes and disks reach for good, without burst."""
 
     throughput_mb_s: int
     network_mb_s: int

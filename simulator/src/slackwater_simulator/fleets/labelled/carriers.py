@@ -56,7 +56,16 @@ def by_turns(random: Random, build: Builder, mib: float, size_kib: float) -> Tel
 def restarted(random: Random, build: Builder, volume: Volume, instance: Instance) -> Volume:
     """The same volume on the same instance, which was stopped for minutes to hours, to be resized."""
     stopped = build.ago(random.uniform(0.5, 12))
-    started = stopped + int(random.uniform(3, 180)) * MINUTE
+    return _stopped(build, volume, instance, stopped, stopped + int(random.uniform(3, 180)) * MINUTE)
+
+
+def stopped_once(random: Random, build: Builder, volume: Volume, instance: Instance) -> Volume:
+    """The same volume on the same instance, which was stopped for days, and started again more than two weeks ago."""
+    started = build.ago(random.uniform(16, 25))
+    return _stopped(build, volume, instance, started - int(random.uniform(1, 8) * DAY), started)
+
+
+def _stopped(build: Builder, volume: Volume, instance: Instance, stopped: int, started: int) -> Volume:
     again = replace(instance, launched=started, running=((instance.launched, stopped), (started, FOREVER)))
     build.instances[build.instances.index(instance)] = again
     used = replace(volume, used=((volume.attachments[0].since, stopped), (started, FOREVER)))

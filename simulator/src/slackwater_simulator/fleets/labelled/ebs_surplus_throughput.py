@@ -103,6 +103,11 @@ def _attached_weeks_ago(random: Random, build: Builder, name: str) -> Volume:
     return _with(random, build, name, demand(random, build), _little(random), created=created)
 
 
+def _stopped_once(random: Random, build: Builder, name: str) -> Volume:
+    volume = _rarely_much(random, build, name)
+    return carriers.stopped_once(random, build, volume, build.instances[-1])
+
+
 def _old_holes(random: Random, build: Builder, name: str) -> Volume:
     return _with(random, build, name, carriers.old_holes(random, build, demand(random, build)), _little(random))
 
@@ -169,7 +174,9 @@ SCENARIOS = (
     Scenario(name="by-turns", story="Reads by day, writes by night.", plant=each(_by_turns), trouble=True),
     Scenario(name="restarted", story="Its instance was stopped and started.", plant=each(_restarted), trouble=True),
     Scenario(name="attached-weeks-ago", story="Attached two to four weeks ago.", plant=each(_attached_weeks_ago), trouble=True),
-    Scenario(name="old-holes", story="Days without metrics, weeks ago.", plant=each(_old_holes), trouble=True),
+    Scenario(
+        name="stopped-once", story="Its instance was stopped for days, weeks ago.", plant=each(_stopped_once), trouble=True
+    ),
     Scenario(name="idle", story="Attached, and idle: that says more.", plant=each(_idle), also=("ebs-idle",)),
     Scenario(name="nightly", story="Used in full for minutes every night.", plant=each(_nightly)),
     Scenario(name="weekly", story="Used in full once a week.", plant=each(_weekly)),
@@ -182,4 +189,5 @@ SCENARIOS = (
     Scenario(name="included", story="The throughput that every gp3 includes.", plant=each(_included)),
     Scenario(name="new", story="Attached within ten days: nobody knows yet.", plant=each(_new), full=False),
     Scenario(name="holes", story="Days without metrics: nobody knows.", plant=each(_holes), full=False),
+    Scenario(name="old-holes", story="The same weeks ago.", plant=each(_old_holes), full=False),
 )

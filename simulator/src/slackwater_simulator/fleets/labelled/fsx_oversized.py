@@ -112,6 +112,14 @@ def _zfs_scratch(random: Random, build: Builder, name: str) -> FsxFileSystem:
     return _zfs(random, build, name, _come_and_gone(random, random.uniform(0.05, 0.14)))
 
 
+def _copied_once(random: Random, build: Builder, name: str) -> FsxFileSystem:
+    """Data was copied there within the last weeks, in hours, and nothing came since."""
+    before, after = random.uniform(0.01, 0.05), random.uniform(0.07, 0.14)
+    first = build.shapes.minute(random.uniform(2, 30))
+    filling = np.clip((np.arange(MINUTES) - first) / random.uniform(10, 600), 0.0, 1.0)
+    return _zfs(random, build, name, before + (after - before) * filling)
+
+
 def _ontap_least(random: Random, build: Builder, name: str) -> FsxFileSystem:
     return _ontap(random, build, name, _empty(random))
 
@@ -190,6 +198,7 @@ def _half_dark(random: Random, build: Builder, name: str) -> FsxFileSystem:
 SCENARIOS = (
     Scenario(name="openzfs", story="OpenZFS with a little data.", plant=each(_zfs_empty), trouble=True),
     Scenario(name="scratch", story="Scratch data that never fills it.", plant=each(_zfs_scratch), trouble=True),
+    Scenario(name="copied-once", story="A little data, copied there once.", plant=each(_copied_once), trouble=True),
     Scenario(name="ontap-least", story="ONTAP's minimum for a little data.", plant=each(_ontap_least), trouble=True),
     Scenario(name="ontap-large", story="ONTAP with far more SSD than its minimum.", plant=each(_ontap_large), trouble=True),
     Scenario(name="windows", story="Windows with a little data.", plant=each(_windows_empty), trouble=True),

@@ -12,6 +12,7 @@ import numpy as np
 from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.mechanisms import nfs_writes
 from slackwater_simulator.resources import KIB, MIB, Activity, Export, FsxVolume, given
+from slackwater_simulator.series import Floats
 from slackwater_simulator.shapes import noise
 
 from .rhythms import Random, daily, published, runs, spread, tags, wobble, working_days
@@ -51,13 +52,19 @@ def _waiting(
 ) -> Activity:
     """So much more than one acknowledgement after the other allows, in runs. An acknowledgement takes 1.5 to 7 ms."""
     ack = spread(random, 0.0015, 0.007)
+    return _writing(random, build, _let_through(random, build, starts, minutes, ack, offered, writers), size)
+
+
+def _let_through(
+    random: Random, build: Builder, starts: list[int], minutes: float, ack: float, offered: float, writers: int
+) -> Floats:
+    """Writes a second, of those offered in runs, that so many writers get done."""
     jitter = np.clip(noise(random, random.uniform(0.005, 0.03)), 0.9, 1.1)
     wanted = runs(build, starts, minutes, offered * writers / ack, 0.5) * wobble(random)
-    done = nfs_writes(wanted, acknowledgement_s=ack, writers=writers, jitter=jitter)
-    return _writing(random, build, done, size)
+    return nfs_writes(wanted, acknowledgement_s=ack, writers=writers, jitter=jitter)
 
 
-def _writing(random: Random, build: Builder, per_s: np.ndarray[tuple[int], np.dtype[np.float64]], size: float) -> Activity:
+def _writing(random: Random, build: Builder, per_s: Floats, size: float) -> Activity:
     peak = float(per_s.max())
     return Activity(
         shape=published(random, build, per_s / peak),
@@ -96,6 +103,16 @@ def _several_writers(random: Random, build: Builder, name: str) -> FsxVolume:
         writers=int(random.integers(2, 9)),
     )
     return _served(random, build, name, work, _sync(random), disk=random.uniform(5, 45))
+
+
+def _fewer_writers(random: Random, build: Builder, name: str) -> FsxVolume:
+    """Writers begin together, and some of them have less to write."""
+    starts, ack, minutes = _starts(random, build), spread(random, 0.0015, 0.005), random.uniform(120, 360)
+    done = _let_through(random, build, starts, minutes, ack, random.uniform(1.1, 1.3), int(random.integers(1, 3)))
+    less = random.uniform(0.15, 0.5) * minutes
+    done = done + _let_through(random, build, starts, less, ack, random.uniform(1.1, 1.3), int(random.integers(1, 3)))
+    work = _writing(random, build, done, _small(random))
+    return _served(random, build, name, work, _sync(random), disk=random.uniform(2, 40))
 
 
 def _one_of_several(random: Random, build: Builder, name: str) -> FsxVolume:
@@ -182,6 +199,7 @@ def _no_disks(random: Random, build: Builder, name: str) -> FsxVolume:
 SCENARIOS = (
     Scenario(name="one-writer", story="One writer waits for each write.", plant=each(_one_writer), trouble=True),
     Scenario(name="several-writers", story="Several writers wait.", plant=each(_several_writers), trouble=True),
+    Scenario(name="fewer-writers", story="Several writers wait, then fewer.", plant=each(_fewer_writers), trouble=True),
     Scenario(name="one-of-several", story="Of three client entries one is sync.", plant=each(_one_of_several), trouble=True),
     Scenario(name="more-iops", story="IOPS were bought, in vain.", plant=each(_more_iops), trouble=True),
     Scenario(name="hardly-written", story="Hardly written.", plant=each(_hardly)),
