@@ -22,6 +22,7 @@ from slackwater.model.money import EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, Cha
 from slackwater.model.resources import Attachment, AttachmentEvent, DiskMetric, Instance, Volume
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
+from slackwater.parts.whole_days import hole_words
 
 IDLE_TIME = Metric("AWS/EBS", "VolumeIdleTime", "Sum", "seconds")
 READS = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")
@@ -88,6 +89,28 @@ def test_an_instance_that_a_stack_made_is_called_so(detector_id: str, title: str
     verdict = flagged(detector_id, title, records=(owned,))
 
     assert any("CloudFormation stack shop" in caveat for caveat in verdict.caveats)
+
+
+# whole days
+
+
+@pytest.mark.parametrize(
+    ("values", "began", "hole"),
+    [
+        ([1.0] * 30, 30, None),
+        ([1.0] * 10, 30, "has no point on 4 of the last 14 days"),
+        ([1.0] * 29 + [None], 0, "has no point on 1 of the last 14 days"),  # stopped and started today
+        ([None] * 10 + [1.0] * 20, 30, None),  # younger, as far as anybody knows
+        ([1.0] * 5 + [None] * 2 + [1.0] * 23, 30, "has no point on 2 of the 30 days since 2026-10-17"),
+        ([None] * 3 + [1.0] * 2 + [None] + [1.0] * 24, 30, "has no point on 1 of the 27 days since 2026-10-20"),
+        ([1.0] * 5 + [None] * 2 + [1.0] * 23, 23, None),  # it was off
+    ],
+)
+def test_a_hole_is_among_the_newest_or_after_it_began(values: list[float | None], began: int, hole: str | None) -> None:
+    midnight = CASE_NOW.replace(hour=0)
+    days = Series.of(int((midnight - timedelta(days=len(values))).timestamp()), DAY_S, values)
+
+    assert hole_words(days, 14, midnight - timedelta(days=began)) == hole
 
 
 # the snapshot

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import chain, pairwise
+from itertools import batched, chain, pairwise
 from math import isnan
 from re import match
 from typing import Final
@@ -270,6 +270,12 @@ def _flag(
     )
 
 
+def _least_by_hour(points: Series) -> Series:
+    """For the picture: every finding carries its series."""
+    hours = batched(points.values, HOUR_S // points.period_s, strict=False)
+    return Series.of(points.start_s, HOUR_S, [min((v for v in hour if not isnan(v)), default=None) for hour in hours])
+
+
 def _seen_of(slow: Slow) -> list[Evidence]:
     found = []
     if slow.checks.present:
@@ -286,10 +292,10 @@ def _seen_of(slow: Slow) -> list[Evidence]:
     if slow.balance.present:
         found.append(
             Evidence(
-                label=f"What was left of its {slow.way.word} burst",
+                label=f"What was left of its {slow.way.word} burst, by the hour",
                 value=round(min(slow.balance.present), 1),
                 unit="percent",
-                series=slow.balance,
+                series=_least_by_hour(slow.balance),
                 scale=100,
             )
         )
