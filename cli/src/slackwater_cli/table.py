@@ -73,18 +73,22 @@ def _draw_gist(doc: ScanDocument, console: Console) -> None:
 
 def _draw_detectors(doc: ScanDocument, console: Console) -> None:
     """What each detector found: what is waste comes with its money, the dearest first."""
-    kinds = {finding["detector"]: finding["kind"] for finding in doc["findings"]}
+    kinds: dict[str, set[str]] = {}
+    for finding in doc["findings"]:
+        kinds.setdefault(finding["detector"], set()).add(finding["kind"])
     if len(kinds) < 2:
         return
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
     for name, justify in DETECTOR_COLUMNS:
         grid.add_column(name, justify=justify, no_wrap=True)
     by_detector = doc["totals"]["by_detector"]
-    for id_ in sorted(kinds, key=lambda id_: (kinds[id_] != "waste", -Decimal(by_detector[id_]["monthly_savings_usd"]), id_)):
-        totals = by_detector[id_]
-        money = f"{Decimal(totals['monthly_savings_usd']):,.2f}" if kinds[id_] == "waste" else ""
-        unpriced = f"{totals['unpriced']:,} unpriced" if kinds[id_] == "waste" and totals["unpriced"] else ""
-        grid.add_row(id_, kinds[id_], f"{totals['findings']:,}", money, unpriced)
+    for id_ in sorted(
+        kinds, key=lambda id_: ("waste" not in kinds[id_], -Decimal(by_detector[id_]["monthly_savings_usd"]), id_)
+    ):
+        totals, is_waste = by_detector[id_], "waste" in kinds[id_]
+        money = f"{Decimal(totals['monthly_savings_usd']):,.2f}" if is_waste else ""
+        unpriced = f"{totals['unpriced']:,} unpriced" if is_waste and totals["unpriced"] else ""
+        grid.add_row(id_, ", ".join(sorted(kinds[id_], reverse=True)), f"{totals['findings']:,}", money, unpriced)
     console.print()
     console.print(grid)
 

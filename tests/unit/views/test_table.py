@@ -28,6 +28,18 @@ def test_money_is_the_first_line_and_what_was_seen_the_second(drawn, make) -> No
     assert lines[1].startswith("Complete: all that is required could be read; 1 question without an answer.")
 
 
+def test_a_detector_that_finds_two_kinds_shows_the_money_of_its_waste(drawn, make) -> None:
+    text = drawn(
+        make.finding("12.00", detector="efs-mode"),
+        make.finding("0", detector="efs-mode", kind="performance", id="b"),
+        make.finding("1.00", id="c"),
+    )
+
+    (row,) = [line for line in text.splitlines() if line.startswith("efs-mode ")]
+    assert "waste, performance" in row
+    assert "12.00" in row
+
+
 def test_a_finding_has_name_money_summary_evidence_and_the_first_way_out(drawn, make) -> None:
     text = drawn(make.finding("12.30", "-5.00"))
 

@@ -50,7 +50,7 @@ def show(id: Annotated[str, typer.Argument(metavar="ID")]) -> None:
 def _draw_list(console: Console) -> None:
     table = Table(box=None, pad_edge=False)
     for head in ("ID", "FINDS", "KIND", "LOOKS AT"):
-        table.add_column(head)
+        table.add_column(head, no_wrap=head == "ID")  # what one has to type
     for id_, detector in registry().items():
         table.add_row(id_, detector.title, detector.kind, detector.resource.KIND)
     console.print(table)

@@ -244,7 +244,7 @@ def _flag(volume: Volume, least: Series, trouble: Trouble, look: Look, limits: B
         evidence=(
             Evidence(
                 label="Burst balance, each hour's least",
-                value=round(least.present[-1], 1),
+                value=round(min(least.present), 1),
                 unit="percent",
                 series=least,
                 scale=100,
