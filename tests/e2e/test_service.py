@@ -71,7 +71,7 @@ def test_the_schedule_fires_and_the_audit_completes(service):
     assert set(found) == {finding["id"] for finding in scan["findings"]}
     assert audit["outcome"]["opened"] == audit["outcome"]["findings"] == len(found)
     assert happenings(service, found) == {"opened": len(found)}
-    listed = json.loads(service.cli("findings", "list", "--format", "json"))
+    listed = json.loads(service.cli("findings", "list", "--limit", "0", "--format", "json"))
     assert {finding["id"] for finding in listed["findings"]} == set(found)
     service.say(
         f"the schedule fired: audit {audit['id']} is complete, {len(found)} findings, {audit['outcome']['monthly_savings_usd']} USD a month"
