@@ -279,7 +279,7 @@ def _least_by_hour(points: Series) -> Series:
 def _seen_of(slow: Slow) -> list[Evidence]:
     found = []
     if slow.checks.present:
-        share = Series.of(slow.checks.start_s, HOUR_S, [None if isnan(v) else v * MINUTES_AN_HOUR for v in slow.checks.values])
+        share = slow.checks.over(1 / MINUTES_AN_HOUR)
         found.append(
             Evidence(
                 label=f"At its {slow.way.word} limit, by the hour",

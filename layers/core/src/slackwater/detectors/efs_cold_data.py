@@ -189,10 +189,6 @@ def _needs_its_throughput(
     return None
 
 
-def _in_gib(series: Series) -> Series:
-    return Series.of(series.start_s, series.period_s, [None if v is None else v / GIB for v in series.optional()])
-
-
 def _flag(file_system: EfsFileSystem, touched: _Touched, metered: Sequence[Series]) -> Flagged:
     standard = file_system.stored_bytes["Standard"]
     cold_bytes = standard - touched.total_bytes
@@ -201,7 +197,7 @@ def _flag(file_system: EfsFileSystem, touched: _Touched, metered: Sequence[Serie
         Evidence(label="In Standard", value=round(standard / GIB, 1), unit="GiB"),
         Evidence(label="Untouched, at least", value=round(cold_bytes / GIB, 1), unit="GiB"),
         Evidence(
-            label="Read by day", value=round(sum(touched.read.present) / GIB, 3), unit="GiB", series=_in_gib(touched.read)
+            label="Read by day", value=round(sum(touched.read.present) / GIB, 3), unit="GiB", series=touched.read.over(GIB)
         ),
         Evidence(label="Written", value=round(sum(touched.written.present) / GIB, 3), unit="GiB"),
         Evidence(label="Seen", value=touched.days, unit="days"),

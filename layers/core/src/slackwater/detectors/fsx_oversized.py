@@ -166,10 +166,6 @@ def _least_gib(file_system: FsxFileSystem) -> int:
     return max(least, server.least_gib) if server else least
 
 
-def _in_gib(used: Series) -> Series:
-    return Series.of(used.start_s, used.period_s, [None if v is None else round(v / GIB, 1) for v in used.optional()])
-
-
 def _percent(file_system: FsxFileSystem, size_bytes: float) -> float:
     return 100 * size_bytes / (file_system.storage_gib * GIB)
 
@@ -267,7 +263,7 @@ def _flag(
             label="On SSD at most",
             value=round(holds.fullest / GIB, 1),
             unit="GiB",
-            series=_in_gib(holds.used),
+            series=holds.used.over(GIB),
             scale=file_system.storage_gib,
         ),
         Evidence(label="SSD provisioned", value=file_system.storage_gib, unit="GiB"),

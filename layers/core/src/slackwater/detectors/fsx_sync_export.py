@@ -239,7 +239,7 @@ def _around(writes: Series, at_rest: list[int]) -> Series:
     busiest = max(at_rest, key=lambda i: writes.values[i])
     middle_s = writes.start_s + busiest * FIVE_MINUTES_S
     part = writes.between(middle_s - DAY_S / 2, middle_s + DAY_S / 2)
-    return Series.of(part.start_s, part.period_s, [None if isnan(v) else v / FIVE_MINUTES_S for v in part.values])
+    return part.over(FIVE_MINUTES_S)
 
 
 AT_THE_CLIENTS: Final = Advice(

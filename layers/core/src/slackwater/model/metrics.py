@@ -89,6 +89,10 @@ class Series:
         """The values, None where missing."""
         return [None if isnan(v) else v for v in self.values]
 
+    def over(self, divisor: float) -> Series:
+        """The same in another unit: every point divided; a missing one stays missing."""
+        return Series(self.start_s, self.period_s, array("d", [value / divisor for value in self.values]))
+
     def since(self, start_s: float) -> Series:
         """The part from `start_s` on: points that begin at or after it."""
         return self.between(start_s, self.end_s)

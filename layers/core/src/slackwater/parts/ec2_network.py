@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from math import isnan
 from typing import Final
 
 from slackwater.model.detector import Seen
@@ -84,7 +83,7 @@ def picture(label: str, value: float, traffic: Series, start_s: float, end_s: fl
     """MB/s by five minutes from an hour before to an hour after, a day at most; `value` is what to say of it, in MB/s."""
     start_s -= HOUR_S
     part = traffic.between(start_s, min(end_s + HOUR_S, start_s + DAY_S))
-    rates = Series.of(part.start_s, part.period_s, [None if isnan(v) else v / part.period_s / 1e6 for v in part.values])
+    rates = part.over(part.period_s * 1e6)
     return Evidence(label=label, value=value, unit="MB/s", series=rates)
 
 
