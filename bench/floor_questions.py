@@ -465,7 +465,7 @@ def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
             if month < 10 * GIB:
                 continue
             asked.add(system, DAY, EFS_DAYS, "MeteredIOBytes SampleCount")
-        busier = len(by_day) > 15 and by_day[:-15].max() > by_day[-15:-1].max()
+        busier = len(by_day) > 15 and by_day[:-15].max() > 1.2 * by_day[-15:-1].max()
         days = EFS_DAYS if busier else 15
         asked.add(system, FIVE, days, "MeteredIOBytes Sum", "PermittedThroughput Average")
         bursting = _bursting_carries(system, month, truth.values(system, "MeteredIOBytes Sum", FIVE, days))

@@ -15,8 +15,8 @@ meter shows the limit and not the demand: nothing is sized from such points, and
 ## When it is wrong
 Five-minute means hide shorter peaks: what takes a minute now may take five afterwards, so the confidence is high only where
 five times as much would be carried as well. A load that comes less often than
-every 36 days is not seen, and neither are the five minutes of an older day that moved no more than the last 14 did. Credits
-are counted as earned by size alone, without the floor of 1 MiB/s that throughput has. What Elastic will bill is bounded by
+every 36 days is not seen, and neither are the five minutes of an older day that moved less than a fifth more than the last 14
+did. Credits are counted as earned by size alone, without the floor of 1 MiB/s that throughput has. What Elastic will bill is bounded by
 operations and bytes, and stated at its most; what it bills now, at its least. Archive needs Elastic, so a file system with
 data there is left alone; so is a replica, whose bytes come from replication.
 
@@ -298,9 +298,9 @@ def _as_written_gib(elastic: tuple[Change, ...]) -> float:
 def _demand(
     file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits, by_day: Series, recent: Series, *more: Need
 ) -> Demand | Ask | Unknown:
-    """The window by five minutes, or as far as by the day where an older day was busier than the last ones."""
+    """The window by five minutes, or as far as by the day where an older day was busier by more than the headroom covers."""
     older = by_day.between(by_day.start_s, recent.start_s)
-    busier = max(older.present, default=0) > max(recent.present)
+    busier = max(older.present, default=0) > max(recent.present) * _with_headroom(limits)
     days = LOOK_BACK_DAYS if busier else limits.window_days + 1  # whole days begin before as many times 24 hours do
     needs = [need(file_system, metric, FIVE_MINUTES_S, days) for metric in (METERED, PERMITTED)]
     if lacking := seen.lacking([*needs, *more]):
