@@ -16,9 +16,9 @@ meter shows the limit and not the demand: nothing is sized from such points, and
 Five-minute means hide shorter peaks: what takes a minute now may take five afterwards, so the confidence is high only where
 five times as much would be carried as well. A load that comes less often than
 every 36 days is not seen, and neither are the five minutes of an older day that moved less than a fifth more than the last 14
-did. Credits are counted as earned by size alone, without the floor of 1 MiB/s that throughput has. What Elastic will bill is bounded by
-operations and bytes, and stated at its most; what it bills now, at its least. Archive needs Elastic, so a file system with
-data there is left alone; so is a replica, whose bytes come from replication.
+did. Credits are counted as earned by size alone, without the floor of 1 MiB/s that throughput has. What Elastic will bill is
+bounded by operations and bytes, and stated at its most; what it bills now, at its least. Archive needs Elastic, so a file
+system with data there is left alone; so is a replica, whose bytes come from replication.
 
 ## What to do
 Change the mode, or the amount, online. Leave Provisioned, or lower it, 24 hours after its last change at the earliest.
