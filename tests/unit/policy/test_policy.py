@@ -187,9 +187,9 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_file(policy_file) -> 
 
 
 def test_where_no_name_is_near_those_there_are_are_told(policy_file) -> None:
-    (said,) = complaints(policy_file("[slack]\nchannel = 1\n"))
+    (said,) = complaints(policy_file("[weather]\nwind = 1\n"))
 
-    assert said.endswith("no such section; there are detectors, exempt, owners, prices, scan")
+    assert said.endswith("no such section; there are cleanup, detectors, exempt, owners, prices, scan, slack")
 
 
 def test_where_no_name_is_near_and_there_are_many_it_is_told_what_lists_them(policy_file) -> None:

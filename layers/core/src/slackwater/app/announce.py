@@ -19,6 +19,7 @@ OF_A_FINDING: Final[Mapping[Happening, str]] = {
     "changed": "Finding Changed",
     "snoozed": "Finding Changed",
     "dismissed": "Finding Changed",
+    "approved": "Finding Changed",
     "resolved": "Finding Resolved",
 }
 OF_AN_AUDIT: Final[Mapping[AuditState, str]] = {

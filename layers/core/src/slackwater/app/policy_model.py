@@ -20,7 +20,15 @@ from slackwater.model.money import (
     VPC_ENDPOINT_HOUR,
 )
 from slackwater.model.nearest import did_you_mean
-from slackwater.model.policy import ExemptSection, OwnersSection, PricesSection, ScanSection, Section
+from slackwater.model.policy import (
+    CleanupSection,
+    ExemptSection,
+    OwnersSection,
+    PricesSection,
+    ScanSection,
+    Section,
+    SlackSection,
+)
 
 PRICE_ITEMS: Final = (
     *(f"ebs.{volume_type}.storage" for volume_type in VOLUME_USAGE),
@@ -55,6 +63,8 @@ SECTIONS: Final[dict[str, type[Section]]] = {
     "exempt": ExemptSection,
     "prices": CheckedPrices,
     "owners": OwnersSection,
+    "slack": SlackSection,
+    "cleanup": CleanupSection,
 }
 
 

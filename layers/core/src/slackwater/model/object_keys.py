@@ -26,3 +26,13 @@ def scan(audit_id: str) -> str:
 def known(audit_id: str) -> str:
     """The findings that were known of an audit's targets before it changed any."""
     return f"{AUDITS}{audit_id}/known.json"
+
+
+def news(audit_id: str) -> str:
+    """What an audit changed in what is known: entries of ledgers, once it has ended."""
+    return f"{AUDITS}{audit_id}/news.json"
+
+
+def report(audit_id: str) -> str:
+    """The report of a whole audit, to look at."""
+    return f"{AUDITS}{audit_id}/report.html"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from slackwater.model.audits import DEFAULTS, PolicyVersion
 from slackwater.model.detector import Limits
@@ -57,6 +58,56 @@ class OwnersSection(Section):
     )
 
 
+CHANNEL: Final = r"^[CG][A-Z0-9]{2,}$"
+USER: Final = r"^[UW][A-Z0-9]{2,}$"
+"""Ids, as Slack gives them: names change."""
+
+type ChannelId = Annotated[str, Field(pattern=CHANNEL, examples=["C0123ABCDEF"])]
+type UserId = Annotated[str, Field(pattern=USER, examples=["U0123ABCDEF"])]
+
+
+class SlackRoute(Section):
+    """Findings that go to a channel of their own: those that fit all that is named."""
+
+    channel: ChannelId = Field(description="The channel's id.")
+    owner: str | None = Field(default=None, description="The resource's owner, as its tag has it.")
+    account: str | None = Field(default=None, pattern=r"^\d{12}$", description="The account's id.")
+    detector: str | None = Field(default=None, description="The detector's id.")
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if (self.owner, self.account, self.detector) == (None, None, None):
+            raise ValueError("names neither owner, account nor detector: for everything else there is slack.channel")
+        return self
+
+
+class SlackSection(Section):
+    """What is posted to Slack, where, and who may press buttons."""
+
+    channel: ChannelId | None = Field(default=None, description="Where digests go; a webhook has a channel of its own.")
+    fallback_channel: ChannelId | None = Field(default=None, description="Where a post goes whose channel does not take it.")
+    routes: list[SlackRoute] = Field(default=[], description="Channels for some findings; the first that fits wins.")
+    when_nothing_is_new: Literal["line", "silence"] = Field(
+        default="line", description="What an audit posts that found nothing new: one line, or nothing."
+    )
+    top_findings: int = Field(
+        default=5, ge=1, le=10, description="Findings in the digest itself; all are in its thread."
+    )
+    deciders: list[UserId] = Field(default=[], description="Who may snooze and dismiss by button; empty is nobody.")
+    auditors: list[UserId] = Field(default=[], description="Who may start audits by /slackwater audit; empty is nobody.")
+
+
+class CleanupSection(Section):
+    """What may be cleaned up, once somebody approved it. A list that is empty allows nothing."""
+
+    accounts: list[Annotated[str, Field(pattern=r"^\d{12}$")]] = Field(default=[], description="Accounts' ids.")
+    regions: list[str] = Field(default=[], description="Regions.")
+    resource_types: list[str] = Field(default=[], description="Kinds of resources, such as ebs-volume.")
+    detectors: list[str] = Field(default=[], description="Detectors whose findings may be approved.")
+    approvers: list[UserId] = Field(default=[], description="Who may approve by button.")
+    approval_days: int = Field(default=7, ge=1, le=90, description="Days after which an approval lapses into no action.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """A checked policy. `limits` holds every detector that is on, by id; `version` is the text it was read from."""
@@ -66,6 +117,8 @@ class Policy:
     exempt: ExemptSection = field(default_factory=ExemptSection)
     prices: PricesSection = field(default_factory=PricesSection)
     owners: OwnersSection = field(default_factory=OwnersSection)
+    slack: SlackSection = field(default_factory=SlackSection)
+    cleanup: CleanupSection = field(default_factory=CleanupSection)
     version: PolicyVersion = DEFAULTS
 
     @property

@@ -13,7 +13,7 @@ from slackwater.model.verdicts import Confidence, FindingKind, Severity
 type Status = Literal["open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed"]
 STATUSES: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed")
 
-type Happening = Literal["opened", "changed", "resolved", "snoozed", "dismissed", "reopened"]
+type Happening = Literal["opened", "changed", "resolved", "snoozed", "dismissed", "reopened", "approved"]
 
 type Decided = Literal["snoozed", "dismissed", "approved"]
 
@@ -64,13 +64,17 @@ class TargetReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What somebody decided about a finding, and until when; None is for good. `status` is what that makes of it."""
+    """What somebody decided about a finding, and until when; None is for good. `status` is what that makes of it.
+
+    `fingerprint` is of the finding that an approval is for: it is for no other.
+    """
 
     status: Decided
     who: str
     why: str
     at: datetime
     until: datetime | None
+    fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

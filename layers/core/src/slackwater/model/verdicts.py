@@ -15,11 +15,20 @@ type Confidence = Literal["high", "medium", "low"]
 type FindingKind = Literal["waste", "performance", "risk"]
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A level to draw across a picture, in its unit: a limit, a baseline, what is provisioned."""
+
+    label: str
+    value: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """One fact behind a finding: a number with its unit, or words; a series where a picture helps.
 
-    `scale` is what the top of that picture means, where it is not the series' own peak.
+    `scale` is what the top of that picture means, where it is not the series' own peak. `lines` are levels to compare the
+    series with; `forecast` goes on where the series ends. All are in `unit`.
     """
 
     label: str
@@ -27,6 +36,8 @@ class Evidence:
     unit: str
     series: Series | None = None
     scale: float | None = None
+    lines: tuple[Line, ...] = ()
+    forecast: Series | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

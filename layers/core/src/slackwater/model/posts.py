@@ -1,0 +1,55 @@
+"""What is said in Slack: messages, and posts, which are messages on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+type Block = Mapping[str, Any]
+"""A Block Kit block, as JSON has it."""
+
+type PostState = Literal["pending", "sending", "sent", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What people see. `text` stands in for the blocks where they cannot be shown: in notifications, for screen readers."""
+
+    text: str
+    blocks: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """Where Slack keeps a message: the id of its channel, and its time stamp there. A webhook tells neither."""
+
+    channel: str | None
+    ts: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """A message on its way, recorded before it is sent.
+
+    `channel` None is the webhook's own; `thread_of` is the id of the post whose thread it belongs in. `findings` are those that
+    its buttons are about. While it is "sending", nobody knows whether it has arrived: since `tried_at`, for the `attempts`th
+    time. `not_before` is when Slack wants to hear again. `why` says what stood in the way last, or why it went elsewhere.
+    `revision` counts the writes.
+    """
+
+    id: str
+    audit_id: str
+    created_at: datetime
+    channel: str | None
+    thread_of: str | None
+    message: Message
+    findings: tuple[str, ...] = ()
+    state: PostState = "pending"
+    attempts: int = 0
+    tried_at: datetime | None = None
+    not_before: datetime | None = None
+    sent: Sent | None = None
+    why: str | None = None
+    revision: int = 0

@@ -1,0 +1,1 @@
+"""Slack: its client, its webhooks, its signatures."""

@@ -1,0 +1,40 @@
+"""What a digest tells: what an audit changed, for one channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slackwater.model.audits import AuditRecord
+from slackwater.model.findings import Gap
+from slackwater.model.tracking import LedgerEntry
+from slackwater.views.document import FindingDocument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingNews:
+    """A finding that was opened, reopened or changed. `found` is how the scan document has it; None where it is not there."""
+
+    entry: LedgerEntry
+    found: FindingDocument | None
+    may_approve: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What one channel is told of an audit: the dearest first. `gone` are findings that were resolved.
+
+    `others` counts changes that went to other channels. `buttons` says whether the channel can have any (a webhook cannot), and
+    `may_decide` whether the policy lets anybody snooze and dismiss. `top` findings are told in the digest, all in its thread.
+    `unknown` counts questions without an answer.
+    """
+
+    audit: AuditRecord
+    new: tuple[FindingNews, ...]
+    changed: tuple[FindingNews, ...]
+    gone: tuple[LedgerEntry, ...]
+    others: int
+    gaps: tuple[Gap, ...]
+    unknown: int
+    top: int
+    buttons: bool
+    may_decide: bool
