@@ -29,7 +29,7 @@ setup: .venv/ready ## make .venv, with every version and hash of requirements.tx
 demo: setup ## audit the simulated account, and show what was planted in it
 	@$(RUN)/slackwater demo
 
-test: setup check-template ## everything that CI checks
+test: setup check-template tests/browser/node_modules/ready ## everything that CI checks
 	$(RUN)/ruff check $(SOURCES)
 	$(RUN)/ruff format --check $(SOURCES)
 	$(RUN)/mypy
@@ -39,7 +39,10 @@ test: setup check-template ## everything that CI checks
 	  diff -r "$$fresh" $(DOCS) || { echo "docs/detectors is stale: run 'make docs'"; exit 1; }
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(RUN)/python tools/estimate_pages.py "$$fresh"; \
 	  diff -r "$$fresh" docs/estimates || { echo "docs/estimates is stale: run 'make docs'"; exit 1; }
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(RUN)/python tools/slack_messages.py "$$fresh"; \
+	  diff -r "$$fresh" docs/slack/messages || { echo "docs/slack/messages is stale: run 'make docs'"; exit 1; }
 	$(RUN)/pytest -q
+	node --test --test-reporter=spec tests/browser/*.test.mjs
 
 check-template: setup .tools/checkov/ready tools/asl/node_modules/ready ## the template and the state machine, by everybody's validators
 	$(RUN)/sam validate --region us-east-1 >/dev/null
@@ -52,6 +55,7 @@ docs: setup ## write the generated pages again
 	$(RUN)/python tools/estimate_pages.py docs/estimates
 	$(RUN)/python tools/running_cost.py
 	$(RUN)/python tools/openapi.py docs/openapi.json
+	$(RUN)/python tools/slack_messages.py docs/slack/messages
 
 format: setup ## lay out the code
 	$(RUN)/ruff format $(SOURCES)
@@ -75,15 +79,19 @@ score: setup ## what the detectors get right and wrong on labelled fleets; ten m
 	$(RUN)/python bench/score.py --seeds report --write docs/score.md
 
 bench-cold-start: setup $(TOOLS) ## how long each function takes to start, on Lambda's runtime emulator
-	PYTHONPATH=tools $(RUN)/python bench/cold_start.py --write docs/performance.md
+	PYTHONPATH=tools:tests $(RUN)/python bench/cold_start.py --write docs/performance.md
 
 .tools/%/ready: tools/requirements/%.txt .venv/ready
 	@bash tools/venv.sh $(@D) $<
 	@touch $@
 
-tools/asl/node_modules/ready: tools/asl/package-lock.json
-	@command -v npm >/dev/null || { echo "'make test' needs Node.js with npm, to check the state machine: https://nodejs.org" >&2; exit 1; }
-	@npm ci --prefix tools/asl --silent --no-fund --no-audit
+screenshots: setup tests/browser/node_modules/ready ## pictures of the report, to look at, in build/screenshots
+	@node tests/browser/screenshots.mjs build/screenshots
+
+%/node_modules/ready: %/package-lock.json
+	@node -e '[a, b] = process.versions.node.split("."); if (a < 20 || (a == 20 && b < 11)) process.exit(1)' && command -v npm >/dev/null || \
+	  { echo "'make test' needs Node.js 20.11 or newer with npm, for the state machine and the report: https://nodejs.org" >&2; exit 1; }
+	@npm ci --prefix $* --silent --no-fund --no-audit
 	@touch $@
 
-.PHONY: help setup demo test check-template docs format lock e2e bench score bench-cold-start
+.PHONY: help setup demo test screenshots check-template docs format lock e2e bench score bench-cold-start

@@ -1,8 +1,8 @@
 """How long each function takes to start, and what is shipped: `make bench-cold-start`.
 
 The built artefacts run under the runtime interface emulator of aws-sam-cli, with an interpreter that has only its client
-and boto3, against a deployment to ministack and the simulated account. Prints a Markdown table; `--write FILE` puts it between
-the file's marks.
+and boto3, against a deployment to ministack, the simulated account, and a server that behaves as Slack does. Prints a Markdown
+table; `--write FILE` puts it between the file's marks.
 """
 
 from __future__ import annotations
@@ -11,14 +11,23 @@ import argparse
 import io
 import json
 import statistics
+import time
 import zipfile
 from pathlib import Path
 
 from lambda_emulator import FUNCTIONS, LAYER, deployed
 from local_aws import ROOT, LocalAws, build, scratch
+from slack_server import SIGNING_SECRET, SlackServer, signed
 
 BEGIN, END = "<!-- cold start -->\n", "<!-- /cold start -->\n"
 STARTS = 5
+CHOSEN = {
+    "ServeFunction": "serve-list.json",
+    "AcknowledgeFunction": "acknowledge-command.json",
+    "AnswerFunction": "answer-command.json",
+}
+"""Of the functions that take several."""
+POLICY = '[slack]\nchannel = "C0DEFAULT"\n'
 EVENTS = ROOT / "events"
 
 type Times = tuple[float, float, float, float]
@@ -33,29 +42,33 @@ def zipped_bytes(folder: Path) -> int:
     return archive.getbuffer().nbytes
 
 
-def event_of(name: str, turn: int) -> object:
-    """A function's event; each turn is of an audit of its own, as one that has ended is soon answered."""
-    file = EVENTS / {"ServeFunction": "serve-list.json"}.get(name, f"{name.removesuffix('Function').lower()}.json")
-    return json.loads(file.read_text().replace('"audit_id": "', f'"audit_id": "{turn}-').replace("weekly/", f"{turn}/"))
+def event_of(name: str, turn: float) -> object:
+    """A function's event; each turn is of an audit of its own, as one that has ended is soon answered, and so with requests."""
+    file = EVENTS / CHOSEN.get(name, f"{name.removesuffix('Function').lower()}.json")
+    event = json.loads(file.read_text().replace('"audit_id": "', f'"audit_id": "{turn}-').replace("weekly/", f"{turn}/"))
+    if name == "AcknowledgeFunction":
+        event["body"] += f"&turn={turn}"
+        event["headers"] |= signed(SIGNING_SECRET, event["body"].encode(), time.time())
+    return event
 
 
 def start(aws: LocalAws, template: Path, name: str, turn: int) -> Times:
     """How long one start takes: by itself, its first request, both as the caller sees them, and the next request."""
-    event = event_of(name, turn)
     with deployed(aws, template, name) as function:
-        answer, both_ms = function.timed(event)
+        answer, both_ms = function.timed(event_of(name, turn))
         if "errorType" in answer or answer.get("statusCode", 200) != 200:
             raise SystemExit(f"{name}: {answer}")
-        _, next_ms = function.timed(event)
+        _, next_ms = function.timed(event_of(name, turn + 0.5 if name == "AcknowledgeFunction" else turn))
         return function.init_ms, both_ms - function.init_ms, both_ms, next_ms
 
 
 def table() -> str:
     """Every function in the order of an audit, as Markdown."""
-    with scratch() as home:
+    with scratch() as home, SlackServer() as slack:
         template = build(home / "build")
-        with LocalAws(home) as aws:
-            aws.deploy(template)
+        with LocalAws(home, slack.url) as aws:
+            aws.deploy(template, SlackSecretArn=aws.keep_secret("slackwater/slack", slack.secret()))
+            aws.client("s3").put_object(Bucket=aws.outputs["BucketName"], Key="policy/slackwater.toml", Body=POLICY.encode())
             times = [{name: start(aws, template, name, turn) for name in FUNCTIONS} for turn in range(STARTS)]
         rows = ["| Function | Start, ms | First request, ms | Both, ms | Next request, ms | Zipped, KiB |", "|-|-|-|-|-|-|"]
         for name in FUNCTIONS:

@@ -122,9 +122,13 @@ def for_ministack(template: Path) -> Path:
 
 @dataclass
 class LocalAws:
-    """The stand-in for AWS, as long as its block lasts. `home` is a scratch folder: everything that is written is there."""
+    """The stand-in for AWS, as long as its block lasts. `home` is a scratch folder: everything that is written is there.
+
+    `slack_api_url` stands in for Slack's, for the functions and the command line.
+    """
 
     home: Path
+    slack_api_url: str = ""
     url: str = ""
     simulator: str = ""
     outputs: dict[str, str] = field(default_factory=dict)
@@ -162,6 +166,7 @@ class LocalAws:
             "AWS_CA_BUNDLE": self.certificate,
             "IOT_MTLS_ENABLED": "0",  # it would listen on every interface
             "SFN_WAIT_SCALE": "0",
+            "SLACK_API_URL": self.slack_api_url,
             **{f"AWS_ENDPOINT_URL_{service}": self.simulator for service in SIMULATED},
         }
         running = stack.enter_context(
@@ -193,6 +198,7 @@ class LocalAws:
             "AWS_CA_BUNDLE": self.certificate,
             "AWS_EC2_METADATA_DISABLED": "true",
             "SAM_CLI_TELEMETRY": "0",
+            "SLACK_API_URL": self.slack_api_url,
             **{f"AWS_ENDPOINT_URL_{service}": self.simulator for service in SIMULATED},
             **keys,
         }
@@ -208,10 +214,16 @@ class LocalAws:
             aws_secret_access_key=ROOT_KEYS["AWS_SECRET_ACCESS_KEY"],
         )
 
-    def deploy(self, template: Path) -> None:
+    def keep_secret(self, name: str, text: str) -> str:
+        """Put a secret into Secrets Manager; its ARN."""
+        return str(self.client("secretsmanager").create_secret(Name=name, SecretString=text)["ARN"])
+
+    def deploy(self, template: Path, **parameters: str) -> None:
         """`sam deploy`, as a user would; `outputs` are the stack's."""
         command = [BIN / "sam", "deploy", "--template-file", for_ministack(template), "--config-file", ROOT / "samconfig.toml"]
-        must(*command, "--no-confirm-changeset", "--region", REGION, environment=self.environment())
+        overrides = [f"{name}={value}" for name, value in parameters.items()]
+        given = ["--parameter-overrides", *overrides] if overrides else []
+        must(*command, "--no-confirm-changeset", "--region", REGION, *given, environment=self.environment())
         (stack,) = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
         self.outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 

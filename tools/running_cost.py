@@ -14,7 +14,7 @@ START, END = "<!-- running cost: written by `make docs` -->\n", "<!-- end of run
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that is paid for, with what is used of it in a month without audits and in one with them."""
+    """One thing that is paid for, with what is used of it in a month without audits, in one with them, and with Slack, too."""
 
     what: str
     usd: Decimal
@@ -22,6 +22,7 @@ class Row:
     free: str
     idle: Decimal
     busy: Decimal
+    told: Decimal
     source: str
     seen: str
 
@@ -35,6 +36,11 @@ class Row:
         """A month with them."""
         return self.busy * self.usd
 
+    @property
+    def told_usd(self) -> Decimal:
+        """A month in which Slack is told, too."""
+        return self.told * self.usd
+
 
 def rows() -> tuple[list[Row], str]:
     """Every row, and the date of the prices."""
@@ -44,7 +50,8 @@ def rows() -> tuple[list[Row], str]:
     for item in data["items"]:
         idle = Decimal(item.pop("idle", "0"))
         busy = idle + Decimal(item.pop("month", "0")) + Decimal(item.pop("audit", "0")) * audits
-        found.append(Row(**item | {"usd": Decimal(item["usd"])}, idle=idle, busy=busy))
+        told = busy + Decimal(item.pop("slack", "0"))
+        found.append(Row(**item | {"usd": Decimal(item["usd"])}, idle=idle, busy=busy, told=told))
     return found, data["as_of"]
 
 
@@ -64,17 +71,20 @@ def table() -> str:
     lines = [
         f"USD a month in us-east-1, before free tiers, at prices of {as_of}. Prices with * were not seen on AWS's own page.",
         "",
-        "| | Price | Idle | USD | With audits | USD | Free each month |",
-        "|-|-|-:|-:|-:|-:|-|",
+        "| | Price | Idle | USD | With audits | USD | And Slack | USD | Free each month |",
+        "|-|-|-:|-:|-:|-:|-:|-:|-|",
     ]
     for row in found:
         price = f"[{row.usd:f} per {row.unit}]({row.source}){'' if row.seen == 'AWS' else '*'}"
         lines.append(
             f"| {row.what} | {price} | {amount(row.idle)} | {money(row.idle_usd)} "
-            f"| {amount(row.busy)} | {money(row.busy_usd)} | {row.free} |"
+            f"| {amount(row.busy)} | {money(row.busy_usd)} | {amount(row.told)} | {money(row.told_usd)} | {row.free} |"
         )
-    idle, busy = sum((row.idle_usd for row in found), Decimal()), sum((row.busy_usd for row in found), Decimal())
-    lines += [f"| **All** | | | **{idle:.2f}** | | **{busy:.2f}** | |", ""]
+    idle, busy, told = (
+        sum((usd(row) for row in found), Decimal())
+        for usd in (lambda r: r.idle_usd, lambda r: r.busy_usd, lambda r: r.told_usd)
+    )
+    lines += [f"| **All** | | | **{idle:.2f}** | | **{busy:.2f}** | | **{told:.2f}** | |", ""]
     return "\n".join(lines)
 
 

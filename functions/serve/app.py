@@ -33,6 +33,7 @@ from slackwater.views.service_document import (
     AuditPageDocument,
     FindingDetailDocument,
     FindingPageDocument,
+    ReportDocument,
     StartedDocument,
     TrackedFindingDocument,
 )
@@ -126,6 +127,13 @@ def list_audits(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> AuditPa
 def show_audit(id: take.Id) -> AuditDetailDocument:
     """Show an audit."""
     return SERVING.audits.shown(id)
+
+
+@route(API.get, "/reports/latest", "Where it is", 404, status=302, headers={"Location": "The report, for 15 minutes at most"})
+def show_latest_report() -> Response[ReportDocument]:
+    """Show the report of the newest audit that has ended."""
+    found = SERVING.audits.latest_report()
+    return Response(HTTPStatus.FOUND, take.JSON, found, {"Location": found["url"], "Cache-Control": "no-store"})
 
 
 @estimate_routes(API)

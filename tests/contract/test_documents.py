@@ -68,6 +68,23 @@ def test_what_is_not_there_is_none(documents) -> None:
     assert documents.read("a/b.json", "no-such-version") is None
 
 
+def test_what_is_there_is_known_without_being_read(documents, monkeypatch) -> None:
+    documents.write("a/b.json", "{}")
+    monkeypatch.setattr(documents._s3, "get_object", None)
+
+    assert documents.has("a/b.json")
+    assert not documents.has("a/c.json")
+
+
+def test_what_may_not_be_looked_for_is_not_absent(documents, monkeypatch) -> None:
+    def denied(**_):
+        raise ClientError({"Error": {"Code": "403", "Message": "Forbidden"}}, "HeadObject")
+
+    monkeypatch.setattr(documents._s3, "head_object", denied)
+    with pytest.raises(AwsError):
+        documents.has("a/b.json")
+
+
 def test_what_may_not_be_read_is_not_absent(documents, monkeypatch) -> None:
     def denied(**_):
         raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "GetObject")
@@ -85,7 +102,9 @@ def test_without_its_bucket_nothing_is_absent(session) -> None:
 def test_a_document_says_what_it_is(documents, s3) -> None:
     documents.write("a/b.json", "{}")
     documents.write("policy/slackwater.toml", "")
+    documents.write("a/report.html", "<p>")
 
+    assert s3.head_object(Bucket=BUCKET, Key="a/report.html")["ContentType"] == "text/html; charset=utf-8"
     assert s3.head_object(Bucket=BUCKET, Key="a/b.json")["ContentType"] == "application/json"
     assert s3.head_object(Bucket=BUCKET, Key="policy/slackwater.toml")["ContentType"] == "text/plain; charset=utf-8"
 

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from moto import mock_aws
 from pydantic import ValidationError
 
+from slack_server import Fault, SlackServer
 from slackwater.app import audit_publish, wiring
 from slackwater.app.policy import PolicyError
 from slackwater.app.telemetry import LOGGER, METRICS
@@ -28,6 +29,7 @@ from slackwater.views import scan_json
 from slackwater_simulator import Simulator, demo_fleet
 
 ROOT = Path(__file__).parents[2]
+
 NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
 SIMULATED = ("EC2", "EFS", "FSX", "CLOUDWATCH", "CLOUDTRAIL", "COMPUTE_OPTIMIZER", "PRICING", "STS")
 CONTEXT = SimpleNamespace(
@@ -60,6 +62,17 @@ class Deployment:
         answer = self.session.client("s3", "ap-northeast-1").get_object(Bucket="slackwater-bucket", Key=key)
         return json.loads(answer["Body"].read())
 
+    def stored(self, key: str) -> tuple[str, str]:
+        """A text of the bucket, and what a browser is told that it is."""
+        answer = self.session.client("s3", "ap-northeast-1").get_object(Bucket="slackwater-bucket", Key=key)
+        return answer["Body"].read().decode(), answer["ContentType"]
+
+    def audit(self) -> str:
+        """One audit, from its plan to its end; how it ended."""
+        targets = self.call("plan")["targets"]
+        results = [self.call("scan", {"audit_id": AUDIT, "target": target}) for target in targets]
+        return self.call("publish", {"audit_id": AUDIT, "results": results})["state"]
+
     def put_policy(self, text: str) -> None:
         self.session.client("s3", "ap-northeast-1").put_object(
             Bucket="slackwater-bucket", Key=object_keys.POLICY, Body=text.encode()
@@ -83,7 +96,7 @@ def deployed(monkeypatch, tmp_path, simulator, table_properties):
         "TABLE_NAME": "slackwater-table", "BUCKET_NAME": "slackwater-bucket", "RETENTION_DAYS": "400", "EVENT_BUS_NAME": "default",
         **{f"AWS_ENDPOINT_URL_{service}": simulator.url for service in SIMULATED},
     }  # fmt: skip
-    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
+    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION", "SLACK_SECRET_ARN", "SLACK_API_URL"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -141,6 +154,13 @@ def test_an_audit_goes_through_its_functions(deployed, capsys) -> None:
         "Gaps": len(whole["scan"]["gaps"]), "IncompleteInARow": 0.0, "MetricsRequested": whole["scan"]["usage"]["metrics_requested"],
         "MonthlySavingsUsd": float(whole["totals"]["monthly_savings_usd"]), "AuditCostUsd": float(whole["scan"]["usage"]["estimated_usd"]),
     }  # fmt: skip
+    news = deployed.document(object_keys.news(AUDIT))
+    assert sorted(entry["evidence"]["id"] for entry in news) == sorted(finding["id"] for finding in whole["findings"])
+    assert {entry["happening"] for entry in news} == {"opened"}
+    report, kind = deployed.stored(object_keys.report(AUDIT))
+    assert kind == "text/html; charset=utf-8"
+    assert report.lower().startswith("<!doctype html>")
+    assert [finding["id"] for finding in whole["findings"] if finding["id"] not in report] == []
     kinds = [item["sk"]["S"].partition("#")[0] for item in deployed.items]
     assert (kinds.count("FINDING"), kinds.count("LEDGER"), kinds.count("AUDIT"), kinds.count("OCCASION")) == (
         count,
@@ -253,11 +273,83 @@ def test_a_failure_is_recorded_even_where_the_request_is_its_cause(deployed) -> 
         ("scan", {"audit_id": "a", "target": {"account": "1"}}),
         ("publish", {"audit_id": "a", "results": [{"region": "us-east-1"}]}),
         ("publish", {"audit_id": "a"}),
+        ("notify", {"audit_id": "a", "request": {}}),
+        ("notify", {}),
     ],
 )
 def test_an_event_that_no_function_knows_is_refused(deployed, function, payload) -> None:
     with pytest.raises(ValidationError):
         deployed.call(function, payload)
+
+
+def test_without_a_secret_nobody_is_told_and_nothing_asked(deployed, capsys) -> None:
+    before = deployed.items
+
+    assert deployed.call("notify") == {"waiting": 0, "wait_s": 0}
+    assert (deployed.items, metrics(capsys)) == (before, {})
+
+
+@pytest.fixture
+def slack(deployed, monkeypatch):
+    """Slack, on the loopback, with the secret that is for it."""
+    with SlackServer(clock=NOW.timestamp) as running:
+        secrets = deployed.session.client("secretsmanager", "ap-northeast-1")
+        made = secrets.create_secret(Name="slackwater/slack", SecretString=running.secret())
+        monkeypatch.setenv("SLACK_SECRET_ARN", made["ARN"])
+        monkeypatch.setenv("SLACK_API_URL", running.url)
+        monkeypatch.setattr(wiring, "time", SimpleNamespace(sleep=lambda _: None))
+        yield running
+
+
+IN_SLACK = "[scan]\nregions = ['ap-northeast-1']\n[slack]\nchannel = 'C0DEFAULT'\ndeciders = ['U0ADA']\n"
+
+
+def test_an_audit_is_told_in_slack_and_once(deployed, slack, capsys) -> None:
+    deployed.put_policy(IN_SLACK)
+    assert deployed.audit() == "complete"
+    capsys.readouterr()
+
+    assert deployed.call("notify") == {"waiting": 0, "wait_s": 0}
+    assert metrics(capsys) == {"SlackPostsFailed": 0.0, "SlackPostsWaiting": 0.0}
+    (digest,) = slack.channels["C0DEFAULT"].seen()
+    assert slack.channels["C0DEFAULT"].seen(digest.ts)
+    told = slack.channels["C0DEFAULT"].messages
+    findings = [finding["id"] for finding in deployed.document(object_keys.scan(AUDIT))["findings"]]
+    assert next(block["block_id"].split("/")[1] for block in digest.blocks if block["type"] == "actions") in findings
+
+    posted = len(told)
+    assert deployed.call("notify") == {"waiting": 0, "wait_s": 0}
+    assert len(told) == posted
+
+
+def test_a_slack_that_is_busy_is_waited_for(deployed, slack) -> None:
+    deployed.put_policy(IN_SLACK)
+    deployed.audit()
+    slack.faults = lambda method: Fault("busy", retry_after_s=40) if method == "chat.postMessage" else None
+    waits = deployed.call("notify")
+
+    assert waits["waiting"] > 1
+    assert waits["wait_s"] == 40
+
+
+def test_a_channel_that_takes_nothing_is_counted(deployed, slack, capsys) -> None:
+    deployed.put_policy(IN_SLACK.replace("C0DEFAULT", "C0ARCHIVED"))
+    deployed.audit()
+    capsys.readouterr()
+
+    assert deployed.call("notify")["waiting"] == 0
+    assert metrics(capsys)["SlackPostsFailed"] >= 1.0
+
+
+def test_a_policy_that_is_not_valid_is_told_in_the_channel_of_the_last_that_was(deployed, slack) -> None:
+    deployed.put_policy(IN_SLACK)
+    deployed.put_policy("[detectors.efs-idel]\n")
+    failed = event("publish-failed")
+    deployed.call("publish", failed)
+    deployed.call("notify", {"audit_id": failed["audit_id"]})
+    (line,) = slack.channels["C0DEFAULT"].seen()
+
+    assert "efs-idel" in line.text
 
 
 def test_changes_are_announced(deployed, monkeypatch) -> None:

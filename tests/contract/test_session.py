@@ -156,6 +156,9 @@ def test_a_role_without_credentials_to_assume_it_is_no_credentials(bare):
 def test_a_profile_that_is_not_there_is_named(bare):
     with pytest.raises(NoCredentialsError, match="nobody"):
         AwsSession("nobody", meter=CallMeter())
+    bare.setenv("AWS_REGION", "ap-northeast-1")
+    with pytest.raises(NoCredentialsError, match="nobody"):
+        AwsSession("nobody", meter=CallMeter())
 
 
 def test_nothing_that_listens_is_unreachable(impatient):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from botocore.auth import SigV4Auth
@@ -20,6 +20,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from local_aws import REGION, LocalAws, build, must, run, scratch, until
+from slack_server import TEAM, SlackServer, signed
 
 STARTED = time.monotonic()
 
@@ -46,6 +47,7 @@ class Service:
     """The deployed service as its users meet it."""
 
     aws: LocalAws
+    slack: SlackServer
 
     def __post_init__(self) -> None:
         self.host = urlsplit(self.aws.outputs["ApiUrl"]).netloc
@@ -93,15 +95,32 @@ class Service:
             request = AWSRequest(method, f"https://{self.host}{path}", data=data, headers=sent)
             SigV4Auth(who, "execute-api", REGION).add_auth(request)
             sent = dict(request.headers.items())
+        status, named, text = self._sent(method, path, data, sent)
+        return Answer(status, named, json.loads(text) if text else None)
+
+    def _sent(self, method: str, path: str, data: bytes, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
         connection = http.client.HTTPSConnection("127.0.0.1", self.aws.port, timeout=60, context=self.trust)
         try:
-            connection.request(method, path, body=data, headers=sent)
+            connection.request(method, path, body=data, headers=headers)
             answer = connection.getresponse()
-            text = answer.read()
-            named = {name.lower(): value for name, value in answer.getheaders()}
-            return Answer(answer.status, named, json.loads(text) if text else None)
+            return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
         finally:
             connection.close()
+
+    def from_slack(self, body: bytes, **headers: str) -> tuple[int, str]:
+        """A request from Slack, as it signs it, or as `headers` say; the status and the text of the answer."""
+        sent = {"Host": self.host, **signed(self.slack.signing_secret, body, time.time()), **headers}
+        status, _, text = self._sent("POST", "/slack/events", body, sent)
+        return status, text.decode()
+
+    def press(self, user: str, block: dict[str, Any], action_id: str, **action: Any) -> bytes:
+        """What Slack sends when a user presses a button of this block; answers go to the response URL of the user's name."""
+        action = {"action_id": action_id, "block_id": block["block_id"], **action}
+        payload = {
+            "type": "block_actions", "user": {"id": user, "team_id": TEAM}, "team": {"id": TEAM}, "actions": [action],
+            "message": {}, "trigger_id": f"{time.time()}", "response_url": self.slack.response_url(user),
+        }  # fmt: skip
+        return urlencode({"payload": json.dumps(payload)}).encode()
 
     def get(self, path: str) -> Any:
         """What the API shows Ada."""
@@ -213,9 +232,9 @@ def template(home: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def service(home: Path, template: Path) -> Iterator[Service]:
-    with LocalAws(home) as aws:
-        say("sam deploy, to ministack with AUTH=true")
-        aws.deploy(template)
-        yield Service(aws)
+    with SlackServer() as slack, LocalAws(home, slack.url) as aws:
+        say("sam deploy, to ministack with AUTH=true, and with a secret for Slack")
+        aws.deploy(template, SlackSecretArn=aws.keep_secret("slackwater/slack", slack.secret()))
+        yield Service(aws, slack)
         if log := [line for line in (home / "ministack.log").read_text().splitlines() if "Traceback" in line]:
             say(f"ministack's log has {len(log)} tracebacks")

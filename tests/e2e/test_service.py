@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 import urllib.request
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import jsonschema
 
 from local_aws import REGION, ROOT, until
+from slack_server import TEAM, Fault, signed, texts
 
 POLICY = f"""[scan]
 regions = ["{REGION}", "us-east-1"]
+
+[slack]
+channel = "C0DEFAULT"
+deciders = ["U0ADA"]
+auditors = ["U0ADA"]
 """
 SCHEMA = json.loads((ROOT / "layers/core/src/slackwater/views/scan.schema.json").read_text())
 
@@ -75,6 +83,27 @@ def test_the_schedule_fires_and_the_audit_completes(service):
     assert {finding["id"] for finding in listed["findings"]} == set(found)
     service.say(
         f"the schedule fired: audit {audit['id']} is complete, {len(found)} findings, {audit['outcome']['monthly_savings_usd']} USD a month"
+    )
+
+
+def digests(service) -> list[Any]:
+    """What people see in the channel, the oldest first."""
+    return service.slack.channels["C0DEFAULT"].seen()
+
+
+def test_the_audit_is_told_in_slack_and_its_report_opens(service):
+    (digest,) = digests(service)
+    found = service.findings()
+    assert {block["block_id"].partition("/")[2] for block in digest.blocks if block["type"] == "actions"} <= {*found, "report"}
+    assert service.slack.channels["C0DEFAULT"].seen(digest.ts)
+
+    answer = service.call("GET", "/reports/latest", who=service.ada)
+    assert answer.status == 302, answer
+    report = fetch(service, answer.headers["location"]).decode()
+    assert [finding for finding in found if finding not in report] == []
+    assert service.call("GET", "/reports/latest").status == 403
+    service.say(
+        f"the digest is in the channel: {digest.text.splitlines()[0]!r}; GET /reports/latest leads to {len(report):,} characters"
     )
 
 
@@ -259,3 +288,60 @@ def test_without_a_permission_the_audit_fails_and_says_so(service):
     assert audit["state"] == "complete", audit
     assert set(service.findings()) == set(before)
     service.say("with it again: complete")
+
+
+def test_only_slack_is_heard(service):
+    press = next(block for block in digests(service)[0].blocks if block["type"] == "actions")
+    body = service.press("U0ADA", press, "details", value="x")
+    assert service.from_slack(body, **{"x-slack-signature": "v0=" + "0" * 64})[0] == 401
+    assert service.from_slack(body + b"&more=1", **signed(service.slack.signing_secret, body, time.time()))[0] == 401
+    assert service.from_slack(body, **signed(service.slack.signing_secret, body, time.time() - 301))[0] == 401
+    service.say("Slack's route needs no IAM, and refuses what is not signed, tampered with, or late")
+
+
+def test_a_button_decides_and_the_message_shows_it(service):
+    digest = digests(service)[0]
+    open_ = service.findings()
+    block = next(one for one in digest.blocks if one["type"] == "actions" and one["block_id"].partition("/")[2] in open_)
+    chosen = block["block_id"].partition("/")[2]
+    body = service.press("U0EVE", block, "snooze", selected_option={"value": "30"})
+    assert service.from_slack(body)[0] == 200
+    until("Eve's answer", lambda: service.slack.responses.get("U0EVE"))
+    assert chosen in service.findings()
+
+    body = service.press("U0ADA", block, "snooze", selected_option={"value": "30"})
+    began = time.monotonic()
+    assert service.from_slack(body)[0] == 200
+    took_s = time.monotonic() - began
+    assert service.from_slack(body)[0] == 401  # the same once more is a replay
+    (told,) = until("Ada's answer", lambda: service.slack.responses.get("U0ADA"))
+    (decision,) = [one["decision"] for one in service.findings("snoozed").values() if one["id"] == chosen]
+    assert decision["who"] == "slack:U0ADA"
+    assert digest.edited
+    assert any("<@U0ADA>" in text for text in texts(digest.blocks))
+    service.say(
+        f"Eve may not, Ada may: {chosen} is snoozed, answered in {took_s:.2f} s, {told['text'][:80]!r}; the message says so"
+    )
+    assert service.call("POST", f"/findings/{chosen}/reopen", {}, who=service.ada).status == 200
+
+
+def test_the_slash_command_answers(service):
+    form = {"command": "/slackwater", "text": "status", "user_id": "U0EVE", "team_id": TEAM}
+    for text in ("status", "explain efs-idle"):
+        service.slack.responses.clear()
+        body = urlencode(form | {"text": text, "response_url": service.slack.response_url("slash")}).encode()
+        assert service.from_slack(body)[0] == 200
+        (told,) = until("the answer", lambda: service.slack.responses.get("slash"))
+        service.say(f"/slackwater {text}: {told['text'][:90]!r}")
+
+
+def test_slack_can_be_away_while_an_audit_runs(service):
+    before = len(digests(service))
+    service.slack.faults = lambda method: Fault("busy", retry_after_s=1) if service.slack.called(method)[3:] == [] else None
+    service.slack.calls.clear()
+    audit = service.audit()
+    service.slack.faults = []
+    assert audit["state"] == "complete", audit
+    assert len(service.slack.called("chat.postMessage")) > 3
+    assert len(digests(service)) == before + 1
+    service.say("Slack too busy three times: the audit is complete, and its line arrived once")

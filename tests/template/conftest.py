@@ -62,7 +62,7 @@ def deploy(template: dict[str, Any]) -> Deploy:
 
         def resolved(value: Any) -> Any:
             if isinstance(value, list):
-                return [resolved(one) for one in value]
+                return [found for one in value if (found := resolved(one)) != "AWS::NoValue"]
             if not isinstance(value, dict):
                 return value
             if len(value) == 1 and (name := next(iter(value))) in functions:
@@ -91,6 +91,12 @@ def deploy(template: dict[str, Any]) -> Deploy:
 def stack(deploy: Deploy) -> Stack:
     """What is deployed where no parameter is given."""
     return deploy()
+
+
+@pytest.fixture(scope="session")
+def with_slack(deploy: Deploy) -> Stack:
+    """What is deployed with a secret for Slack."""
+    return deploy(SlackSecretArn="secret")
 
 
 @pytest.fixture(scope="session")

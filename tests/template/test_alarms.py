@@ -4,12 +4,16 @@ import json
 import runpy
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from slackwater.app import telemetry
+from slackwater.app.notify import Notified
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest
+
+ROOT = Path(__file__).parents[2]
 
 HOLDS = "ignore"
 """Of a metric that comes once in days, the last word stands until the next."""
@@ -23,6 +27,16 @@ ALARMS = {
     "AnnounceDeadLettersAlarm": ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", 1, CLEARS),
     "ApiErrorsAlarm": ("AWS/ApiGateway", "5xx", "Sum", 1, CLEARS),
 }
+WITH_SLACK = {
+    "NotifyErrorsAlarm": ("AWS/Lambda", "Errors", "Sum", 1, CLEARS),
+    "SlackPostsFailedAlarm": ("Slackwater", "SlackPostsFailed", "Sum", 1, CLEARS),
+    "SlackRequestsRefusedAlarm": ("Slackwater", "SlackRequestsRefused", "Sum", 10, CLEARS),
+    "AnswerDeadLettersAlarm": ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", 1, CLEARS),
+}
+OTHERS = {"PolicyInvalid": 0, "ReportsFailed": 1, "SlackRequestsRefused": 1} | telemetry.of_posts(
+    Notified(waiting=1, wait_s=60)
+)
+"""What is not of an audit's record; a test below sees that somebody sends it."""
 AUDITED = AuditRecord(
     id="1",
     state="incomplete",
@@ -36,6 +50,11 @@ AUDITED = AuditRecord(
     ),
     error=None,
 )  # fmt: skip
+
+
+@pytest.fixture(params=["", "secret"], ids=["without Slack", "with Slack"])
+def stack(request: pytest.FixtureRequest, deploy: Any) -> Any:
+    return deploy(SlackSecretArn=request.param)
 
 
 @pytest.fixture
@@ -52,12 +71,12 @@ def sent(stack: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
         "AWS/ApiGateway": ({"Count", "4xx", "5xx"}, "ApiId", {"Api"}),
         "AWS/Lambda": ({"Errors", "Throttles", "Duration"}, "FunctionName", set(stack.of("AWS::Serverless::Function"))),
     }
-    for name in ("PlanFunction", "PublishFunction"):
+    for name in ("PlanFunction", "PublishFunction", "NotifyFunction"):
         with monkeypatch.context() as environment:
             environment.delenv("POWERTOOLS_SERVICE_NAME", raising=False)
             for variable, value in stack[name]["Environment"]["Variables"].items():
                 environment.setenv(variable, str(value))
-            runpy.run_path(telemetry.__file__)["emit"](telemetry.of_audit(AUDITED) | {"PolicyInvalid": 0})
+            runpy.run_path(telemetry.__file__)["emit"](telemetry.of_audit(AUDITED) | OTHERS)
         said = json.loads(capsys.readouterr().out)
         (ours,) = said["_aws"]["CloudWatchMetrics"]
         ((dimension,),) = ours["Dimensions"]
@@ -84,7 +103,8 @@ def test_alarms_go_when_the_page_says_and_hold_or_clear(stack: Any) -> None:
     alarms = stack.of("AWS::CloudWatch::Alarm")
     fields = ("Namespace", "MetricName", "Statistic", "Threshold", "TreatMissingData")
 
-    assert {name: tuple(alarm[field] for field in fields) for name, alarm in alarms.items()} == ALARMS
+    expected = ALARMS | (WITH_SLACK if "SlackRoute" in stack else {})
+    assert {name: tuple(alarm[field] for field in fields) for name, alarm in alarms.items()} == expected
     for alarm in alarms.values():
         assert (alarm["ComparisonOperator"], alarm["EvaluationPeriods"]) == ("GreaterThanOrEqualToThreshold", 1)
 
@@ -96,7 +116,7 @@ def test_alarms_and_dashboard_watch_what_is_sent(stack: Any, sent: dict[str, Any
         for one in alarm["Dimensions"]
     ]
 
-    assert len(alarms) == len(ALARMS)
+    assert len(alarms) == len(stack.of("AWS::CloudWatch::Alarm"))
     for namespace, metric, dimension, value in alarms + watched(stack):
         metrics, by, values = sent[namespace]
         assert metric in metrics
@@ -107,8 +127,18 @@ def test_what_we_send_is_shown(stack: Any, sent: dict[str, Any]) -> None:
     assert {line[1] for line in watched(stack) if line[0] == "Slackwater"} == sent["Slackwater"][0]
 
 
+def test_somebody_sends_each_of_the_others() -> None:
+    code = "".join(path.read_text() for folder in ("functions", "layers/core/src") for path in (ROOT / folder).rglob("*.py"))
+
+    assert [name for name in OTHERS if f'"{name}": ' not in code] == []
+
+
 def test_every_dead_letter_is_noticed_and_every_alarm_is_heard(deploy: Any) -> None:
-    for parameters, topic in (({}, "AlarmTopic"), ({"AlarmTopicArn": "arn:of:yours"}, "arn:of:yours")):
+    for parameters, topic in (
+        ({}, "AlarmTopic"),
+        ({"AlarmTopicArn": "arn:of:yours"}, "arn:of:yours"),
+        ({"SlackSecretArn": "secret"}, "AlarmTopic"),
+    ):
         stack = deploy(**parameters)
         alarms = stack.of("AWS::CloudWatch::Alarm").values()
         noticed = {alarm["Dimensions"][0]["Value"] for alarm in alarms if alarm["Namespace"] == "AWS/SQS"}

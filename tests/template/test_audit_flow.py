@@ -15,7 +15,8 @@ CONTEXT = {"Execution": {"Name": "a-1", "Input": REQUEST}}
 KNOWN = {
     "Task": {"Resource", "Parameters", "ResultSelector", "ResultPath", "TimeoutSeconds", "Retry", "Catch"},
     "Map": {"ItemsPath", "ItemSelector", "MaxConcurrencyPath", "ItemProcessor", "ResultPath", "Catch"},
-    "Pass": {"Parameters"},
+    "Pass": {"Parameters", "Result", "ResultPath"},
+    "Wait": {"SecondsPath"},
     "Choice": {"Choices", "Default"},
     "Fail": {"Error", "Cause", "ErrorPath", "CausePath"},
     "Succeed": set(),
@@ -33,6 +34,8 @@ def at(path: str, data: Any, context: Any) -> Any:
         return json.loads(found[1])
     if found := re.fullmatch(r"States\.JsonToString\((.*)\)", path):
         return json.dumps(at(found[1], data, context))
+    if found := re.fullmatch(r"States\.MathAdd\((.*), (\d+)\)", path):
+        return at(found[1], data, context) + int(found[2])
     here = context if path.startswith("$$") else data
     for key in path.lstrip("$").split(".")[1:]:
         here = here[key]
@@ -49,16 +52,37 @@ def filled(shape: Any, data: Any, context: Any) -> Any:
 
 
 def put(data: Any, path: str | None, result: Any) -> Any:
-    return data if path is None else result if path == "$" else data | {path.removeprefix("$."): result}
+    if path is None:
+        return data
+    if path == "$":
+        return result
+    key, *rest = path.removeprefix("$.").split(".")
+    return data | {key: put(data.get(key, {}), ".".join(["$", *rest]), result)}
 
 
 def rule(state: dict[str, Any], kind: str, error: str) -> dict[str, Any] | None:
     return next((one for one in state.get(kind, []) if {error, "States.ALL"} & set(one["ErrorEquals"])), None)
 
 
+TESTS: dict[str, Callable[[Any, Any], bool]] = {
+    "BooleanEquals": lambda found, value: found == value,
+    "StringEquals": lambda found, value: found == value,
+    "NumericGreaterThan": lambda found, value: found > value,
+    "NumericLessThan": lambda found, value: found < value,
+}
+
+
 def met(choice: dict[str, Any], data: Any, context: Any) -> bool:
-    (value,) = (one for key, one in choice.items() if key in {"BooleanEquals", "StringEquals"})
-    return at(choice["Variable"], data, context) == value
+    if "And" in choice:
+        return all(met(one, data, context) for one in choice["And"])
+    if "IsPresent" in choice:
+        try:
+            at(choice["Variable"], data, context)
+        except KeyError:
+            return choice["IsPresent"] is False
+        return choice["IsPresent"] is True
+    ((test, value),) = ((TESTS[key], one) for key, one in choice.items() if key in TESTS)
+    return test(at(choice["Variable"], data, context), value)
 
 
 @dataclass
@@ -68,11 +92,13 @@ class Execution:
     functions: dict[str, Callable[[Any], Any]]
     calls: list[tuple[str, Any]] = field(default_factory=list)
     at_once: int | None = None
+    waited_s: list[float] = field(default_factory=list)
 
     def call(self, state: dict[str, Any], data: Any, context: Any) -> Any:
         asked = filled(state["Parameters"], data, context)
         tries = 0
         while True:
+            assert len(self.calls) < 10_000, "it goes on for ever"
             self.calls.append((asked["FunctionName"], asked["Payload"]))
             try:
                 return {"Payload": self.functions[asked["FunctionName"]](asked["Payload"]), "StatusCode": 200}
@@ -83,7 +109,7 @@ class Execution:
 
     def result(self, state: dict[str, Any], data: Any, context: Any) -> Any:
         if state["Type"] == "Pass":
-            return filled(state["Parameters"], data, context)
+            return state["Result"] if "Result" in state else filled(state["Parameters"], data, context)
         if state["Type"] == "Task":
             answer = self.call(state, data, context)
             return filled(state["ResultSelector"], answer, context) if "ResultSelector" in state else answer
@@ -102,6 +128,10 @@ class Execution:
                 case "Fail":
                     said = (state.get(key) or at(state[f"{key}Path"], data, context) for key in ("Error", "Cause"))
                     raise StepError(*said)
+                case "Wait":
+                    self.waited_s.append(at(state["SecondsPath"], data, context))
+                    name = state["Next"]
+                    continue
                 case "Choice":
                     name = next((one["Next"] for one in state["Choices"] if met(one, data, context)), state["Default"])
                     continue
@@ -146,6 +176,7 @@ def audit(deploy: Any, definition: str) -> Callable[..., tuple[str, Execution]]:
                 "PlanFunction.Arn": lambda asked: asked | {"duplicate": False, "targets": [EUROPE, JAPAN]},
                 "ScanFunction.Arn": done,
                 "PublishFunction.Arn": lambda asked: {"audit_id": asked["audit_id"], "state": "complete"},
+                "NotifyFunction.Arn": lambda _: {"waiting": 0, "wait_s": 0},
             }
             | {f"{name.title()}Function.Arn": function for name, function in functions.items()}
         )
@@ -244,3 +275,78 @@ def test_an_audit_of_which_nothing_was_scanned_fails(audit: Any) -> None:
     ended, _ = audit(scan=fails("Sandbox.Timedout"), publish=lambda asked: {"audit_id": asked["audit_id"], "state": "failed"})
 
     assert ended.startswith("NothingScanned: ")
+
+
+def posts(*waits: tuple[int, int]) -> Callable[[Any], Any]:
+    """A NotifyFunction that answers these, and then that no post waits any more."""
+    left = iter(waits)
+    return lambda _: dict(zip(("waiting", "wait_s"), next(left, (0, 0)), strict=True))
+
+
+def test_slack_is_told_once_the_audit_is_on_record(audit: Any) -> None:
+    ended, execution = audit()
+
+    assert ended == "succeeded"
+    assert [name for name, _ in execution.calls][-2:] == ["PublishFunction.Arn", "NotifyFunction.Arn"]
+    assert asked(execution, "Notify") == [{"audit_id": "a-1"}]
+    assert execution.waited_s == []
+
+
+def test_posts_that_wait_are_tried_again_when_slack_wants_them_until_none_does(audit: Any) -> None:
+    ended, execution = audit(notify=posts((3, 30), (1, 60)))
+
+    assert ended == "succeeded"
+    assert asked(execution, "Notify") == [{"audit_id": "a-1"}] * 3
+    assert execution.waited_s == [30, 60]
+
+
+def test_slack_is_told_of_an_audit_that_failed_which_fails_all_the_same(audit: Any) -> None:
+    ended, execution = audit(plan=fails("PolicyError"), notify=posts((1, 5)))
+
+    assert ended == 'PolicyError: {"Error": "PolicyError", "Cause": "why"}'
+    assert asked(execution, "Publish") == [recorded("PolicyError")]
+    assert asked(execution, "Notify") == [{"audit_id": "a-1"}] * 2
+    assert execution.waited_s == [5]
+
+
+def test_slack_is_told_of_an_audit_of_which_nothing_was_scanned(audit: Any) -> None:
+    ended, execution = audit(publish=lambda asked: {"audit_id": asked["audit_id"], "state": "failed"})
+
+    assert ended.startswith("NothingScanned: ")
+    assert asked(execution, "Notify") == [{"audit_id": "a-1"}]
+
+
+@pytest.mark.parametrize("notify", [fails("Sandbox.Timedout"), fails("Lambda.TooManyRequestsException")])
+@pytest.mark.parametrize(
+    ("state", "plan", "end"),
+    [
+        ("complete", None, "succeeded"),
+        ("failed", None, "NothingScanned: "),
+        ("complete", fails("PolicyError"), "PolicyError: "),
+    ],
+)
+def test_an_audit_ends_as_it_would_have_where_slack_cannot_be_told(
+    audit: Any, notify: Any, state: str, plan: Any, end: str
+) -> None:
+    ended, execution = audit(
+        notify=notify,
+        publish=lambda asked: {"audit_id": asked["audit_id"], "state": state},
+        **({"plan": plan} if plan else {}),
+    )
+
+    assert ended.startswith(end)
+    assert len(asked(execution, "Notify")) > 1
+
+
+def test_what_nobody_could_put_on_record_nobody_is_told_of(audit: Any) -> None:
+    _, execution = audit(plan=fails("PolicyError"), publish=fails("Sandbox.Timedout"))
+
+    assert asked(execution, "Notify") == []
+
+
+def test_it_ends_even_where_posts_wait_for_ever(audit: Any) -> None:
+    ended, execution = audit(notify=lambda _: {"waiting": 1, "wait_s": 60})
+
+    assert ended == "succeeded"
+    # A day of minutes; an execution's history ends at 25,000 events, of which a turn takes at most 11.
+    assert 24 * 60 <= len(execution.waited_s) <= 25_000 / 11 * 0.75

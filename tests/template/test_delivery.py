@@ -67,6 +67,13 @@ def test_of_a_batch_only_what_failed_comes_again(stack: Any) -> None:
     assert changes["BisectBatchOnFunctionError"] is True
 
 
+def test_what_was_asked_in_slack_is_tried_for_an_hour_and_then_the_queue_has_it(with_slack: Any) -> None:
+    config = with_slack["AnswerFunction"]["EventInvokeConfig"]
+
+    assert (config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (2, 3600)
+    assert config["DestinationConfig"] == {"OnFailure": {"Type": "SQS", "Destination": "AnswerDeadLetters.Arn"}}
+
+
 def test_no_change_goes_untold_and_the_stream_has_the_images_that_the_announcer_reads(stack: Any) -> None:
     changes = stack["AnnounceFunction"]["Events"]["Changes"]["Properties"]
     carried = {"NEW_IMAGE": {"New"}, "NEW_AND_OLD_IMAGES": {"New", "Old"}}[

@@ -7,20 +7,28 @@ from typing import Any
 import pytest
 
 from slackwater.app import permissions
+from slackwater.aws import request_guard
 from slackwater.model import object_keys
 
 BY_LAMBDA_ITSELF = {
+    "answer": {"sqs:SendMessage"},
     "announce": {
         "dynamodb:DescribeStream",
         "dynamodb:GetRecords",
         "dynamodb:GetShardIterator",
         "dynamodb:ListStreams",
         "sqs:SendMessage",
-    }
+    },
 }
 """What Lambda does in a function's name: it reads the stream, and keeps what failed."""
 
-FUNCTIONS = ["plan", "scan", "publish", "announce", "serve"]
+FUNCTIONS = ["plan", "scan", "publish", "notify", "announce", "serve", "acknowledge", "answer"]
+
+
+@pytest.fixture(scope="session")
+def stack(with_slack: Any) -> Any:
+    """Everything."""
+    return with_slack
 
 
 def listed(value: Any) -> list[Any]:
@@ -81,6 +89,7 @@ def test_only_reading_an_account_and_logging_is_about_everything(stack: Any) -> 
         ("plan", "NameTargets"),
         ("scan", "ReadTheAccount"),
         ("serve", "ReadPricesAndTypes"),
+        ("answer", "NameAccountAndRegions"),
         ("audit", "Log"),
         ("audit", "Trace"),
     ]
@@ -94,19 +103,58 @@ def test_a_scan_can_only_read_what_it_audits(stack: Any) -> None:
     assert objects(stack, "scan", "s3:PutObject") == {"audits/*/targets/*"}
 
 
+def test_only_who_posts_or_answers_may_read_the_secret(deploy: Any, stack: Any) -> None:
+    def readers(stack: Any, roles: list[str]) -> list[str]:
+        return [
+            role
+            for role in roles
+            for statement in statements(stack, role)
+            if "secretsmanager:GetSecretValue" in listed(statement["Action"]) and statement["Resource"] == "secret"
+        ]
+
+    assert readers(stack, FUNCTIONS) == ["notify", "acknowledge", "answer"]
+    without = [name for name in FUNCTIONS if f"{name.title()}Role" in deploy()]
+    assert without == [name for name in FUNCTIONS if name not in {"acknowledge", "answer"}]
+    assert not [one for one in statements(deploy(), "notify") if "secretsmanager" in str(one["Action"])]
+
+
+def test_whoever_waits_on_the_open_door_may_only_mark_requests_and_hand_them_over(stack: Any) -> None:
+    conditions = {statement["Sid"]: statement.get("Condition") for statement in statements(stack, "acknowledge")}
+
+    assert conditions == {
+        "ReadTheSecret": None,
+        "RefuseWhatCameBefore": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{request_guard.KIND}#*"]}},
+        "HandOver": None,
+    }
+
+
 TABLE = {"Table.Arn"}
 TABLE_AND_INDEXES = TABLE | {"Table.Arn/index/*"}
 WHERE = {
     "plan": {"dynamodb": TABLE, "s3:ListBucket": {"Bucket.Arn"}},
     "scan": {"s3:ListBucket": {"Bucket.Arn"}},
     "publish": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}},
+    "notify": {
+        "dynamodb": TABLE_AND_INDEXES,
+        "s3:ListBucket": {"Bucket.Arn"},
+        "s3:ListBucketVersions": {"Bucket.Arn"},
+        "secretsmanager": {"secret"},
+    },
+    "acknowledge": {"dynamodb": TABLE, "lambda": {"AnswerFunction.Arn"}, "secretsmanager": {"secret"}},
+    "answer": {
+        "dynamodb": TABLE_AND_INDEXES,
+        "s3:ListBucket": {"Bucket.Arn"},
+        "secretsmanager": {"secret"},
+        "sqs": {"AnswerDeadLetters.Arn"},
+        "states": {"AuditStateMachine"},
+    },
     "announce": {
         "dynamodb": {"Table.Arn/stream/*"},
         "events": {"arn:AWS::Partition:events:AWS::Region:AWS::AccountId:event-bus/default"},
         "sqs": {"AnnounceDeadLetters.Arn"},
     },
     "serve": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}, "states": {"AuditStateMachine"}},
-    "audit": {"lambda": {"PlanFunction.Arn", "ScanFunction.Arn", "PublishFunction.Arn"}},
+    "audit": {"lambda": {"PlanFunction.Arn", "ScanFunction.Arn", "PublishFunction.Arn", "NotifyFunction.Arn"}},
     "schedule": {"states": {"AuditStateMachine"}, "sqs": {"ScheduleDeadLetters.Arn"}},
 }
 """By service, or action where a service's differ. Objects are below, and everything above."""
@@ -147,12 +195,18 @@ READS = {
         object_keys.target_scan("1", "123456789012", "eu-west-1"),
         object_keys.known("1"),
     },
-    "serve": {object_keys.scan("1"), object_keys.target_scan("1", "123456789012", "eu-west-1")},
+    "notify": {object_keys.POLICY, object_keys.news("1"), object_keys.scan("1")},
+    "answer": {object_keys.POLICY, object_keys.target_scan("1", "123456789012", "eu-west-1"), object_keys.report("1")},
+    "serve": {
+        object_keys.scan("1"),
+        object_keys.target_scan("1", "123456789012", "eu-west-1"),
+        object_keys.report("1"),
+    },
 }
 WRITES = {
     "plan": {object_keys.plan("1")},
     "scan": {object_keys.target_scan("1", "123456789012", "eu-west-1")},
-    "publish": {object_keys.scan("1"), object_keys.known("1")},
+    "publish": {object_keys.scan("1"), object_keys.known("1"), object_keys.news("1"), object_keys.report("1")},
 }
 
 

@@ -22,7 +22,7 @@ def test_it_has_no_yaml_alias_which_step_functions_refuses(definition: str) -> N
 def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any]) -> None:
     tasks = {name: state for name, state in states.items() if state["Type"] == "Task"}
 
-    assert set(tasks) == {"Plan", "Scan", "Publish", "RecordFailure"}
+    assert set(tasks) == {"Plan", "Scan", "Publish", "NotifySlack", "RecordFailure"}
     for name, task in tasks.items():
         assert task["TimeoutSeconds"] <= 930, name
         assert task["Retry"][-1]["ErrorEquals"] == task["Catch"][-1]["ErrorEquals"] == ["States.ALL"], name
@@ -32,7 +32,7 @@ def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any
 
 
 def test_a_task_gives_its_function_a_little_more_time_than_it_takes(functions: dict[str, Any], states: dict[str, Any]) -> None:
-    for task, function in (("Plan", "plan"), ("Scan", "scan"), ("Publish", "publish")):
+    for task, function in (("Plan", "plan"), ("Scan", "scan"), ("Publish", "publish"), ("NotifySlack", "notify")):
         assert states[task]["TimeoutSeconds"] == functions[function]["Timeout"] + 30
 
 
@@ -43,7 +43,7 @@ def test_what_stays_wrong_is_not_tried_again(states: dict[str, Any]) -> None:
 
 
 def test_only_keys_travel(states: dict[str, Any]) -> None:
-    for name in ("Plan", "Scan", "Publish"):
+    for name in ("Plan", "Scan", "Publish", "NotifySlack"):
         assert all(path != "$.Payload" for path in states[name]["ResultSelector"].values()), name
     assert states["RecordFailure"]["ResultPath"] is None
 

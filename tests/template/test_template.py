@@ -30,15 +30,26 @@ def test_the_environment_is_what_the_settings_read(template: dict[str, Any], fun
     own = {name: properties.get("Environment", {}).get("Variables", {}) for name, properties in functions.items()}
     settings = {variable.upper() for variable in Deployed.__dataclass_fields__}
 
-    assert settings - set(everywhere) == {"STATE_MACHINE_ARN", "EVENT_BUS_NAME"}
+    in_tests = {"SLACK_API_URL"}
+    assert settings - set(everywhere) - in_tests == {
+        "STATE_MACHINE_ARN",
+        "EVENT_BUS_NAME",
+        "SLACK_SECRET_ARN",
+        "ANSWER_FUNCTION_NAME",
+    }
     assert {name: set(variables) for name, variables in own.items() if variables} == {
         "announce": {"EVENT_BUS_NAME"},
         "serve": {"STATE_MACHINE_ARN"},
+        "notify": {"SLACK_SECRET_ARN"},
+        "acknowledge": {"SLACK_SECRET_ARN", "ANSWER_FUNCTION_NAME"},
+        "answer": {"SLACK_SECRET_ARN", "STATE_MACHINE_ARN"},
     }
 
 
 def test_the_outputs_tell_the_command_line_where_everything_is(template: dict[str, Any]) -> None:
-    assert set(template["Outputs"]) >= {"TableName", "BucketName", "StateMachineArn", "ApiUrl", "RetentionDays"}
+    told = {"TableName", "BucketName", "StateMachineArn", "ApiUrl", "RetentionDays", "SlackSecretArn"}
+
+    assert set(template["Outputs"]) >= told
 
 
 def test_every_parameter_is_used_and_says_what_it_is(template: dict[str, Any]) -> None:
@@ -100,11 +111,12 @@ def test_every_route_of_the_api_is_a_route_of_the_template(resources: dict[str, 
     paths = {re.sub("^/estimates/[a-z-]+$", "/estimates/{kind}", path): methods for path, methods in document["paths"].items()}
     served = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
 
-    assert sorted(route["RouteKey"] for route in routes) == sorted(served | {"GET /openapi.json"})
+    assert sorted(route["RouteKey"] for route in routes) == sorted(served | {"GET /openapi.json", "POST /slack/events"})
 
 
-def test_no_route_is_open_to_everybody(resources: dict[str, Any]) -> None:
+def test_no_route_is_open_to_everybody_but_the_one_that_checks_signatures_itself(resources: dict[str, Any]) -> None:
+    assert resources["SlackRoute"]["Properties"]["AuthorizationType"] == "NONE"
     for name, resource in resources.items():
-        if resource["Type"] == "AWS::ApiGatewayV2::Route":
+        if resource["Type"] == "AWS::ApiGatewayV2::Route" and name != "SlackRoute":
             assert resource["Properties"]["AuthorizationType"] == {"Fn::If": ["UsesJwt", "JWT", "AWS_IAM"]}, name
             assert resource["Properties"]["AuthorizerId"]["Fn::If"][1] == {"Ref": "ApiAuthorizer"}, name

@@ -48,7 +48,10 @@ def test_the_page_says_what_an_estimate_asks() -> None:
 
 
 def test_every_action_of_an_adapter_is_used_by_somebody() -> None:
-    functions = (permissions.PLAN, permissions.SCAN, permissions.PUBLISH, permissions.ANNOUNCE, permissions.SERVE)
+    functions = (
+        permissions.PLAN, permissions.SCAN, permissions.PUBLISH, permissions.NOTIFY, permissions.ANNOUNCE, permissions.SERVE,
+        permissions.ACKNOWLEDGE, permissions.ANSWER,
+    )  # fmt: skip
 
     assert listed() - {"sts:AssumeRole"} == probes.ACTIONS.union(permissions.OPERATE, *functions)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slackwater.app.settings import Deployed, NotDeployedError
@@ -15,10 +16,11 @@ from slackwater_cli.targets import refuse_unknown
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What was deployed, and a session at home where it is."""
+    """What was deployed, a session at home where it is, and the stack's outputs."""
 
     deployed: Deployed
     session: AwsSession
+    outputs: Mapping[str, str]
 
 
 def deployment(stack: str, stack_region: str | None, profile: str | None) -> Deployment:
@@ -39,6 +41,6 @@ def deployment(stack: str, stack_region: str | None, profile: str | None) -> Dep
     except StackError as error:
         raise UsageError(f"{error}: name it with --stack, and its region with --stack-region; or deploy it") from error
     try:
-        return Deployment(Deployed.of_stack(outputs), session)
+        return Deployment(Deployed.of_stack(outputs), session, outputs)
     except NotDeployedError as error:
         raise UsageError(f"--stack {stack}: {error}: it is {status}, or not one of Slackwater's") from error

@@ -1,5 +1,6 @@
 """An audit from its plan to its end, with plain fakes for AWS; what Step Functions does between is `run`."""
 
+import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -15,8 +16,10 @@ from slackwater.app.audit_publish import NoAuditError, Publisher, said
 from slackwater.app.audit_request import AuditRequestError, request_of
 from slackwater.app.audit_scan import Scanner
 from slackwater.app.audits import Audits
+from slackwater.app.findings import NotFoundError
 from slackwater.app.policies import Policies
 from slackwater.app.policy import PolicyError
+from slackwater.app.telemetry import LOGGER
 from slackwater.aws.identity import Identity
 from slackwater.engine.registry import registry
 from slackwater.model import object_keys
@@ -28,6 +31,8 @@ from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, Wri
 from slackwater.model.verdicts import Advice, Evidence
 from slackwater.ports import Version
 from slackwater.views import scan_json
+from slackwater.views.document import ScanDocument
+from slackwater.views.scan_json import rfc3339
 
 NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
 ACCOUNT = "123456789012"
@@ -60,6 +65,9 @@ class Bucket:
             return False
         self.write(key, text)
         return True
+
+    def has(self, key: str) -> bool:
+        return key in self.texts
 
     def versions(self, key: str) -> Iterator[Version]:
         for number, text in reversed(list(enumerate(self.texts.get(key, []), start=1))):
@@ -149,6 +157,7 @@ class Service:
     now: datetime = NOW
     optional: tuple[Gap, ...] = ()
     partition: str = "aws"
+    render: Callable[[ScanDocument], str] = lambda whole: f"<p>{whole['totals']['findings']} findings"
     scans: list[tuple[str, datetime, tuple[str, ...]]] = field(default_factory=list)
     """Where, as of when, and with which detectors on."""
 
@@ -175,7 +184,9 @@ class Service:
 
     @property
     def publisher(self) -> Publisher:
-        return Publisher(documents=self.bucket, audits=self.records, findings=self.findings, clock=self.clock)
+        return Publisher(
+            documents=self.bucket, audits=self.records, findings=self.findings, render=self.render, clock=self.clock
+        )
 
     @property
     def audits(self) -> Audits:
@@ -507,7 +518,8 @@ def before(service: Service) -> None:
 
 def state(service: Service, audit_id: str):
     record = service.records.kept[audit_id]
-    return service.findings.kept, service.findings.ledgers, record.state, record.outcome, service.document(audit_id)
+    news = service.bucket.texts[object_keys.news(audit_id)][-1]
+    return service.findings.kept, service.findings.ledgers, record.state, record.outcome, news, service.document(audit_id)
 
 
 @pytest.fixture(scope="module")
@@ -519,7 +531,14 @@ def undisturbed():
 
 
 def test_what_the_undisturbed_audit_comes_to(undisturbed) -> None:
-    findings, _, ended, outcome, _ = undisturbed
+    findings, _, ended, outcome, news, _ = undisturbed
+    assert [(entry["evidence"]["id"], entry["revision"], entry["happening"]) for entry in json.loads(news)] == [
+        ("f-vol-2", 2, "changed"),
+        ("f-vol-3", 2, "resolved"),
+        ("f-vol-4", 2, "resolved"),
+        ("f-vol-6", 1, "opened"),
+        ("f-vol-7", 1, "opened"),
+    ]
     assert (ended, outcome.opened, outcome.changed, outcome.resolved) == ("complete", 2, 1, 2)
     assert {id_ for id_, one in findings.items() if one.status == "resolved"} == {"f-vol-3", "f-vol-4"}
 
@@ -537,13 +556,15 @@ def test_a_publish_that_dies_after_any_write_and_runs_again_comes_to_the_same(se
     service.findings.patience = None
     service.publisher.publish("a2", results)
 
-    kept, ledgers, ended, outcome, document = state(service, "a2")
-    assert (kept, ledgers, ended, outcome) == undisturbed[:4]
-    assert document["findings"] == undisturbed[4]["findings"]
+    kept, ledgers, ended, outcome, news, document = state(service, "a2")
+    assert (kept, ledgers, ended, outcome, news) == undisturbed[:5]
+    assert document["findings"] == undisturbed[5]["findings"]
     assert all([entry.revision for entry in ledger] == [*range(1, len(ledger) + 1)] for ledger in ledgers.values())
 
 
-@pytest.mark.parametrize("key", [object_keys.scan("a2"), object_keys.known("a2")])
+@pytest.mark.parametrize(
+    "key", [key("a2") for key in (object_keys.scan, object_keys.known, object_keys.news, object_keys.report)]
+)
 def test_a_publish_that_dies_at_a_document_and_runs_again_comes_to_the_same(service, undisturbed, key, monkeypatch) -> None:
     before(service)
     results = service.scanned("a2")
@@ -559,7 +580,53 @@ def test_a_publish_that_dies_at_a_document_and_runs_again_comes_to_the_same(serv
     del service.bucket.write
     service.publisher.publish("a2", results)
 
-    assert state(service, "a2")[:4] == undisturbed[:4]
+    assert state(service, "a2")[:5] == undisturbed[:5]
+
+
+def test_an_audit_ends_with_its_news_and_its_report_already_there(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    results = service.scanned("a1")
+    service.records.end = None
+    with pytest.raises(TypeError):
+        service.publisher.publish("a1", results)
+
+    assert [entry["happening"] for entry in json.loads(service.bucket.texts[object_keys.news("a1")][0])] == ["opened"]
+    assert service.bucket.texts[object_keys.report("a1")] == ["<p>1 findings"]
+
+
+def test_an_audit_whose_report_cannot_be_made_is_good_without_it_and_the_log_and_a_metric_say_why(
+    service, monkeypatch, capsys
+) -> None:
+    log = io.StringIO()
+    monkeypatch.setattr(LOGGER.registered_handler, "stream", log)
+
+    def breaks(_: ScanDocument) -> str:
+        raise ZeroDivisionError("no finding to divide by")
+
+    service.render = breaks
+    service.fleet = {TOKYO: [found("vol-1")]}
+
+    assert service.run("a1").state == "complete"
+    assert object_keys.report("a1") not in service.bucket.texts
+    (said,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (said["level"], said["audit_id"]) == ("ERROR", "a1")
+    assert "in breaks" in said["exception"]
+    assert json.loads(capsys.readouterr().out)["ReportsFailed"] == [1.0]
+
+
+def test_a_report_that_cannot_be_stored_fails_the_try_as_any_document_does(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    results = service.scanned("a1")
+
+    def refuses(key: str, text: str) -> str:
+        if key == object_keys.report("a1"):
+            raise Killed
+        return Bucket.write(service.bucket, key, text)
+
+    service.bucket.write = refuses
+    with pytest.raises(Killed):
+        service.publisher.publish("a1", results)
+    assert service.records.kept["a1"].state == "running"
 
 
 def test_a_publish_that_dies_at_the_very_end_and_runs_again_comes_to_the_same(service, undisturbed) -> None:
@@ -571,7 +638,7 @@ def test_a_publish_that_dies_at_the_very_end_and_runs_again_comes_to_the_same(se
     del service.records.end
     service.publisher.publish("a2", results)
 
-    assert state(service, "a2")[:4] == undisturbed[:4]
+    assert state(service, "a2")[:5] == undisturbed[:5]
 
 
 def test_an_audit_that_has_ended_stays_as_it_is(service, undisturbed) -> None:
@@ -582,7 +649,7 @@ def test_an_audit_that_has_ended_stays_as_it_is(service, undisturbed) -> None:
 
     assert service.publisher.publish("a2", []) == ended
     assert service.publisher.fail("a2", ANYBODY, {"Error": "States.Timeout"}) == ended
-    assert state(service, "a2")[:4] == undisturbed[:4]
+    assert state(service, "a2")[:5] == undisturbed[:5]
     assert len(service.bucket.texts[object_keys.scan("a2")]) == 1
 
 
@@ -733,6 +800,48 @@ def test_an_audit_is_shown_with_what_it_covered_and_a_link(service) -> None:
     assert {gap["what"] for gap in shown["gaps"]} == {"lambda:Invoke", "s3:GetObject"}
     assert shown["scan_url"] == "https://bucket/audits/a1/scan.json?for=3600"
     assert shown["scan_url_expires_at"].startswith("2026-11-16T10:0")
+
+
+def test_the_latest_report_is_that_of_the_newest_audit_that_has_ended(service) -> None:
+    with pytest.raises(NotFoundError, match="no audit has left a report yet"):
+        service.audits.latest_report()
+    service.fleet = {TOKYO: [found("vol-1")]}
+    service.run("a1")
+    service.now += timedelta(days=7)
+    service.run("a2")
+    service.now += timedelta(days=7)
+    service.planner.plan("a3", ANYBODY)
+    found_ = service.audits.latest_report()
+
+    assert (found_["audit_id"], found_["url"]) == ("a2", "https://bucket/audits/a2/report.html?for=900")
+    assert found_["expires_at"] == rfc3339(service.now + timedelta(minutes=15))
+
+
+def test_an_audit_that_failed_without_a_report_is_passed_over(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    service.run("a1")
+    service.now += timedelta(days=7)
+    service.publisher.fail("a2", ANYBODY, {"Error": "PolicyError"})
+
+    assert service.audits.latest_report()["audit_id"] == "a1"
+
+
+def test_one_that_found_nothing_to_scan_has_its_report_of_what_was_not_seen(service) -> None:
+    service.fleet = dict.fromkeys(service.fleet, Killed("everywhere"))
+    service.run("a1")
+
+    assert service.audits.latest_report()["audit_id"] == "a1"
+
+
+def test_a_report_that_could_not_be_made_is_said_instead_of_showing_an_older_one(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    service.run("a1")
+    service.now += timedelta(days=7)
+    service.run("a2")
+    del service.bucket.texts[object_keys.report("a2")]
+
+    with pytest.raises(NotFoundError, match="audit a2 left no report: the log of PublishFunction"):
+        service.audits.latest_report()
 
 
 def test_a_request_that_is_none_was_made_by_nobody_known() -> None:

@@ -11,8 +11,18 @@ from typing import Any
 
 import pytest
 
-from slackwater.app.findings import Action, BadDecisionError, ConflictError, Findings, NotFoundError
+from slackwater.app.findings import (
+    Action,
+    BadDecisionError,
+    ChangedError,
+    ConflictError,
+    DecidedError,
+    Findings,
+    NotAllowedError,
+    NotFoundError,
+)
 from slackwater.model.listing import FindingQuery, Page
+from slackwater.model.policy import CleanupSection
 from slackwater.model.tracking import (
     STATUSES,
     Decision,
@@ -221,6 +231,147 @@ def test_a_race_that_is_lost_again_and_again_is_given_up() -> None:
     with pytest.raises(ConflictError, match="f-1 is being changed"):
         decide(store, "dismiss")
     assert (len(store.rivals), store.entries) == (14, [])
+
+
+CLEANUP = CleanupSection(
+    accounts=["123456789012"], regions=["eu-west-1"], resource_types=["efs-file-system"], detectors=["efs-idle"],
+    approvers=["U0JANE"], approval_days=3,
+)  # fmt: skip
+APPROVED = Decision(status="approved", who="jane", why="", at=NOW, until=NOW + timedelta(days=3), fingerprint="a")
+
+
+def approve(
+    store: Store, who: str = "jane", fingerprint: str = "a", now: datetime = NOW, cleanup: CleanupSection = CLEANUP
+) -> TrackedFinding:
+    return Findings(store=store, documents=Bucket()).approved("f-1", fingerprint, who=who, cleanup=cleanup, now=now)
+
+
+def first(store: Store, who: str = "jane", now: datetime = NOW, why: str = "") -> TrackedFinding:
+    findings = Findings(store=store, documents=Bucket())
+    return findings.decided_first("f-1", "snooze", who=who, why=why, until=now + WEEK, now=now)
+
+
+def test_an_approval_is_stored_with_who_for_what_and_until_when() -> None:
+    store = Store()
+    approved = approve(store)
+
+    assert approved == store.finding == replace(OPEN, status="approved", decision=APPROVED, revision=2)
+    assert store.entries == [
+        LedgerEntry(
+            happening="approved", at=NOW, who="jane", was="open", now="approved", why="", revision=2, audit_id="monday",
+            evidence=OPEN.sighting,
+        )
+    ]  # fmt: skip
+
+
+def test_an_approval_ends_on_a_whole_second_of_utc() -> None:
+    tokyo = NOW.replace(microsecond=5).astimezone(timezone(timedelta(hours=9)))
+    decision = approve(Store(), now=tokyo).decision
+
+    assert decision is not None
+    assert decision.until is not None
+    assert (decision.until, decision.until.utcoffset()) == (NOW + timedelta(days=3), timedelta(0))
+
+
+def test_the_same_person_may_approve_the_same_again_and_nobody_else_may() -> None:
+    store = Store()
+    once = approve(store)
+
+    assert approve(store, now=NOW + timedelta(hours=1)) == once
+    with pytest.raises(DecidedError, match="is approved by jane since 2026-11-16 09:07 UTC") as told:
+        approve(store, "joe")
+    assert (told.value.finding, told.value.decision) == (once, APPROVED)
+    assert len(store.entries) == 1
+
+
+def test_an_approval_that_has_lapsed_is_for_anybody_to_give_again() -> None:
+    store = Store(replace(OPEN, status="approved", decision=APPROVED, revision=2))
+    last, lapsed = NOW + timedelta(days=3, seconds=-1), NOW + timedelta(days=3)
+
+    with pytest.raises(DecidedError):
+        approve(store, "joe", now=last)
+    assert approve(store, "joe", now=lapsed).decision == replace(
+        APPROVED, who="joe", at=lapsed, until=lapsed + timedelta(days=3)
+    )
+    assert store.entries[0].was == "approved"
+
+
+def test_a_persons_own_approval_that_has_lapsed_is_given_anew() -> None:
+    store = Store(replace(OPEN, status="approved", decision=APPROVED, revision=2))
+    lapsed = NOW + timedelta(days=3)
+
+    assert approve(store, now=lapsed).decision == replace(APPROVED, at=lapsed, until=lapsed + timedelta(days=3))
+
+
+@pytest.mark.parametrize("decide", [approve, first])
+@pytest.mark.parametrize("status", [status for status in STATUSES if status != "open"])
+def test_only_what_is_open_is_decided_first(decide: Any, status: Status) -> None:
+    store = Store(being(status))
+    with pytest.raises(ConflictError, match=f"f-1 is {status}") as told:
+        decide(store)
+
+    assert isinstance(told.value, DecidedError) is (status != "resolved")
+    assert store.entries == []
+
+
+@pytest.mark.parametrize("decide", [approve, first])
+@pytest.mark.parametrize("status", ["snoozed", "dismissed", "approved"])
+def test_what_has_ended_holds_nobody_up_though_no_audit_has_said_so_yet(decide: Any, status: Status) -> None:
+    assert decide(Store(being(status, NOW))).revision == 2
+    with pytest.raises(DecidedError):
+        decide(Store(being(status, NOW + timedelta(seconds=1))))
+
+
+def test_a_decision_of_before_that_stays_with_a_finding_that_came_to_nothing_is_not_who_was_faster() -> None:
+    gone = replace(being("snoozed"), status="resolved")
+    with pytest.raises(ConflictError, match="is resolved") as told:
+        first(Store(gone))
+    assert not isinstance(told.value, DecidedError)
+
+
+@pytest.mark.parametrize("decide", [approve, first])
+def test_one_moments_decision_is_stored_once_whatever_came_after(decide: Any) -> None:
+    store = Store()
+    decide(store)
+    store.finding = replace(OPEN, revision=3)
+
+    assert decide(store) == replace(OPEN, revision=3)
+    assert len(store.entries) == 1
+    assert decide(store, now=NOW + timedelta(seconds=1)).revision == 4
+
+
+def test_a_first_decision_that_cannot_be_is_refused() -> None:
+    with pytest.raises(BadDecisionError, match="Unicode"):
+        first(Store(), why="caf\udce9")
+
+
+def test_what_has_changed_since_it_was_seen_is_not_approved() -> None:
+    with pytest.raises(ChangedError, match="has changed since"):
+        approve(Store(), fingerprint="b")
+    changed = replace(OPEN, sighting=replace(OPEN.sighting, fingerprint="b"), revision=2)
+    store = Store(rivals=[changed])
+    with pytest.raises(ChangedError):
+        approve(store)
+    assert store.entries == []
+
+
+@pytest.mark.parametrize("key", ["accounts", "regions", "resource_types", "detectors", "approvers"])
+def test_what_the_policy_does_not_name_is_not_approved(key: str) -> None:
+    store = Store()
+    with pytest.raises(NotAllowedError, match=f"cleanup.{key} "):
+        approve(store, cleanup=CLEANUP.model_copy(update={key: []}))
+    assert store.entries == []
+
+
+def test_a_race_for_an_approval_is_lost_to_whoever_was_faster() -> None:
+    rival = replace(OPEN, status="approved", decision=replace(APPROVED, who="joe"), revision=2)
+    with pytest.raises(DecidedError, match="by joe"):
+        approve(Store(rivals=[rival]))
+
+
+def test_what_nobody_knows_is_not_approved() -> None:
+    with pytest.raises(NotFoundError, match="f-1"):
+        approve(Store(None))
 
 
 def shown(texts: dict[str, Any], finding: TrackedFinding | None = OPEN) -> Any:

@@ -24,9 +24,29 @@ def test_the_demo_finds_what_was_planted_and_nothing_else(run, nowhere: Path, tm
     assert 'tag = "Job=transcode-nightly"' in done.out.partition("SIMULATED")[2]
     assert "found   s3-proxy " in done.out
     assert "silent  billing-close " in done.out
-    assert [path.name for path in (nowhere / "demo-output").iterdir()] == ["findings.json"]
+    assert {path.name for path in (nowhere / "demo-output").iterdir()} == {"findings.json", "report.html", "slack.json"}
     Draft202012Validator(scan_json.schema()).validate(json.loads((nowhere / "demo-output/findings.json").read_text("utf-8")))
+    page = (nowhere / "demo-output/report.html").read_text("utf-8")
+    assert all(
+        f'data-finding="{f["id"]}"' in page
+        for f in json.loads((nowhere / "demo-output/findings.json").read_text("utf-8"))["findings"]
+    )
     assert not (tmp_path / "cache").exists(), "simulated prices must not be taken for real ones"
+
+
+def test_the_demo_shows_the_messages_as_they_would_be_sent(run, nowhere: Path) -> None:
+    run("demo")
+    doc, sent = (json.loads((nowhere / f"demo-output/{name}.json").read_text("utf-8")) for name in ("findings", "slack"))
+
+    assert {one["channel"] for one in sent} == {"C0STORAGE"}
+    assert [one["thread"] for one in sent] == [False, *[True] * (len(sent) - 1)]
+    first, *thread = (json.dumps(one["message"]["blocks"]) for one in sent)
+    assert f"{len(doc['findings'])} new findings: " in first
+    assert '"block_id": "20261116T090700Z-demo.0.0/report"' in first
+    told = [[f["id"] in one for f in doc["findings"]] for one in (first, *thread)]
+    assert sum(told[0]) == 5
+    names = [f["resource"]["id"] for f in doc["findings"]]
+    assert all(name in first or any(name in one for one in thread) for name in names)
 
 
 def test_the_users_own_aws_settings_do_not_matter(run, monkeypatch: pytest.MonkeyPatch, nowhere: Path) -> None:

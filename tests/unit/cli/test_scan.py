@@ -98,11 +98,20 @@ def test_markdown_goes_to_standard_output(scan) -> None:
     assert scan(*QUIET, "--format", "markdown").out.startswith("# ")
 
 
+def test_the_report_is_a_page_of_its_own(scan, nowhere: Path) -> None:
+    done = scan(*QUIET, "--format", "html", "--output", "report.html")
+
+    assert done.out == ""
+    assert "could be saved" in done.err
+    page = (nowhere / "report.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>")
+    assert 'data-detector="efs-idle"' in page
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--format", "html"], "--format html comes with a later release"),
-        (["--format", "slack"], "--format 'slack': there are table, json, csv, markdown"),
+        (["--format", "slack"], "--format 'slack': there are table, json, csv, html, markdown"),
         (["--top", "-1"], "--top"),
         (["--top", "5", "--format", "json"], "--top goes with --format table"),
         (["--output", ""], "--output: names no file; - is standard output"),
@@ -375,4 +384,3 @@ def test_help_names_every_exit_status_on_a_line_of_its_own_and_no_type_of_a_flag
     for number in (0, 1, 2, 3, 4, 70, 130):
         assert any(line.startswith(f"{number} ") for line in lines)
     assert "bool" not in said
-    assert "html" not in said

@@ -199,21 +199,3 @@ def test_confidence_in_idleness_needs_real_zeros_over_the_whole_window() -> None
     assert flagged("efs-idle", "a month of silence, while it was watched").confidence == "medium"
     assert flagged("efs-idle", "quiet since it was made, two weeks ago").confidence == "medium"
     assert flagged("efs-idle", "a backup reads it every night, and nobody else").confidence == "medium"
-
-
-FLAGGED = [
-    pytest.param(id_, case.title, id=f"{id_}: {case.title}")
-    for id_, detector in registry().items()
-    for case in detector.cases
-    if case.expect is Flagged
-]
-
-
-@pytest.mark.parametrize(("detector_id", "title"), FLAGGED)
-def test_a_picture_is_drawn_in_the_unit_that_stands_beside_it(detector_id: str, title: str) -> None:
-    """A value is a point of its series, or what its points come to: not bytes beside GiB."""
-    for evidence in flagged(detector_id, title).evidence:
-        if evidence.series and isinstance(evidence.value, int | float) and evidence.value:
-            highest = max(map(abs, evidence.series.present))
-
-            assert highest == 0 or 1e-5 < highest / abs(evidence.value) < 1e5, evidence.label

@@ -22,7 +22,7 @@ from slackwater.model.findings import (
 from slackwater.model.metrics import Series
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Price
 from slackwater.model.resources import Target, Volume
-from slackwater.model.verdicts import Advice, Evidence
+from slackwater.model.verdicts import Advice, Evidence, Line
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 HERE = Target("123456789012", "ap-northeast-1")
@@ -49,7 +49,14 @@ def finding(*usd: str | None, resource: Volume | None = None, **changes: object)
         "resource": resource or volume(tags={"Name": "scratch"}), "owner": "data", "summary": "100 GiB on no instance",
         "evidence": (
             Evidence(label="Size", value=100, unit="GiB"),
-            Evidence(label="Read by day", value=0.5, unit="MiB/s", series=Series.of(int(NOW.timestamp()), 86_400, [1.0, None, 0.0])),
+            Evidence(
+                label="Read by day",
+                value=0.5,
+                unit="MiB/s",
+                series=Series.of(int(NOW.timestamp()), 86_400, [1.0, None, 0.0]),
+                lines=(Line("Baseline", 0.25),),
+                forecast=Series.of(int(NOW.timestamp()) + 3 * 86_400, 86_400, [0.5, None]),
+            ),
         ),
         "recommendations": tuple(recommendation(each) for each in usd or ("12.30",)),
         "price_basis": (PriceBasis(EBS_GP3_THROUGHPUT, Price(Decimal("0.0480"), "AWS Price List", date(2026, 11, 1))),),

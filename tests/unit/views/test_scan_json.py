@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from slackwater.model.findings import PriceBasis
 from slackwater.model.metrics import Series
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Price
-from slackwater.model.verdicts import Evidence
+from slackwater.model.verdicts import Evidence, Line
 from slackwater.views import scan_json
 
 
@@ -46,6 +46,16 @@ BREAKS = {
     "a total without kept": lambda doc: doc["totals"].pop("kept"),
     "a gap without its reason": lambda doc: doc["scan"]["gaps"][0].pop("reason"),
     "a kind nobody knows": lambda doc: doc["totals"]["by_kind"].update(fun=doc["totals"]["by_kind"]["waste"]),
+    "words for a line": lambda doc: doc["findings"][0]["evidence"][1]["lines"][0].update(value="high"),
+    "a line without a name": lambda doc: doc["findings"][0]["evidence"][1]["lines"][0].pop("label"),
+    "a line with a colour": lambda doc: doc["findings"][0]["evidence"][1]["lines"][0].update(colour="red"),
+    "no line at all": lambda doc: doc["findings"][0]["evidence"][1].update(lines=[]),
+    "lines across nothing": lambda doc: doc["findings"][0]["evidence"][0].update(lines=[{"label": "Baseline", "value": 1}]),
+    "a forecast of words": lambda doc: doc["findings"][0]["evidence"][1]["forecast"]["values"].append("soon"),
+    "a forecast without a point": lambda doc: doc["findings"][0]["evidence"][1]["forecast"].update(values=[]),
+    "a forecast of more than 200 points": lambda doc: doc["findings"][0]["evidence"][1]["forecast"].update(values=[0.0] * 201),
+    "a forecast of nothing": lambda doc: [doc["findings"][0]["evidence"][1].pop(key) for key in ("series", "lines")],
+    "a forecast without its period": lambda doc: doc["findings"][0]["evidence"][1]["forecast"].pop("period_s"),
     "words for a scale": lambda doc: doc["findings"][0]["evidence"][1].update(scale="high"),
     "a policy without its hash": lambda doc: doc["scan"]["policy"].pop("sha256"),
     "a detector that cannot be": lambda doc: doc["scan"]["detectors"].append("Efs Idle"),
@@ -142,6 +152,34 @@ def test_times_are_utc() -> None:
     tokyo = datetime(2026, 11, 16, 18, 7, tzinfo=timezone(timedelta(hours=9)))
 
     assert scan_json.rfc3339(tokyo) == scan_json.rfc3339(tokyo.astimezone(UTC)) == "2026-11-16T09:07:00Z"
+
+
+def test_a_picture_has_its_levels_and_goes_on_where_it_ends(make) -> None:
+    series, ahead = Series.of(0, 3_600, [4.0, 2.0]), Series.of(7_200, 3_600, [1.0, None, 0.0])
+    fact = Evidence(
+        label="Credits",
+        value=2.0,
+        unit="MiB/s",
+        series=series,
+        lines=(Line("Baseline", 0.5), Line("Burst", 9.0)),
+        forecast=ahead,
+    )
+
+    (told,) = scan_json.document(make.scan(make.finding(evidence=(fact,))))["findings"][0]["evidence"]
+
+    assert told["lines"] == [{"label": "Baseline", "value": 0.5}, {"label": "Burst", "value": 9.0}]
+    assert told["forecast"] == {"start": "1970-01-01T02:00:00Z", "period_s": 3_600, "values": [1.0, None, 0.0]}
+
+
+def test_no_levels_and_no_forecast_are_no_keys(make) -> None:
+    series = Series.of(0, 60, [1.0])
+    facts = (
+        Evidence(label="Busiest", value=1.0, unit="MiB/s", series=series),
+        Evidence(label="Busiest", value=1.0, unit="MiB/s", series=series, forecast=Series.of(60, 60, [])),
+    )
+
+    for fact in scan_json.document(make.scan(make.finding(evidence=facts)))["findings"][0]["evidence"]:
+        assert fact.keys() == {"label", "value", "unit", "series"}
 
 
 def test_a_picture_may_have_a_scale(make) -> None:

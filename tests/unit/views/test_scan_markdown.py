@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from slackwater.model.findings import PriceBasis
 from slackwater.model.metrics import Series
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Price
-from slackwater.model.verdicts import Evidence
+from slackwater.model.verdicts import Evidence, Line
 from slackwater.views import markdown, scan_markdown
 
 PARSER = MarkdownIt("commonmark").enable("table").enable("strikethrough")
@@ -60,6 +60,18 @@ def test_a_series_without_a_point_is_no_number_and_a_scale_is_told(make) -> None
 
     assert "- Read: no points published\n  `··`\n" in text
     assert "- Busiest: 50 MiB/s\n  `▅▁` (full bar 100 MiB/s)\n" in text
+
+
+def test_what_a_picture_is_compared_with_is_told_once(make) -> None:
+    points, lines = Series.of(0, 60, [50.0, 0.0]), (Line("Provisioned", 100.0), Line("Proposed", 60.0))
+    scaled = Evidence(label="Busiest", value=50.0, unit="MiB/s", series=points, scale=100.0, lines=lines)
+    peaked = Evidence(label="Stuck", value=1.0, unit="MB/s", series=Series.of(0, 60, [1.0] * 9 + [90.0]), lines=lines[:1])
+    plain = Evidence(label="Moved", value=50.0, unit="MiB/s", series=points, lines=lines[1:])
+    text = scan_markdown.render(make.scan(make.finding(evidence=(scaled, peaked, plain))))
+
+    assert "(full bar 100 MiB/s; Proposed 60 MiB/s)\n" in text
+    assert "(logarithmic; Provisioned 100 MB/s)\n" in text
+    assert "(Proposed 60 MiB/s)\n" in text
 
 
 def test_an_optional_gap_is_told_without_alarm(make) -> None:

@@ -15,6 +15,8 @@ from slackwater.aws.session import AwsSession, Endpoint
 from slackwater.engine.registry import registry
 from slackwater.model.resources import Target
 from slackwater.views import scan_json
+from slackwater.views.report import render_report
+from slackwater_cli import demo_slack
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.output import output_file
 from slackwater_cli.run import run_scan
@@ -31,7 +33,9 @@ DUMMY_KEYS: Final = ("AKIASIMULATED0000000", "simulated")
 
 
 def demo(
-    output: Annotated[Path, typer.Option(metavar="DIR", help="Folder for findings.json.")] = Path("demo-output"),
+    output: Annotated[Path, typer.Option(metavar="DIR", help="Folder for findings.json, report.html and slack.json.")] = Path(
+        "demo-output"
+    ),
 ) -> None:
     """Audit a simulated account. What was planted in it is shown beside what was found; no AWS account is touched.
 
@@ -45,7 +49,12 @@ def demo(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--output {output}: cannot be made: {error.strerror}") from error
-    with output_file(output / "findings.json") as deliver, simulated_account() as account:
+    with (
+        output_file(output / "findings.json") as deliver,
+        output_file(output / "report.html") as deliver_report,
+        output_file(output / "slack.json") as deliver_slack,
+        simulated_account() as account,
+    ):
         write("A SIMULATED account on this machine: nothing below is real.\n\n")
         write(f"Its policy:\n\n{indent(POLICY, '    ')}\n")
         meter = CallMeter()
@@ -57,9 +66,12 @@ def demo(
         doc = scan_json.document(done)
         told = compared(account.planted(), doc, registry())
         deliver(scan_json.dump(doc))
+        deliver_report(render_report(doc))
+        deliver_slack(scan_json.dump(demo_slack.messages(doc, account.now)))
     write(rendered(partial(draw_scan, doc, top=0)))
     write(rendered(partial(draw_comparisons, told)))
-    note(f"Wrote {output / 'findings.json'}")
+    note(f"Wrote {output / 'findings.json'}; {output / 'report.html'}, to look at in a browser;")
+    note(f"and {output / 'slack.json'}: the messages in Slack as they would be sent")
     if not done.complete:
         raise typer.Exit(ExitStatus.INCOMPLETE)
     raise typer.Exit(ExitStatus.COMPLETE if all(one.agrees for one in told) else ExitStatus.FAIL_ON_MET)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -21,6 +21,7 @@ from slackwater.engine.registry import registry
 from slackwater.model.findings import Scan
 from slackwater.model.rank import SEVERITIES
 from slackwater.views import scan_csv, scan_json, scan_markdown
+from slackwater.views.report import render_report
 from slackwater.views.words import completeness, facts, gaps_title, headline
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.moment import moment
@@ -48,10 +49,8 @@ class Format(StrEnum):
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
+    HTML = "html"
     MARKDOWN = "markdown"
-
-
-LATER: Final = ("html",)
 
 
 def scan(
@@ -63,7 +62,7 @@ def scan(
         str | None, typer.Option(metavar="RFC3339", help="Judge as of this time, such as 2026-11-16T09:00:00Z.")
     ] = None,
     format: Annotated[
-        Format, typer.Option(parser=one_of("--format", Format, LATER), metavar="|".join(Format), help="How to show it.")
+        Format, typer.Option(parser=one_of("--format", Format), metavar="|".join(Format), help="How to show it.")
     ] = Format.TABLE,
     top: Annotated[
         int | None,
@@ -134,6 +133,8 @@ def _shown(scan: Scan, format: Format, *, top: int, to_terminal: bool) -> str:
             return scan_json.render(scan)
         case Format.CSV:
             return scan_csv.render(scan)
+        case Format.HTML:
+            return render_report(scan_json.document(scan))
         case Format.MARKDOWN:
             return scan_markdown.render(scan)
         case _:

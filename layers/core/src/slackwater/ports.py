@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from slackwater.engine.plan import MetricCall, MetricQuery
-from slackwater.model.audits import AuditRecord, AuditRequest
-from slackwater.model.findings import Gap
-from slackwater.model.fleet import Fleet
-from slackwater.model.listing import FindingQuery, Page
-from slackwater.model.metrics import Series
-from slackwater.model.money import PriceItem, PriceTable
-from slackwater.model.posts import Message, Post, Sent
-from slackwater.model.resources import InstanceType, Record, Target
-from slackwater.model.tracking import LedgerEntry, TrackedFinding, Write
+if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+    from slackwater.engine.plan import MetricCall, MetricQuery
+    from slackwater.model.audits import AuditRecord, AuditRequest
+    from slackwater.model.findings import Gap
+    from slackwater.model.fleet import Fleet
+    from slackwater.model.listing import FindingQuery, Page
+    from slackwater.model.metrics import Series
+    from slackwater.model.money import PriceItem, PriceTable
+    from slackwater.model.posts import Message, Post, Sent
+    from slackwater.model.resources import InstanceType, Record, Target
+    from slackwater.model.tracking import LedgerEntry, TrackedFinding, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +197,10 @@ class Documents(Protocol):
 
     def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
         """The text and its version; None where there is none."""
+        ...
+
+    def has(self, key: str) -> bool:
+        """Whether there is a text."""
         ...
 
     def write(self, key: str, text: str) -> str:

@@ -34,7 +34,7 @@ UNFIT: Final = "The request cannot be granted as it is."
 REASONS: Final[Mapping[int, str]] = {
     401: "The request is not signed, or its token is not good",
     403: "The caller may not do this",
-    404: "There is none of this id",
+    404: "There is none of this id, or none yet",
     409: "Not from the state that it is in, or somebody else has just changed it",
     413: "The body is too long",
     415: "The body is not JSON",

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import chain
 from typing import Final, NotRequired, TypedDict
 
 from pydantic import TypeAdapter, ValidationError
 
 from slackwater.app.audit_plan import plan_of
+from slackwater.app.telemetry import LOGGER, emit
 from slackwater.aws.errors import reason
 from slackwater.engine.merge import merge_one, pairs
 from slackwater.model import object_keys
@@ -37,6 +39,7 @@ from slackwater.views.scan_merge import merged
 from slackwater.views.service_json import report
 
 DOCUMENT: Final = TypeAdapter(ScanDocument)
+NEWS: Final = TypeAdapter(list[LedgerEntry])
 
 AT_ONCE: Final = 16
 """Findings on their way to the store: as many as a client keeps connections."""
@@ -78,11 +81,12 @@ class ContendedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Everything that ending an audit needs."""
+    """Everything that ending an audit needs. `render` makes the report of a scan document, as HTML."""
 
     documents: Documents
     audits: AuditStore
     findings: FindingStore
+    render: Callable[[ScanDocument], str]
     clock: Clock
 
     def publish(self, audit_id: str, results: Iterable[TargetResult]) -> AuditRecord:
@@ -100,13 +104,15 @@ class Publisher:
         seen = [self._seen(plan, target, errors.get((target.account, target.region))) for target in plan.targets]
         whole = merged([_unseen(plan, one) if isinstance(one, Gap) else one for one in seen])
         self.documents.write(object_keys.scan(audit_id), scan_json.dump(whole))
-        happened = self._merge(plan, [report(one) for one in seen if not isinstance(one, Gap)])
+        told = self._merge(plan, [report(one) for one in seen if not isinstance(one, Gap)])
+        self.documents.write(object_keys.news(audit_id), NEWS.dump_json(told).decode())
+        self._report(audit_id, whole)
         gaps = [one for one in seen if isinstance(one, Gap)]
         if len(gaps) == len(seen):
             return self._end(
                 replace(record, state="failed", error=f"No target could be scanned: {gaps[0].what}: {gaps[0].reason}")
             )
-        outcome = _outcome(whole, happened)
+        outcome = _outcome(whole, Counter(entry.happening for entry in told))
         if not outcome.incomplete_targets:
             return self._end(replace(record, state="complete", outcome=outcome))
         outcome = replace(outcome, incomplete_in_a_row=1 + self._incomplete_before(record))
@@ -140,6 +146,16 @@ class Publisher:
         ended = replace(record, finished_at=self.clock())
         return ended if self.audits.end(ended) else self._record(record.id)
 
+    def _report(self, audit_id: str, whole: ScanDocument) -> None:
+        """Store the report. Where none can be made the audit is good without it, and the log says why."""
+        try:
+            text = self.render(whole)
+        except Exception:  # noqa: BLE001 -- whatever it is: findings are worth more than their picture
+            LOGGER.exception("no report", audit_id=audit_id)
+            emit({"ReportsFailed": 1})
+            return
+        self.documents.write(object_keys.report(audit_id), text)
+
     def _seen(self, plan: AuditPlan, target: Target, error: StepError | None) -> ScanDocument | Gap:
         """The document of a target, or why there is none."""
         if error:
@@ -153,8 +169,8 @@ class Publisher:
         except (ValidationError, UnicodeDecodeError) as broken:
             return Gap(target.account, target.region, "s3:GetObject", f"{key} is no scan document: {reason(broken)}")
 
-    def _merge(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> Counter[Happening]:
-        """Merge what was seen into the store; what this audit made happen, to how many findings."""
+    def _merge(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> list[LedgerEntry]:
+        """Merge what was seen into the store; what this audit has written in the ledgers, finding by finding."""
         tasks = [
             (known, sighting, one)
             for one in reports
@@ -166,7 +182,7 @@ class Publisher:
             entries = list(pool.map(lambda task: self._merge_one(plan, *task), tasks))
             if before is not None:  # an earlier try has done some of it: the ledgers know all
                 entries = list(pool.map(lambda id_: self._told(plan, id_), ids | before))
-        return Counter(entry.happening for some in entries for entry in some)
+        return sorted(chain.from_iterable(entries), key=lambda entry: (entry.evidence.id, entry.revision))
 
     def _known_before(self, audit_id: str, ids: Collection[str]) -> set[str] | None:
         """The findings that this audit is about, as its first try found them; None on the first try."""

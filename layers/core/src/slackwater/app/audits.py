@@ -18,9 +18,12 @@ from slackwater.ports import AuditStarter, AuditStore, Clock, Documents
 from slackwater.views import service_json
 from slackwater.views.document import ScanDocument
 from slackwater.views.scan_json import rfc3339
-from slackwater.views.service_document import AuditDetailDocument
+from slackwater.views.service_document import AuditDetailDocument, ReportDocument
 
 LINK_S: Final = 3_600
+REPORT_LINK_S: Final = 900
+LOOKED_AT: Final = 100
+"""Audits among which the newest that left a report is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,3 +74,23 @@ class Audits:
             "scan_url": self.documents.link(object_keys.scan(id), LINK_S) if scan else None,
             "scan_url_expires_at": rfc3339(self.clock() + timedelta(seconds=LINK_S)) if scan else None,
         }
+
+    def latest_report(self) -> ReportDocument:
+        """Where to read the report of the newest audit that has ended, for 15 minutes. One that failed may have left none.
+
+        Raises:
+            NotFoundError: none has ended, or it left no report.
+        """
+        for record in self.audits.list(LOOKED_AT, None).items:
+            if record.state == "running":
+                continue
+            key = object_keys.report(record.id)
+            if self.documents.has(key):
+                until = self.clock() + timedelta(seconds=REPORT_LINK_S)
+                link = self.documents.link(key, REPORT_LINK_S)
+                return ReportDocument(audit_id=record.id, url=link, expires_at=rfc3339(until))
+            if record.state != "failed":
+                raise NotFoundError(
+                    f"audit {record.id} left no report: the log of PublishFunction says why, or it is of an older version"
+                )
+        raise NotFoundError("no audit has left a report yet")

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
+from slackwater.engine.cleanup import not_allowed
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.object_keys import target_scan
+from slackwater.model.policy import CleanupSection
 from slackwater.model.tracking import Decision, Happening, LedgerEntry, Status, TrackedFinding, Write
 from slackwater.ports import Documents, FindingStore
 from slackwater.views.document import FindingDocument, ScanDocument
 
 type Action = Literal["snooze", "dismiss", "reopen"]
 
-BECOMES: Final[dict[Action, tuple[Status, Happening]]] = {
-    "snooze": ("snoozed", "snoozed"),
-    "dismiss": ("dismissed", "dismissed"),
-    "reopen": ("open", "reopened"),
-}
+BECOMES: Final[dict[Action, Status]] = {"snooze": "snoozed", "dismiss": "dismissed", "reopen": "open"}
 DECIDABLE: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed")
 
 LONGEST_SNOOZE: Final = timedelta(days=366)
@@ -36,6 +35,26 @@ class NotFoundError(Exception):
 
 class ConflictError(Exception):
     """The finding's status, or somebody faster, does not allow it; the message says which."""
+
+
+class DecidedError(ConflictError):
+    """Somebody was faster: the finding as they left it, with their decision."""
+
+    def __init__(self, finding: TrackedFinding, decision: Decision) -> None:
+        """Say who and when."""
+        super().__init__(
+            f"the finding {finding.id} is {finding.status} by {decision.who} since {decision.at:%Y-%m-%d %H:%M} UTC"
+        )
+        self.finding = finding
+        self.decision = decision
+
+
+class ChangedError(ConflictError):
+    """The finding is not what the person saw who decided about it."""
+
+
+class NotAllowedError(Exception):
+    """The policy does not allow it; the message names what of it."""
 
 
 class BadDecisionError(Exception):
@@ -90,14 +109,73 @@ class Findings:
             NotFoundError: there is none of this id.
         """
         decision = _decision(action, who, why, until, now)
+        return self._written(id, lambda finding: _write(finding, action, decision))
+
+    def decided_first(
+        self, id: str, action: Literal["snooze", "dismiss"], *, who: str, why: str, until: datetime | None, now: datetime
+    ) -> TrackedFinding:
+        """Snooze or dismiss a finding about which nobody has decided; what it is then.
+
+        The same decision of the same moment may come again, whatever has become of the finding: it is stored once.
+
+        Raises:
+            BadDecisionError: the decision is not whole.
+            DecidedError: somebody has decided already.
+            ConflictError: the finding's status does not allow it, or others kept changing it.
+            NotFoundError: there is none of this id.
+        """
+        decision = _decision(action, who, why, until, now)
+
+        def write(finding: TrackedFinding) -> Write | None:
+            if self._stored(id, decision):
+                return None
+            _refuse_decided(finding, now)
+            return _told(finding, decision, decision)
+
+        return self._written(id, write)
+
+    def approved(self, id: str, fingerprint: str, *, who: str, cleanup: CleanupSection, now: datetime) -> TrackedFinding:
+        """Approve the clean-up of a finding as somebody saw it; what it is then. It lapses after the policy's days.
+
+        The same person may approve the same again: it changes nothing, nor does the same moment's approval once it is over.
+
+        Raises:
+            ChangedError: the finding is another one than was seen.
+            ConflictError: the finding's status does not allow it, or others kept changing it.
+            DecidedError: somebody has decided already.
+            NotAllowedError: the policy does not let this finding be approved.
+            NotFoundError: there is none of this id.
+        """
+        until = (now + timedelta(days=cleanup.approval_days)).astimezone(UTC).replace(microsecond=0)
+        decision = Decision(status="approved", who=who, why="", at=now, until=until, fingerprint=fingerprint)
+
+        def write(finding: TrackedFinding) -> Write | None:
+            if _stands(finding, who, fingerprint, now) or self._stored(id, decision):
+                return None
+            _refuse_decided(finding, now)
+            if finding.sighting.fingerprint != fingerprint:
+                raise ChangedError(f"the finding {id} has changed since")
+            if why := not_allowed(finding.sighting, cleanup):
+                raise NotAllowedError(why)
+            return _told(finding, decision, decision)
+
+        return self._written(id, write)
+
+    def _written(self, id: str, write_of: Callable[[TrackedFinding], Write | None]) -> TrackedFinding:
+        """The finding after a write, or as it is where there is nothing to write."""
         for _ in range(ATTEMPTS):
             finding = self._get(id)
-            write = _write(finding, action, decision)
+            write = write_of(finding)
             if write is None:
                 return finding
             if self.store.write(write):
                 return write.finding
         raise ConflictError(f"the finding {id} is being changed by others: try again")
+
+    def _stored(self, id: str, decision: Decision) -> bool:
+        """Whether the ledger has this very decision."""
+        made = (decision.who, decision.at, decision.status)
+        return any((entry.who, entry.at, entry.now) == made for entry in self.store.ledger(id))
 
     def _get(self, id: str) -> TrackedFinding:
         finding = self.store.get(id)
@@ -138,24 +216,49 @@ def _write(finding: TrackedFinding, action: Action, decision: Decision) -> Write
     """The finding as decided, with its ledger entry; None where it is so already."""
     if finding.status not in DECIDABLE:
         raise ConflictError(f"the finding {finding.id} is {finding.status}; {action} is for one that is {_either(DECIDABLE)}")
-    status, happening = BECOMES[action]
     stands = finding.decision and replace(finding.decision, at=decision.at)
-    if finding.status == status and stands in {None, decision}:
+    if finding.status == BECOMES[action] and stands in {None, decision}:
         return None
+    return _told(finding, decision, None if action == "reopen" else decision)
+
+
+def _told(finding: TrackedFinding, by: Decision, decision: Decision | None) -> Write:
+    """The finding with another decision, or none, and the ledger entry that says who made it so."""
+    status: Status = decision.status if decision else "open"
+    happening: Happening = decision.status if decision else "reopened"
     revision = finding.revision + 1
-    decided = replace(finding, status=status, decision=None if action == "reopen" else decision, revision=revision)
     entry = LedgerEntry(
         happening=happening,
-        at=decision.at,
-        who=decision.who,
+        at=by.at,
+        who=by.who,
         was=finding.status,
         now=status,
-        why=decision.why,
+        why=by.why,
         revision=revision,
         audit_id=finding.audit_id,
         evidence=finding.sighting,
     )
+    decided = replace(finding, status=status, decision=decision, revision=revision)
     return Write(finding=decided, entry=entry, expects=finding.revision)
+
+
+def _refuse_decided(finding: TrackedFinding, now: datetime) -> None:
+    """Refuse a finding that is not open; where a decision has ended, the next audit will say so."""
+    if finding.status == "open":
+        return
+    decision = finding.decision
+    if decision is None or decision.status != finding.status:
+        raise ConflictError(f"the finding {finding.id} is {finding.status}")
+    if decision.until is None or now < decision.until:
+        raise DecidedError(finding, decision)
+
+
+def _stands(finding: TrackedFinding, who: str, fingerprint: str, now: datetime) -> bool:
+    """Whether this person's approval of this very thing is there and has not lapsed."""
+    decision = finding.decision
+    if finding.status != "approved" or decision is None or (decision.who, decision.fingerprint) != (who, fingerprint):
+        return False
+    return decision.until is None or now < decision.until
 
 
 def _either(statuses: tuple[Status, ...]) -> str:

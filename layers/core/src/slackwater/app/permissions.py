@@ -7,6 +7,7 @@ from typing import Final
 from slackwater.aws import (
     audit_starter,
     audit_store,
+    background,
     cloudwatch,
     documents,
     event_bus,
@@ -14,8 +15,11 @@ from slackwater.aws import (
     identity,
     instance_types,
     inventory,
+    outbox,
     pricing,
     regions,
+    request_guard,
+    secrets,
     stack,
 )
 
@@ -31,6 +35,15 @@ PUBLISH: Final = (
     | finding_store.FINDING_READ
     | finding_store.FINDING_WRITE
 )
+NOTIFY: Final = (
+    documents.READ
+    | documents.READ_VERSION
+    | documents.HISTORY
+    | audit_store.AUDIT_READ
+    | outbox.READ
+    | outbox.WRITE
+    | secrets.ACTIONS
+)
 ANNOUNCE: Final = event_bus.ACTIONS
 DECIDE: Final = (
     documents.READ | audit_starter.ACTIONS | audit_store.AUDIT_READ | finding_store.FINDING_READ | finding_store.FINDING_WRITE
@@ -38,5 +51,15 @@ DECIDE: Final = (
 ESTIMATE: Final = pricing.ACTIONS | instance_types.ACTIONS
 """What an estimate asks, if it may: what is packaged stands in."""
 SERVE: Final = DECIDE | ESTIMATE
-OPERATE: Final = DECIDE | documents.READ_VERSION | documents.WRITE | documents.HISTORY | stack.ACTIONS | identity.ACTIONS
+ACKNOWLEDGE: Final = secrets.ACTIONS | request_guard.ACTIONS | background.ACTIONS
+ANSWER: Final = secrets.ACTIONS | outbox.READ | DECIDE | identity.ACTIONS | regions.ACTIONS
+OPERATE: Final = (
+    DECIDE
+    | documents.READ_VERSION
+    | documents.WRITE
+    | documents.HISTORY
+    | stack.ACTIONS
+    | identity.ACTIONS
+    | secrets.ACTIONS
+)
 """Everything that the command line does with the deployed service."""

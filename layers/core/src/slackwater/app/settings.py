@@ -13,17 +13,20 @@ class NotDeployedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """What the template tells its functions."""
+    """What the template tells its functions. Without a secret nothing is posted to Slack."""
 
     table_name: str
     bucket_name: str
     retention_days: int
     state_machine_arn: str | None
     event_bus_name: str | None
+    slack_secret_arn: str | None = None
+    slack_api_url: str | None = None
+    answer_function_name: str | None = None
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Deployed:
-        """From TABLE_NAME, BUCKET_NAME, RETENTION_DAYS; STATE_MACHINE_ARN and EVENT_BUS_NAME only some functions have.
+        """From TABLE_NAME, BUCKET_NAME, RETENTION_DAYS; the others only some functions have, and empty is none.
 
         Raises:
             NotDeployedError: a variable that every function needs is missing.
@@ -35,6 +38,9 @@ class Deployed:
                 retention_days=int(environment["RETENTION_DAYS"]),
                 state_machine_arn=environment.get("STATE_MACHINE_ARN"),
                 event_bus_name=environment.get("EVENT_BUS_NAME"),
+                slack_secret_arn=environment.get("SLACK_SECRET_ARN") or None,
+                slack_api_url=environment.get("SLACK_API_URL") or None,
+                answer_function_name=environment.get("ANSWER_FUNCTION_NAME") or None,
             )
         except KeyError as error:
             raise NotDeployedError(f"The environment lacks {error}: template.yaml sets it for every function") from error
@@ -53,6 +59,7 @@ class Deployed:
                 retention_days=int(outputs["RetentionDays"]),
                 state_machine_arn=outputs["StateMachineArn"],
                 event_bus_name=None,
+                slack_secret_arn=outputs.get("SlackSecretArn"),
             )
         except KeyError as error:
             raise NotDeployedError(f"The stack has no output {error}") from error

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from slackwater.model.audits import AuditRecord
+
+if TYPE_CHECKING:
+    from slackwater.app.delivery import Notified
 
 LOGGER: Final = Logger(use_rfc3339=True)  # Lambda takes a line with another kind of time for INFO, whatever it is
 METRICS: Final = Metrics(namespace="Slackwater")
@@ -45,3 +48,8 @@ def of_audit(record: AuditRecord) -> dict[str, int | Decimal]:
         "AuditCostUsd": record.outcome.estimated_usd,
         "MetricsRequested": record.outcome.metrics_requested,
     }
+
+
+def of_posts(notified: Notified) -> dict[str, int | Decimal]:
+    """The metrics of a run over the posts for Slack: those that wait, and those that failed or were refused."""
+    return {"SlackPostsFailed": len(notified.troubles), "SlackPostsWaiting": notified.waiting}

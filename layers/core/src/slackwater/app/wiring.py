@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slackwater.app.settings import NotDeployedError
 from slackwater.aws.meter import CallMeter
-from slackwater.aws.session import SOMEBODY_WAITS, AwsSession
-from slackwater.engine.registry import registry
+from slackwater.aws.session import SLACK_WAITS, SOMEBODY_WAITS, AwsSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -25,13 +25,18 @@ if TYPE_CHECKING:
     from slackwater.app.audits import Audits
     from slackwater.app.estimates import Estimates
     from slackwater.app.findings import Findings
+    from slackwater.app.notify import Notifier
     from slackwater.app.policies import Policies
     from slackwater.app.scan import Audit, Progress, Sources
     from slackwater.app.settings import Deployed
+    from slackwater.app.slack_acknowledge import Acknowledger
+    from slackwater.app.slack_answer import Answerer, Workspace
     from slackwater.engine.registry import Registry
     from slackwater.model.policy import Policy
     from slackwater.model.resources import Target
-    from slackwater.ports import AuditStore, FindingStore
+    from slackwater.ports import AuditStore, Channel, FindingStore
+    from slackwater.slack.bot import BotChannel
+    from slackwater.slack.secret import SlackSecret
 
 
 def clock() -> datetime:
@@ -87,6 +92,7 @@ def policies(deployed: Deployed, session: AwsSession) -> Policies:
     from slackwater.app.policies import Policies
     from slackwater.aws.documents import S3Documents
     from slackwater.aws.regions import enabled_regions, known_regions
+    from slackwater.engine.registry import registry
     from slackwater.model.object_keys import POLICY
 
     return Policies(
@@ -138,14 +144,51 @@ def publishing(deployed: Deployed) -> Publisher:
     """What PublishFunction does."""
     from slackwater.app.audit_publish import Publisher
     from slackwater.aws.documents import S3Documents
+    from slackwater.views.report import render_report
 
     session = AwsSession(meter=CallMeter())
     return Publisher(
         documents=S3Documents(session, deployed.bucket_name),
         audits=_audits(deployed, session),
         findings=_findings(deployed, session),
+        render=render_report,
         clock=clock,
     )
+
+
+def notifying(deployed: Deployed) -> Notifier | None:
+    """What NotifyFunction does; None where there is no secret, and so no Slack."""
+    if deployed.slack_secret_arn is None:
+        return None
+    from slackwater.app.notify import Notifier
+    from slackwater.aws.outbox import DynamoOutbox
+    from slackwater.aws.secrets import Secret
+    from slackwater.aws.table import Table
+    from slackwater.slack.secret import parse
+
+    session = AwsSession(meter=CallMeter())
+    of_bucket = policies(deployed, session)
+    secret = Secret(session, deployed.slack_secret_arn)
+    return Notifier(
+        documents=of_bucket.documents,
+        audits=_audits(deployed, session),
+        policies=of_bucket,
+        outbox=DynamoOutbox(Table(session, deployed.table_name), clock),
+        channel=lambda: slack_channel(parse(secret()), deployed.slack_api_url),
+        clock=clock,
+        sleep=time.sleep,
+    )
+
+
+def slack_channel(secret: SlackSecret, api_url: str | None) -> Channel:
+    """The channel that a secret is for: a bot's, or a webhook's. `api_url` stands in for Slack's own."""
+    if secret.bot_token:
+        from slackwater.slack.bot import BotChannel
+
+        return BotChannel(secret.bot_token, base_url=api_url)
+    from slackwater.slack.webhook import WebhookChannel
+
+    return WebhookChannel(secret.webhook_url or "")
 
 
 def announcing(deployed: Deployed) -> Announcer:
@@ -156,6 +199,83 @@ def announcing(deployed: Deployed) -> Announcer:
     if deployed.event_bus_name is None:
         raise NotDeployedError("The environment lacks 'EVENT_BUS_NAME': template.yaml sets it")
     return Announcer(bus=EventBridgeBus(AwsSession(meter=CallMeter()), deployed.event_bus_name))
+
+
+def acknowledging(deployed: Deployed) -> Acknowledger:
+    """What AcknowledgeFunction does. Nothing here loads pydantic: somebody waits for its cold start."""
+    from slackwater.app.slack_acknowledge import Acknowledger
+    from slackwater.aws.background import Background
+    from slackwater.aws.request_guard import RequestGuard
+
+    if deployed.answer_function_name is None:
+        raise NotDeployedError("The environment lacks 'ANSWER_FUNCTION_NAME': template.yaml sets it")
+    session = AwsSession(meter=CallMeter(), patience=SLACK_WAITS)
+    secret = _of_slack(deployed, session)
+    return Acknowledger(
+        signing_secret=lambda: secret()[1],
+        guard=RequestGuard(session, deployed.table_name, clock),
+        hand_over=Background(session, deployed.answer_function_name).hand_over,
+        open_modal=lambda trigger_id, view: _bot(deployed, secret()[0], timeout_s=2).open_modal(trigger_id, view),
+        clock=clock,
+    )
+
+
+def answering(deployed: Deployed) -> Answerer:
+    """What AnswerFunction does."""
+    from slackwater.app.slack_answer import Answerer, Workspace
+    from slackwater.aws.identity import identity
+    from slackwater.aws.outbox import DynamoOutbox
+    from slackwater.aws.table import Table
+    from slackwater.engine.registry import registry
+    from slackwater.slack.webhook import respond
+
+    session = AwsSession(meter=CallMeter(), patience=SOMEBODY_WAITS)
+    of_api = serving(deployed, session)
+    secret = _of_slack(deployed, session)
+
+    @cache
+    def workspace(token: str) -> Workspace:
+        home, _ = _bot(deployed, token).call("auth.test")
+        return Workspace(home.get("team_id"), home.get("enterprise_id"))
+
+    return Answerer(
+        findings=of_api.findings,
+        audits=of_api.audits,
+        outbox=DynamoOutbox(Table(session, deployed.table_name), clock),
+        channel=lambda: _bot(deployed, secret()[0]),
+        respond=respond,
+        origin=deployed.slack_api_url and deployed.slack_api_url.removesuffix("/api/"),
+        workspace=lambda: workspace(secret()[0]),
+        policy=policies(deployed, session).current,
+        registry=registry,
+        account=lambda: identity(session).account,
+        known_regions=of_api.known_regions,
+        pause=time.sleep,
+    )
+
+
+def _of_slack(deployed: Deployed, session: AwsSession) -> Callable[[], tuple[str, str]]:
+    """What gives the bot's token, and what Slack signs with."""
+    from slackwater.aws.secrets import Secret
+    from slackwater.slack.secret import SecretError, parse
+
+    if deployed.slack_secret_arn is None:
+        raise NotDeployedError("The environment lacks 'SLACK_SECRET_ARN': template.yaml sets it, given one")
+    text = Secret(session, deployed.slack_secret_arn)
+
+    def secret() -> tuple[str, str]:
+        found = parse(text())
+        if found.bot_token is None or found.signing_secret is None:
+            raise SecretError("Slack's secret has no bot_token: a webhook has no buttons and no command")
+        return found.bot_token, found.signing_secret
+
+    return secret
+
+
+def _bot(deployed: Deployed, token: str, **options: int) -> BotChannel:
+    from slackwater.slack.bot import BotChannel
+
+    return BotChannel(token, base_url=deployed.slack_api_url, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +296,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:
     from slackwater.aws.audit_starter import StateMachineStarter
     from slackwater.aws.documents import S3Documents
     from slackwater.aws.regions import known_regions
+    from slackwater.engine.registry import registry
 
     if deployed.state_machine_arn is None:
         raise NotDeployedError("The environment lacks 'STATE_MACHINE_ARN': template.yaml sets it")

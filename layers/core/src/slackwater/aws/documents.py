@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import itemgetter
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -28,7 +29,13 @@ NOT_THERE: Final = frozenset({"NoSuchKey", "NoSuchVersion"})
 NO_SUCH_VERSION: Final = frozenset({"InvalidArgument", "MethodNotAllowed"})
 """What S3 says of a version that is none by its looks, and of one that is a deletion."""
 
+NO_BODY_TO_SAY_WHY: Final = "404"
+"""What botocore says of a HEAD of a key that is not there."""
+
 THERE: Final = "PreconditionFailed"
+
+KINDS: Final = {".json": "application/json", ".html": "text/html; charset=utf-8"}
+"""What a browser is told that a key's text is; any other is plain text."""
 
 UNVERSIONED: Final = "null"
 """S3's name for the version of an object that has none."""
@@ -61,6 +68,21 @@ class S3Documents:
             body, found = answer["Body"].read(), answer.get("VersionId", UNVERSIONED)
         return body.decode(), found
 
+    def has(self, key: str) -> bool:
+        """Whether there is a text.
+
+        Raises:
+            AwsError: S3 did not say.
+        """
+        with remedies():
+            try:
+                self._s3.head_object(Bucket=self._bucket, Key=key)
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") == NO_BODY_TO_SAY_WHY:
+                    return False
+                raise
+        return True
+
     def write(self, key: str, text: str) -> str:
         """Store a text; its version.
 
@@ -86,7 +108,7 @@ class S3Documents:
         return True
 
     def _put(self, key: str, text: str, **condition: Any) -> str:
-        kind = "application/json" if key.endswith(".json") else "text/plain; charset=utf-8"
+        kind = KINDS.get(PurePosixPath(key).suffix, "text/plain; charset=utf-8")
         answer = self._s3.put_object(Bucket=self._bucket, Key=key, Body=text.encode(), ContentType=kind, **condition)
         return answer.get("VersionId", UNVERSIONED)
 

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from mypy_boto3_efs import EFSClient
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_fsx import FSxClient
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_pricing import PricingClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_stepfunctions import SFNClient
     from mypy_boto3_sts import STSClient
 
@@ -76,6 +78,9 @@ SOMEBODY_WAITS: Final = Patience(3, 8, replaceable=Patience(2, 3, 3, "standard")
 
 A call of a replaceable service ends after 2 x (3 + 3) + 1 between = 13 of them; the adaptive mode would slow all calls down.
 """
+
+SLACK_WAITS: Final = Patience(2, 1, 1, "standard")
+"""Slack hangs up after three seconds, and whoever pressed a button is told that it did not work."""
 
 QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3}
 """Services that are asked first, where a wrong endpoint must show soon, or that have a fallback."""
@@ -128,7 +133,9 @@ class AwsSession:
                 own.set_credentials(endpoint.access_key_id, endpoint.secret_access_key)
             self.region: str | None = None if endpoint else os.environ.get("AWS_REGION") or own.get_config_variable("region")
             self._session = own
-            self.home = home if home in self.regions_of("ec2") else self.region or FALLBACK_REGION
+            own.get_scoped_config()  # a profile that does not exist shows here
+            # Which regions there are is in EC2's model: a tenth of a second of every start, for nothing where none is named.
+            self.home = home if home and home in self.regions_of("ec2") else self.region or FALLBACK_REGION
             if role_arn:
                 create_sts = partial(own.create_client, **self._options("sts", self.home))
                 role = _AssumedRole(own, create_sts, role_arn, external_id)
@@ -159,6 +166,10 @@ class AwsSession:
     def client(self, service: Literal["stepfunctions"], region: str) -> SFNClient: ...
     @overload
     def client(self, service: Literal["events"], region: str) -> EventBridgeClient: ...
+    @overload
+    def client(self, service: Literal["lambda"], region: str) -> LambdaClient: ...
+    @overload
+    def client(self, service: Literal["secretsmanager"], region: str) -> SecretsManagerClient: ...
     @overload
     def client(self, service: Literal["cloudformation"], region: str) -> CloudFormationClient: ...
     def client(self, service: str, region: str) -> Any:

@@ -36,9 +36,10 @@ INDEXES: Final[Mapping[str, tuple[str, str]]] = {
     BY_SAVING: ("listing", "saving_key"),
     BY_AGE: ("listing", "age_key"),
 }
-"""The indexes, with their keys. `listing` is a finding's status, or AUDITS."""
+"""The indexes, with their keys. `listing` is a finding's status, AUDITS, or POSTS while they wait."""
 
 AUDITS: Final = "audit"
+POSTS: Final = "post-waiting"
 
 PROJECTED: Final = ("detector", "account", "region", "severity", "saving_cents")
 """What BY_SAVING and BY_AGE hold besides keys: the attributes that a list is narrowed down by."""

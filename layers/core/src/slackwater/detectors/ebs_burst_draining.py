@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain, pairwise, takewhile
-from math import isnan, nan
+from math import ceil, isnan, nan
 from typing import Final, Literal
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
@@ -34,10 +34,11 @@ from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import difference, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts.ebs_change import ONLINE, managed_caveats, modify_command
 from slackwater.parts.ebs_peaks import BYTES, Look, PeakLimits, carrier
 from slackwater.parts.gaps import FEW, filled
+from slackwater.parts.levels import baseline_and_burst
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance, VolumeLimits
 
@@ -74,6 +75,8 @@ class Trouble:
     days: int = 0
     doubt: str = ""
     """Why it may not come so."""
+    ahead: Sequence[float] = ()
+    """Percent left by the hour, from the newest one that is known until they are gone."""
 
 
 def judge(volume: Volume, seen: Seen, limits: BurstLimits) -> Verdict:
@@ -179,7 +182,7 @@ def _draining(least: Series, limits: BurstLimits) -> Trouble | None:
         until = next((hour for hour, level in enumerate(days[-1], 1) if level <= fall), None)
         if fall < limits.fall_percent or until is None or _is_weekly(values, end, limits):
             return None
-        return Trouble("soon", until, doubt=_young(values, end))
+        return Trouble("soon", until, doubt=_young(values, end), ahead=[level - fall for level in days[-1][:until]])
     return None
 
 
@@ -195,7 +198,12 @@ def _falling(least: Series, limits: BurstLimits) -> Trouble | None:
     until = last * (end - start) / (first - last)
     if until > A_DAY or not values[end - 1 - A_DAY] >= last + limits.fall_percent:  # NaN, a missing point, is not
         return None
-    return Trouble("soon", until, doubt=f"It has fallen for {end - start} hours: nobody knows yet whether that goes on.")
+    return Trouble(
+        "soon",
+        until,
+        doubt=f"It has fallen for {end - start} hours: nobody knows yet whether that goes on.",
+        ahead=[last - last * hour / until for hour in range(1, ceil(until) + 1)],
+    )
 
 
 def _is_weekly(values: Sequence[float], end: int, limits: BurstLimits) -> bool:
@@ -248,15 +256,28 @@ def _flag(volume: Volume, least: Series, trouble: Trouble, look: Look, limits: B
                 unit="percent",
                 series=least,
                 scale=100,
+                forecast=_forecast(least, trouble),
             ),
             Evidence(label="What it has without credits, and with them", value=f"{without}, {with_credits}", unit="words"),
-            *(() if doubt else (look.evidence(has.burst.bytes_per_s / MIB),)),
+            *(() if doubt else (look.evidence(has.burst.bytes_per_s / MIB, *_levels(has)),)),
         ),
         advice=_ways_out(volume, has, look.most if soon and not doubt else None, limits),
         gist=(volume.volume_type, size_class(volume.size_gib), trouble.kind),
         caveats=(*caveats, *look.caveats, *managed_caveats(volume)),
         cheapest_first=True,
     )
+
+
+def _forecast(least: Series, trouble: Trouble) -> Series | None:
+    """What is projected, from where the series ends: its newest points may be late."""
+    if not trouble.ahead:
+        return None
+    late = sum(1 for _ in takewhile(isnan, reversed(least.values)))
+    return Series.of(least.end_s, HOUR_S, [max(left, 0.0) for left in trouble.ahead[late:]] or [0.0])
+
+
+def _levels(has: VolumeLimits) -> tuple[Line, ...]:
+    return baseline_and_burst(has.baseline.bytes_per_s / MIB, has.burst.bytes_per_s / MIB)
 
 
 def _words(volume: Volume, allowance: Allowance) -> str:

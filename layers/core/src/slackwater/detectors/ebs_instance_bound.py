@@ -33,10 +33,11 @@ from slackwater.model.metrics import Metric
 from slackwater.model.money import Change, difference, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts import larger_instance
 from slackwater.parts.ebs_change import ONLINE, managed_caveats, modify_command
-from slackwater.parts.ebs_peaks import BYTES, CONSUMED, Look, Measure, PeakLimits, carried
+from slackwater.parts.ebs_peaks import BYTES, CONSUMED, Look, Measure, PeakLimits, added, carried
+from slackwater.parts.levels import baseline_and_burst
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance
 
@@ -151,7 +152,8 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
         shared = _shared(shared, kind, most, used, limits)
     if shared == alone:
         return by_itself
-    return _flag(instance, instance_type, settings, shared, dict.fromkeys(each, most), seen, used)
+    pictures = {kind: _picture(kind, settings, looks, instance, instance_type) for kind in kinds}
+    return _flag(instance, instance_type, settings, shared, dict.fromkeys(each, most), seen, used, pictures)
 
 
 def _setting(volume: Volume) -> Setting | None:
@@ -165,10 +167,12 @@ def _setting(volume: Volume) -> Setting | None:
 def _most(instance: Instance, instance_type: InstanceType, volume_type: str) -> Allowance | None:
     """What it lets through at most to volumes of a type. Its bandwidth weighting moves bytes, and leaves IOPS as they are."""
     limits = ebs.instance_limits(instance_type, volume_type)
-    if limits is None:
-        return None
+    return None if limits is None else _weighted(instance, limits.burst)
+
+
+def _weighted(instance: Instance, allowance: Allowance) -> Allowance:
     weight = 1 if instance.bandwidth_weighting in {"default", "vpc-1"} else WEIGHTED
-    return replace(limits.burst, bytes_per_s=limits.burst.bytes_per_s * weight)
+    return replace(allowance, bytes_per_s=allowance.bytes_per_s * weight)
 
 
 def _is_beyond(value: float, most: float, limits: BoundLimits) -> bool:
@@ -214,6 +218,27 @@ def _shared(settings: Sequence[Setting], kind: Kind, most: Allowance, used: Used
     ]
 
 
+def _picture(
+    kind: Kind,
+    settings: Sequence[Setting],
+    looks: Mapping[tuple[Kind, str], Look],
+    instance: Instance,
+    instance_type: InstanceType,
+) -> Evidence:
+    """The busiest minutes of each day, as if they came at once, against what is set and what the instance lets through."""
+    paying = [one for one in settings if (kind, one.volume.id) in looks]
+    together = added([looks[kind, one.volume.id].by_day for one in paying])
+    limits = ebs.instance_limits(instance_type, "gp3") or ebs.UNBOUND
+    carries = (kind.carried(_weighted(instance, one)) for one in (limits.baseline, limits.burst))
+    return Evidence(
+        label="Their busiest minutes of a day, added",
+        value=round(max(together.present, default=0), 1),
+        unit=kind.unit,
+        series=together,
+        lines=(Line("Set", sum(map(kind.set_on, paying))), *baseline_and_burst(*carries)),
+    )
+
+
 def _flag(
     instance: Instance,
     instance_type: InstanceType,
@@ -222,6 +247,7 @@ def _flag(
     carries: Mapping[str, Allowance],
     seen: Seen,
     used: Used | None = None,
+    pictures: Mapping[Kind, Evidence] | None = None,
 ) -> Flagged:
     changed = [(was, will) for was, will in zip(before, after, strict=True) if was != will]
     kinds = [kind for kind in KINDS if any(kind.set_on(was) != kind.set_on(will) for was, will in changed)]
@@ -233,6 +259,7 @@ def _flag(
         evidence=(
             *(Evidence(label=f"Set on {was.volume.name}", value=was.words, unit="words") for was, _ in changed),
             *carried(instance_type),
+            *(picture for kind, picture in (pictures or {}).items() if kind in kinds),
         ),
         advice=_ways_out(instance, instance_type, before, changed, seen),
         gist=(

@@ -41,7 +41,7 @@ from slackwater.model.metrics import Metric, Need
 from slackwater.model.money import difference, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, KIB, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts import ebs_change
 from slackwater.parts.ebs_peaks import (
     BYTES,
@@ -177,7 +177,10 @@ def _flag(volume: Volume, kind: InstanceType, looks: Sequence[Look], had: Had, l
             Evidence(label="Size", value=volume.size_gib, unit="GiB"),
             Evidence(label=f"What {type_} of this size and setting can do", value=round(had.mib_s), unit="MiB/s"),
             Evidence(label=f"What {type_} of this size and setting can do", value=round(had.iops), unit="IOPS"),
-            *(look.evidence(scale=most) for look, most in zip(looks, had, strict=False)),
+            *(
+                look.evidence(most, Line(f"{type_} at most", round(most)), Line("gp3 proposed", proposed))
+                for look, most, proposed in zip(looks, had, (setting.mib_s, setting.iops), strict=False)
+            ),
             *((Evidence(label="At its limit", value=f"it {limited}", unit="words"),) if limited else ()),
             *carried(kind),
         ),
@@ -263,7 +266,7 @@ def _flag_magnetic(volume: Volume, look: Look, days: int) -> Flagged:
         kind="performance",
         severity="low",
         confidence=look.confidence(checked=False),
-        evidence=(Evidence(label="Size", value=volume.size_gib, unit="GiB"), look.evidence(scale=top)),
+        evidence=(Evidence(label="Size", value=volume.size_gib, unit="GiB"), look.evidence(top, Line("Magnetic at most", top))),
         advice=(replace(_to_gp3(volume, gp3, "move-to-gp3", "many times what a magnetic volume can do"), changes=None),),
         gist=("standard",),
         caveats=(

@@ -36,7 +36,7 @@ from slackwater.model.detector import CASE_NOW, Case, Detector, Seen, limit
 from slackwater.model.money import difference, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, KIB, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts import ebs_change
 from slackwater.parts.ebs_peaks import (
     BYTES,
@@ -132,7 +132,7 @@ def _flag(volume: Volume, target: int, kind: InstanceType, look: Look, moved: fl
         confidence=look.confidence(checked=checked),
         evidence=(
             Evidence(label="Provisioned IOPS", value=iops, unit="IOPS"),
-            look.evidence(scale=iops),
+            look.evidence(iops, Line("Provisioned", iops), Line("Proposed", target)),
             *((Evidence(label="Provisioned throughput", value=throughput, unit="MiB/s"),) if throughput else ()),
             *(() if throughput else (Evidence(label="Most moved", value=round(moved, 1), unit="MiB/s"),)),
             *carried(kind),

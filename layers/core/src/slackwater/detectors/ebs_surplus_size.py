@@ -45,7 +45,7 @@ from slackwater.model.money import Change, amount, difference, efs_storage, size
 from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, DiskMetric, Instance, Target, Volume
 from slackwater.model.units import DAY_S, MIB
-from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts.whole_days import hole_words
 from slackwater.performance import ebs
 
@@ -230,7 +230,17 @@ def _judge_use(
         ),
         confidence=confidence,
         evidence=(
-            Evidence(label="Fullest of a day", value=round(peak, 1), unit="percent", series=fullest, scale=100),
+            Evidence(
+                label="Fullest of a day",
+                value=round(peak, 1),
+                unit="percent",
+                series=fullest,
+                scale=100,
+                lines=(
+                    Line(f"Provisioned ({volume.size_gib:,} GiB)", 100),
+                    Line(f"Proposed ({smaller.size_gib:,} GiB)", round(smaller.size_gib / volume.size_gib * 100, 2)),
+                ),
+            ),
             Evidence(label="Used at most", value=round(used_gib, 1), unit="GiB"),
             Evidence(label=f"Growth in {limits.growth_days} days", value=round(growth, 1), unit="percent"),
             Evidence(label="Mounted at", value=", ".join(dict.fromkeys(disk.path for disk in disks)), unit="words"),

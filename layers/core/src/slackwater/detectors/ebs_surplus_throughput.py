@@ -33,7 +33,7 @@ from slackwater.model.detector import CASE_NOW, Case, Detector, Seen, limit
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts import ebs_change
 from slackwater.parts.ebs_peaks import (
     BYTES,
@@ -108,7 +108,7 @@ def _flag(
         confidence=look.confidence(checked=checked),
         evidence=(
             Evidence(label="Provisioned throughput", value=provisioned, unit="MiB/s"),
-            look.evidence(scale=provisioned),
+            look.evidence(provisioned, Line("Provisioned", provisioned), Line("Proposed", target)),
             Evidence(label="Provisioned IOPS", value=iops, unit="IOPS"),
             *carried(kind),
         ),

@@ -37,7 +37,7 @@ from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, li
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, AttachmentEvent, Target, Volume
-from slackwater.model.units import DAY_S
+from slackwater.model.units import DAY_S, HOUR_S
 from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Verdict
 from slackwater.parts import ebs_removal
 
@@ -92,7 +92,7 @@ def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
         return Fine(f"loose for less than {limits.unattached_days} days: {loose.how}")
     if pause_days and seen.age(loose.since) < _patience(pause_days, limits):
         return Fine(f"it is attached again and again, with pauses of up to {pause_days} days")
-    return _flag(volume, seen, limits, loose, pause_days)
+    return _flag(volume, seen, limits, loose, pause_days, seen[last_use])
 
 
 def _witnessed(volume: Volume, seen: Seen, event: AttachmentEvent | None, idle_time: Series) -> _Loose:
@@ -142,7 +142,20 @@ def _patience(pause_days: int, limits: UnattachedLimits) -> timedelta:
     return timedelta(days=max(longest * limits.pause_percent / 100, longest + limits.unattached_days))
 
 
-def _flag(volume: Volume, seen: Seen, limits: UnattachedLimits, loose: _Loose, pause_days: int | None) -> Flagged:
+def _attached(idle_time: Series) -> tuple[Evidence, ...]:
+    """The days on which it was on a running instance, and did how little; none before the first that is known."""
+    days = _published(idle_time)
+    if not days:
+        return ()
+    hours = idle_time.since(days[0].timestamp()).over(HOUR_S)
+    return (
+        Evidence(label="Idle on a running instance, by day", value=round(hours.present[-1], 1), unit="hours", series=hours),
+    )
+
+
+def _flag(
+    volume: Volume, seen: Seen, limits: UnattachedLimits, loose: _Loose, pause_days: int | None, idle_time: Series
+) -> Flagged:
     days, known = seen.age(loose.since).days, loose.confidence != "low"
     owner = managed_by(volume.tags)
     caveats = [*ebs_removal.protecting_caveats(volume)]
@@ -167,6 +180,7 @@ def _flag(volume: Volume, seen: Seen, limits: UnattachedLimits, loose: _Loose, p
             Evidence(label="Last instance", value=loose.instance_id or "not known", unit="words"),
             Evidence(label="Size", value=volume.size_gib, unit="GiB"),
             Evidence(label="Created", value=f"{volume.created_at:%Y-%m-%d}", unit="date"),
+            *_attached(idle_time),
         ),
         advice=(
             ebs_removal.snapshot_and_delete(

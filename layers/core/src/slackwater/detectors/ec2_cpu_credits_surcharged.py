@@ -37,7 +37,7 @@ from slackwater.model.money import Change, amount, ec2_cpu_credits, ec2_hour, ho
 from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Instance, InstanceType, Target
 from slackwater.model.units import DAY_S
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts.ec2_type import change_type
 from slackwater.performance import cpu, network
 
@@ -71,6 +71,8 @@ class Surcharge:
     """Charged credits by day."""
     mean_percent: float | None
     """CPU utilisation, where it is known."""
+    percents: Series
+    """The same by day."""
     earned: float
     used: float | None
 
@@ -119,11 +121,12 @@ def judge(instance: Instance, seen: Seen, limits: SurchargedLimits) -> Verdict:
 
     if lacking := seen.lacking([used]):
         return Ask(lacking)
-    percents = seen[used].between(days.start_s, days.end_s).present
-    mean = fmean(percents) if percents else None
+    percents = seen[used].between(days.start_s, days.end_s)
+    mean = fmean(percents.present) if percents.present else None
     surcharge = Surcharge(
         days=days,
         mean_percent=mean,
+        percents=percents,
         earned=cpu.earned_per_hour(instance_type.id),
         used=None if mean is None else cpu.used_per_hour(mean, instance_type.vcpus),
     )
@@ -192,7 +195,13 @@ def _flag(
             Evidence(label="Days watched", value=len(days) - days.missing, unit="days"),
             Evidence(label="Mean CPU", value="not known", unit="words")
             if mean is None
-            else Evidence(label="Mean CPU", value=round(mean, 1), unit="percent"),
+            else Evidence(
+                label="Mean CPU",
+                value=round(mean, 1),
+                unit="percent",
+                series=surcharge.percents,
+                lines=(Line("Baseline", round(baseline, 2)), Line("Fits", round(baseline * limits.fits_percent / 100, 2))),
+            ),
             Evidence(label=f"Baseline of {instance_type.id}", value=round(baseline, 1), unit="percent"),
         ),
         advice=(

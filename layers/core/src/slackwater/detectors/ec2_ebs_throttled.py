@@ -26,6 +26,7 @@ instance; where the type supports it, shift bandwidth from the network to EBS. E
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import batched, chain, pairwise
@@ -37,9 +38,10 @@ from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, li
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts import larger_instance
 from slackwater.parts.ec2_type import local_data, not_by_command, restart
+from slackwater.parts.levels import baseline_and_burst
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance, InstanceLimits
 
@@ -250,7 +252,7 @@ def _flag(
     confirmed = any(one.checks.present and not one.agreed and one.low_points >= limits.low_points for one in throttled)
     confidence: Confidence = "high" if checked else "medium"
     words = " and ".join(one.way.word for one in throttled)
-    hours = worst.minutes / MINUTES_AN_HOUR
+    hours, slow = worst.minutes / MINUTES_AN_HOUR, {one.way for one in throttled}
     carries = ebs.instance_limits(instance_type, "gp3")
     return Flagged(
         summary=(
@@ -260,8 +262,8 @@ def _flag(
         severity="high" if confirmed else "medium",
         confidence=confidence,
         evidence=(
-            *(evidence for one in throttled for evidence in _seen_of(one)),
-            *(_peak(way, rates[way]) for way in WAYS if rates[way].present),
+            *(evidence for one in throttled for evidence in _seen_of(one, limits)),
+            *(_peak(way, rates[way], carries, drawn=way in slow) for way in WAYS if rates[way].present),
             *(_carried(carries) if carries else ()),
         ),
         advice=_ways_out(instance, instance_type, throttled, rates, seen, limits),
@@ -270,13 +272,14 @@ def _flag(
     )
 
 
-def _least_by_hour(points: Series) -> Series:
-    """For the picture: every finding carries its series."""
+def _by_hour(points: Series, pick: Callable[[Sequence[float]], float]) -> Series:
+    """One point of each hour, for the picture: every finding carries its series."""
     hours = batched(points.values, HOUR_S // points.period_s, strict=False)
-    return Series.of(points.start_s, HOUR_S, [min((v for v in hour if not isnan(v)), default=None) for hour in hours])
+    known = ([value for value in hour if not isnan(value)] for hour in hours)
+    return Series.of(points.start_s, HOUR_S, [pick(hour) if hour else None for hour in known])
 
 
-def _seen_of(slow: Slow) -> list[Evidence]:
+def _seen_of(slow: Slow, limits: EbsThrottledLimits) -> list[Evidence]:
     found = []
     if slow.checks.present:
         share = slow.checks.over(1 / MINUTES_AN_HOUR)
@@ -287,6 +290,7 @@ def _seen_of(slow: Slow) -> list[Evidence]:
                 unit="minutes",
                 series=share,
                 scale=MINUTES_AN_HOUR,
+                lines=(Line("Hurts from", limits.raised_percent / 100 * MINUTES_AN_HOUR),),
             )
         )
     if slow.balance.present:
@@ -295,17 +299,24 @@ def _seen_of(slow: Slow) -> list[Evidence]:
                 label=f"What was left of its {slow.way.word} burst, by the hour",
                 value=round(min(slow.balance.present), 1),
                 unit="percent",
-                series=_least_by_hour(slow.balance),
+                series=_by_hour(slow.balance, min),
                 scale=100,
+                lines=(Line("Next to nothing", limits.low_percent),),
             )
         )
     return found
 
 
-def _peak(way: Way, rate: Series) -> Evidence:
-    if way is IOPS:
-        return Evidence(label="Busiest five minutes", value=round(max(rate.present)), unit="IOPS")
-    return Evidence(label="Busiest five minutes", value=round(max(rate.present) / MIB, 1), unit="MiB/s")
+def _peak(way: Way, rate: Series, carries: InstanceLimits | None, *, drawn: bool) -> Evidence:
+    per, digits, unit = (1, None, "IOPS") if way is IOPS else (MIB, 1, "MiB/s")
+    peak = Evidence(label="Busiest five minutes", value=round(max(rate.present) / per, digits), unit=unit)
+    if not drawn:
+        return peak
+    levels = (
+        [one.iops if way is IOPS else one.bytes_per_s / MIB for one in (carries.baseline, carries.burst)] if carries else []
+    )
+    by_hour = _by_hour(rate.over(per), lambda hour: round(max(hour), 2))
+    return replace(peak, series=by_hour, lines=baseline_and_burst(*levels) if levels else ())
 
 
 def _carried(carries: InstanceLimits) -> tuple[Evidence, ...]:

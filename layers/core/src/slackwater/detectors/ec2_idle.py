@@ -37,7 +37,7 @@ from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change, difference, ec2
 from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater.model.units import DAY_S
-from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts.ec2_type import LOCAL_DISKS
 from slackwater.performance import ebs
 
@@ -103,7 +103,7 @@ def judge(instance: Instance, seen: Seen, limits: IdleLimits) -> Verdict:
         names = "CPUUtilization, NetworkIn or NetworkOut"
         return Unknown(f"{names} has no point on {missing} of {limits.least_days} days: nobody knows what it did")
     complete = whole >= limits.window_days and not any(series.missing for series in days)
-    return _flag(instance, seen, Quiet(days[0], cpu_peak, network_peak_mb, complete))
+    return _flag(instance, seen, Quiet(days[0], cpu_peak, network_peak_mb, complete), limits)
 
 
 def _peak(received: Series, sent: Series) -> float:
@@ -112,7 +112,7 @@ def _peak(received: Series, sent: Series) -> float:
     return max(((a or 0) + (b or 0) for a, b in days), default=0)
 
 
-def _flag(instance: Instance, seen: Seen, quiet: Quiet) -> Flagged:
+def _flag(instance: Instance, seen: Seen, quiet: Quiet, limits: IdleLimits) -> Flagged:
     accelerated, owner = ACCELERATED.match(instance.instance_type), managed_by(instance.tags)
     volumes = seen.fleet.volumes_of(instance.id)
     size_gib = sum(volume.size_gib for volume in volumes)
@@ -137,7 +137,12 @@ def _flag(instance: Instance, seen: Seen, quiet: Quiet) -> Flagged:
         confidence=confidence,
         evidence=(
             Evidence(
-                label="Highest CPU of each day", value=round(quiet.cpu_peak, 2), unit="percent", series=quiet.cpu, scale=100
+                label="Highest CPU of each day",
+                value=round(quiet.cpu_peak, 2),
+                unit="percent",
+                series=quiet.cpu,
+                scale=100,
+                lines=(Line("Idle below", limits.cpu_percent),),
             ),
             Evidence(label="Network on its busiest day", value=round(quiet.network_peak_mb, 2), unit="MB"),
             Evidence(label="Days without use", value=len(quiet.cpu), unit="days"),

@@ -149,6 +149,7 @@ def _flag(instance: Instance, instance_type: InstanceType, over: list[Over], lim
                 worst.traffic,
                 start_s + longest.start * period_s,
                 start_s + longest.stop * period_s,
+                instance_type,
             ),
             ec2_network.baseline_of(instance_type),
             Evidence(label="Days above it", value=worst.days, unit="days"),

@@ -211,6 +211,7 @@ def _flag(
                 worst.traffic,
                 worst.traffic.start_s + plateau.burst * FIVE_MINUTES_S,
                 worst.traffic.start_s + plateau.end * FIVE_MINUTES_S,
+                instance_type,
             ),
             ec2_network.baseline_of(instance_type),
             Evidence(label="Burst before it", value=round(burst_mb_s, 1), unit="MB/s"),

@@ -160,6 +160,12 @@ def _flag(
         evidence=(
             Evidence(label="Hours without a client", value=limits.quiet_hours, unit="hours"),
             Evidence(label="Made for a job", value=tag, unit="words"),
+            Evidence(
+                label="Clients connected, by five minutes",
+                value=sum(clients.present) if clients.present else "no points published",
+                unit="connection-minutes" if clients.present else "words",
+                series=clients,
+            ),
             *left(file_system),
         ),
         advice=ways_out(file_system),

@@ -27,9 +27,10 @@ may make one each, with credits of its own, and delete it afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import islice
 from math import ceil, isnan
 from typing import Final
 
@@ -39,7 +40,7 @@ from slackwater.model.money import size_class
 from slackwater.model.quantities import binary_rate_words, duration_words
 from slackwater.model.resources import EfsFileSystem, Target
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts.efs_throughput import (
     GENERAL_PURPOSE,
     HOURLY_DAYS,
@@ -129,26 +130,37 @@ class Course:
         """How many of the last seven days ended with clearly less than they began with."""
         return sum((self.lost(DAY, ago=day * DAY, mean_of=LATE) or 0) >= LOSES for day in range(7))
 
-    def empty_after(self, rhythm: int) -> int | None:
-        """In how many hours nothing is left if the last `rhythm` hours repeat and take again what they took; None for never."""
+    def ahead(self, rhythm: int) -> Iterator[float]:
+        """What will be left, a week by the hour, if the last `rhythm` hours repeat and take again what they took.
+
+        Nothing where they took next to nothing; NaN where an hour had no point.
+        """
         lost, last = self.lost(rhythm), self.shares[-rhythm:]
         if lost is None or lost < LOSES:
-            return None
+            return
         for hour in range(WEEK):
             rounds, phase = divmod(hour, rhythm)
-            if last[phase] - lost * (rounds + 1) <= 0:  # NaN is not
-                return hour + 1
-        return None
+            yield last[phase] - lost * (rounds + 1)
+
+    def empty_after(self, rhythm: int) -> int | None:
+        """In how many hours nothing is left then; None for never."""
+        return next((hour for hour, left in enumerate(self.ahead(rhythm), 1) if left <= 0), None)  # NaN is not
 
 
 @dataclass(frozen=True, slots=True)
 class Going:
     """In how many hours the credits are gone by the balance, and how many hours were taken to repeat."""
 
+    course: Course
     hours: int
     rhythm: int
     repeated: bool
     """Whether that has been seen more than once."""
+
+    def forecast(self, balance: Series, full: int) -> Series:
+        """The balance, bytes, from where it ends until nothing is left."""
+        shares = islice(self.course.ahead(self.rhythm), self.hours - 1)
+        return Series.of(balance.end_s, HOUR_S, [*(share * full for share in shares), 0.0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,23 +285,30 @@ def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Un
             return Fine("its credits last, if the last week repeats")
         before = course.lost(WEEK, ago=WEEK + DAY)
         if course.fell_daily or (before is not None and before >= LOSES):
-            return Going(hours, WEEK, repeated=True)
+            return Going(course, hours, WEEK, repeated=True)
         if before is not None:
             return Fine("what drained it is over, and was not there the week before")
         if course.days_that_took >= DAILY:
-            return Going(hours, WEEK, repeated=False)
+            return Going(course, hours, WEEK, repeated=False)
         return Unknown("it was drained within the last week, and nobody knows whether the week before was so too")
     hours = course.empty_after(DAY)
     if course.lost(DAY) is None or (hours is not None and hours <= horizon and not course.fell_daily):
         return Unknown("it drains, and is known for too short a time to say whether that goes on")
     if hours is None or hours > horizon:
         return Fine("its credits last, if the last day repeats")
-    return Going(hours, DAY, repeated=False)
+    return Going(course, hours, DAY, repeated=False)
 
 
-def _evidence(state: State) -> list[Evidence]:
+def _evidence(state: State, going: Going | None = None) -> list[Evidence]:
     evidence = [
-        Evidence(label="Credits left", value=state.left, unit="bytes", series=state.balance, scale=state.full),
+        Evidence(
+            label="Credits left",
+            value=state.left,
+            unit="bytes",
+            series=state.balance,
+            scale=state.full,
+            forecast=going.forecast(state.balance, state.full) if going else None,
+        ),
         Evidence(label="Of all there can be", value=round(100 * state.left / state.full, 1), unit="percent"),
         Evidence(label="Baseline, without credits", value=round(state.baseline / MIB, 3), unit="MiB/s"),
     ]
@@ -298,7 +317,15 @@ def _evidence(state: State) -> list[Evidence]:
         evidence.append(Evidence(label="Permitted in the last hour", value=round(now, 3), unit="MiB/s"))
     rates = state.last_day.present
     mean = sum(rates) / len(rates) / MIB
-    evidence.append(Evidence(label="Metered, mean of the last day", value=round(mean, 3), unit="MiB/s"))
+    evidence.append(
+        Evidence(
+            label="Metered, mean of the last day",
+            value=round(mean, 3),
+            unit="MiB/s",
+            series=state.last_day.over(MIB),
+            lines=(Line("Baseline", round(state.baseline / MIB, 3)),),
+        )
+    )
     return evidence
 
 
@@ -349,7 +376,7 @@ def _flag_going(file_system: EfsFileSystem, seen: Seen, state: State, going: Goi
         severity="medium",
         confidence="low" if not going.repeated else "high" if agree else "medium",
         evidence=(
-            *_evidence(state),
+            *_evidence(state, going),
             Evidence(
                 label=f"Gone, by the balance a {rhythm} before",
                 value=f"in {duration_words(going.hours * HOUR_S)}",

@@ -40,7 +40,7 @@ from slackwater.model.money import Change, difference
 from slackwater.model.quantities import duration_words
 from slackwater.model.resources import EfsFileSystem, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, KIB, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
 from slackwater.parts.efs_one_zone import to_one_zone
 from slackwater.performance import ebs, efs, fsx, nfs
 
@@ -267,7 +267,13 @@ def _flag(file_system: EfsFileSystem, writes: _Writes, waits: _Waits, others: Se
     hours = len(points) * FIVE_MINUTES_S / HOUR_S
     longest_s = waits.longest * FIVE_MINUTES_S
     evidence = [
-        Evidence(label="Writes by five minutes", value=round(rate), unit="writes/s", series=_around(writes, points)),
+        Evidence(
+            label="Writes by five minutes",
+            value=round(rate),
+            unit="writes/s",
+            series=_around(writes, points),
+            lines=(Line("One writer that waits for each answer", round(rate / writers, 1)),),
+        ),
         Evidence(label="Mean size of a write", value=round(kib, 1), unit="KiB"),
         Evidence(label="So for", value=round(hours, 1), unit="hours"),
         Evidence(label="Longest", value=round(longest_s / HOUR_S, 1), unit="hours"),

@@ -130,7 +130,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SingleClientLimits) ->
         return Ask(lacking)
     sure = len(whole) == len(seen[clients]) and whole.missing <= SCATTERED * len(whole)
     work = _work(*(seen.finished(seen[need], file_system.created_at) for need in (read, written, reads, writes)))
-    return _flag(file_system, connected, seen[by_day], work, limits, sure=sure)
+    return _flag(file_system, connected, days, work, limits, sure=sure)
 
 
 def _need(file_system: EfsFileSystem, metric: Metric, period_s: int, limits: SingleClientLimits) -> Need:
@@ -206,7 +206,9 @@ def _flag(
         confidence="medium" if sure else "low",
         evidence=(
             Evidence(label="Clients at most", value=1, unit="count"),
-            Evidence(label="Connected", value=round(100 * connected, 1), unit="percent of the time", series=clients),
+            Evidence(
+                label="Connected", value=round(100 * connected, 1), unit="percent of the time", series=clients.over(A_DAY / 100)
+            ),
             Evidence(label="Used", value=round(used_bytes / GIB, 3), unit="GiB"),
             *_busiest(work),
             Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),

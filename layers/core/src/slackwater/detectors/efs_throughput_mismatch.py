@@ -41,7 +41,7 @@ from slackwater.model.money import Change, size_class
 from slackwater.model.quantities import binary_rate_words, duration_words, size_words
 from slackwater.model.resources import EfsFileSystem, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, KIB, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts.efs_throughput import (
     DAYS_A_MONTH,
     GENERAL_PURPOSE,
@@ -204,6 +204,7 @@ def _judge_elastic(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimit
         demand,
         ways,
         moved,
+        amount,
         confidence="medium",
         caveats=("AWS does not say how many credits a file system has when it comes from Elastic.",) if bursting else (),
     )
@@ -271,6 +272,7 @@ def _judge_limited(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimit
         demand,
         ways,
         moved,
+        amount,
         confidence="high" if watched and not shorter else "medium",
         caveats=(*shorter, WAIT, *_credits_caveat(file_system, _newest(seen[credits_need]) if bursting else None)),
     )
@@ -520,11 +522,24 @@ def _peaks_by_day(demand: Demand) -> Series:
     return Series.of(metered.start_s, DAY_S, [max(day) / FIVE_MINUTES_S / MIB if day else None for day in days])
 
 
+def _levels(file_system: EfsFileSystem, ways: Mapping[str, Advice], amount: int | None) -> tuple[Line, ...]:
+    """What is provisioned, and what the ways would let through."""
+    found = []
+    if file_system.provisioned_mib_s:
+        found.append(Line("Provisioned", file_system.provisioned_mib_s))
+    if amount is not None and set(ways) - {"bursting", "Elastic"}:
+        found.append(Line("Proposed", amount))
+    if "bursting" in ways:
+        found.append(Line("Bursting at most", round(efs.metered_ceiling("bursting", file_system) / MIB, 2)))
+    return tuple(found)
+
+
 def _flag_waste(
     file_system: EfsFileSystem,
     demand: Demand,
     ways: Mapping[str, Advice],
     moved: Month,
+    amount: int | None,
     *,
     confidence: Confidence,
     caveats: tuple[str, ...],
@@ -539,6 +554,7 @@ def _flag_waste(
             unit="MiB/s",
             series=_peaks_by_day(demand),
             scale=file_system.provisioned_mib_s,
+            lines=_levels(file_system, ways, amount),
         ),
         Evidence(label="Metered a month", value=round(demand.month_gib, 1), unit="GiB"),
         Evidence(label="Read a month", value=round(moved.read.size_bytes / GIB, 1), unit="GiB"),
@@ -589,6 +605,7 @@ def _flag_limit(file_system: EfsFileSystem, demand: Demand, limits: MismatchLimi
                 unit="MiB/s",
                 series=_peaks_by_day(demand),
                 scale=ceiling / MIB,
+                lines=(Line(f"{which.capitalize()}, its limit", round(ceiling / MIB, 2)),),
             ),
             Evidence(label="At its limit", value=round(sum(held) / HOUR_S, 1), unit="hours"),
             Evidence(label="On", value=len(held), unit="days"),

@@ -43,7 +43,7 @@ from slackwater.model.ownership import managed_by
 from slackwater.model.quantities import size_words
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S, GIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
 from slackwater.parts.fsx_space import FREE, IN_THE_POOL, NAMES, ON_SSD, USED, pooled_by_day, used_by_day, used_bytes
 from slackwater.parts.whole_days import gaps
 from slackwater.performance import fsx
@@ -265,6 +265,10 @@ def _flag(
             unit="GiB",
             series=holds.used.over(GIB),
             scale=file_system.storage_gib,
+            lines=(
+                Line("Provisioned", file_system.storage_gib),
+                *(() if smaller is None else (Line("Proposed", smaller.storage_gib),)),
+            ),
         ),
         Evidence(label="SSD provisioned", value=file_system.storage_gib, unit="GiB"),
         Evidence(label="Days that its space was seen", value=watched, unit="days"),

@@ -31,7 +31,7 @@ from slackwater.model.money import difference
 from slackwater.model.ownership import managed_by
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S
-from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts.fsx_update import OPTIONS, update
 from slackwater.parts.fsx_utilization import UtilizationLimits, Watched, peak, watched
 from slackwater.performance import fsx
@@ -85,7 +85,15 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
             Evidence(label="SSD IOPS provisioned", value=file_system.iops, unit="IOPS"),
             Evidence(label="Included in its size", value=included, unit="IOPS"),
             Evidence(
-                label="Disks, busiest minute by day", value=round(peak(disks), 1), unit="percent", series=disks, scale=100
+                label="Disks, busiest minute by day",
+                value=round(peak(disks), 1),
+                unit="percent",
+                series=disks,
+                scale=100,
+                lines=(
+                    Line(f"Provisioned ({file_system.iops:,} IOPS)", 100),
+                    Line(f"Proposed ({needed:,} IOPS)", round(needed / file_system.iops * 100, 2)),
+                ),
             ),
         ),
         advice=(

@@ -34,7 +34,7 @@ from slackwater.model.money import difference
 from slackwater.model.ownership import managed_by
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S
-from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts.fsx_update import update
 from slackwater.parts.fsx_utilization import UtilizationLimits, Watched, peak, watched
 from slackwater.performance import fsx
@@ -114,7 +114,15 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
             Evidence(label="Throughput capacity", value=present, unit="MB/s"),
             Evidence(label=f"Busiest minute ({load.metric.name})", value=round(peaks[load.metric], 1), unit="percent"),
             Evidence(
-                label="Network, busiest minute by day", value=round(peak(network), 1), unit="percent", series=network, scale=100
+                label="Network, busiest minute by day",
+                value=round(peak(network), 1),
+                unit="percent",
+                series=network,
+                scale=100,
+                lines=(
+                    Line(f"Provisioned ({present:,} MB/s)", 100),
+                    Line(f"Proposed ({least:,} MB/s)", round(100 / _on(fitting[0], server, NETWORK, 1), 2)),
+                ),
             ),
             *([Evidence(label="Burst credits at the least", value=round(lowest, 1), unit="percent")] if bursts else []),
         ),

@@ -37,7 +37,7 @@ from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import FsxFileSystem, FsxVolume, NfsClients, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, KIB
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
+from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
 from slackwater.performance import nfs
 
 WRITES = Metric("AWS/FSx", "DataWriteOperations", "Sum", "operations")
@@ -197,7 +197,13 @@ def _flag(
     slow_hours = len(at_rest) * FIVE_MINUTES_S / HOUR_S
     clients = ", ".join(entry.clients for entry in waiting)
     evidence = [
-        Evidence(label="Writes by five minutes", value=round(per_s), unit="writes/s", series=_around(writes, at_rest)),
+        Evidence(
+            label="Writes by five minutes",
+            value=round(per_s),
+            unit="writes/s",
+            series=_around(writes, at_rest),
+            lines=(Line("Ceiling", round(_ceiling(writes, at_rest) / FIVE_MINUTES_S, 1)),),
+        ),
         Evidence(label="Mean size of a write", value=round(kib / count, 1), unit="KiB"),
         Evidence(label="Disks at most", value=round(disk, 1), unit="percent busy"),
         Evidence(label="So for", value=round(slow_hours, 1), unit="hours"),

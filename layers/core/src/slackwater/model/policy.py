@@ -90,9 +90,7 @@ class SlackSection(Section):
     when_nothing_is_new: Literal["line", "silence"] = Field(
         default="line", description="What an audit posts that found nothing new: one line, or nothing."
     )
-    top_findings: int = Field(
-        default=5, ge=1, le=10, description="Findings in the digest itself; all are in its thread."
-    )
+    top_findings: int = Field(default=5, ge=1, le=10, description="Findings in the digest itself; all are in its thread.")
     deciders: list[UserId] = Field(default=[], description="Who may snooze and dismiss by button; empty is nobody.")
     auditors: list[UserId] = Field(default=[], description="Who may start audits by /slackwater audit; empty is nobody.")
 

@@ -23,7 +23,7 @@ from slackwater.model.detector import Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, KIB, MIB, MINUTE_S
-from slackwater.model.verdicts import Confidence, Evidence, Fine, Unknown
+from slackwater.model.verdicts import Confidence, Evidence, Fine, Line, Unknown
 from slackwater.parts.whole_days import hole_words
 
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
@@ -219,15 +219,21 @@ class Look:
         """The same, where a setting is lowered by it."""
         return self.caveats or (SECONDS,)
 
-    def evidence(self, scale: float) -> Evidence:
-        """The busiest of every day, against what `scale` is."""
+    def evidence(self, scale: float, *lines: Line) -> Evidence:
+        """The busiest of every day, against what `scale` is, and these levels."""
         return Evidence(
             label=f"Busiest {self.span}",
             value=round(self.most, 1),
             unit=self.measure.unit,
-            series=_daily(self.together),
+            series=self.by_day,
             scale=scale,
+            lines=lines,
         )
+
+    @property
+    def by_day(self) -> Series:
+        """The busiest of every day, at most."""
+        return _daily(self.together)
 
     def _by_day(self, part: Part) -> Series:
         return self.seen[self._need(part.peak, DAY_S)]
@@ -299,6 +305,12 @@ class Look:
         first = parts[0][1]
         columns = ([value * times / per_s / part.per for value in series.values] for part, series in parts)
         return Series.of(first.start_s, first.period_s, map(_total, zip(*columns, strict=True)))
+
+
+def added(all_: Sequence[Series]) -> Series:
+    """Point by point, as if all of them came at once; one without a point counts as nothing."""
+    rows = zip(*(one.values for one in all_), strict=True)
+    return Series.of(all_[0].start_s, all_[0].period_s, map(_total, rows))
 
 
 def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:

@@ -17,6 +17,7 @@ from slackwater.model.resources import Instance, InstanceType
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, bytes_per_s_of_gbps
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Remedy, Unknown
 from slackwater.parts.ec2_type import change_type
+from slackwater.parts.levels import baseline_and_burst
 from slackwater.performance import network
 
 DAYS_A_MONTH: Final = 365 / 12
@@ -79,12 +80,13 @@ def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float)
     return Traffic(instance_type, baseline, hourly, closer)
 
 
-def picture(label: str, value: float, traffic: Series, start_s: float, end_s: float) -> Evidence:
+def picture(label: str, value: float, traffic: Series, start_s: float, end_s: float, instance_type: InstanceType) -> Evidence:
     """MB/s by five minutes from an hour before to an hour after, a day at most; `value` is what to say of it, in MB/s."""
     start_s -= HOUR_S
     part = traffic.between(start_s, min(end_s + HOUR_S, start_s + DAY_S))
     rates = part.over(part.period_s * 1e6)
-    return Evidence(label=label, value=value, unit="MB/s", series=rates)
+    levels = baseline_and_burst(network.baseline(instance_type) / 1e6, network.peak(instance_type) / 1e6)
+    return Evidence(label=label, value=value, unit="MB/s", series=rates, lines=levels)
 
 
 def baseline_of(instance_type: InstanceType) -> Evidence:

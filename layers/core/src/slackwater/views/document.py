@@ -82,14 +82,27 @@ class SeriesDocument(TypedDict):
     values: list[float | None]
 
 
+class LineDocument(TypedDict):
+    """A level to compare a series with, in the unit of its fact."""
+
+    label: str
+    value: float
+
+
 class EvidenceDocument(TypedDict):
-    """One fact: a number with its unit, or words. `scale` is what a full bar of the series means, where not its peak."""
+    """One fact: a number with its unit, or words.
+
+    `scale` is what a full bar of the series means, where not its peak. `lines` are levels to compare it with, and may lie above
+    all of it; `forecast` begins where it ends, at the same period. Both come only with a series, and are absent when empty.
+    """
 
     label: str
     value: float | int | str
     unit: str
     series: NotRequired[SeriesDocument]
     scale: NotRequired[float]
+    lines: NotRequired[list[LineDocument]]
+    forecast: NotRequired[SeriesDocument]
 
 
 class PriceBasisDocument(TypedDict):

@@ -131,6 +131,10 @@ def _evidence(evidence: Evidence) -> EvidenceDocument:
         fact["series"] = _series(evidence.series)
     if evidence.scale is not None:
         fact["scale"] = evidence.scale
+    if evidence.lines:
+        fact["lines"] = [{"label": line.label, "value": line.value} for line in evidence.lines]
+    if evidence.forecast is not None and len(evidence.forecast):
+        fact["forecast"] = _series(evidence.forecast)
     return fact
 
 

@@ -160,6 +160,14 @@ class StartedDocument(TypedDict):
     id: str
 
 
+class ReportDocument(TypedDict):
+    """Where a report is, and until when."""
+
+    audit_id: str
+    url: str
+    expires_at: str
+
+
 class FindingEvent(TypedDict):
     """The detail of `Finding Opened`, `Finding Changed` and `Finding Resolved`."""
 

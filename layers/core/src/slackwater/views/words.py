@@ -50,10 +50,14 @@ def told(fact: EvidenceDocument) -> str:
 
 
 def scale(fact: EvidenceDocument) -> str:
-    """How to read the picture of a fact's series; empty where it runs from zero to its peak."""
-    if (top := fact.get("scale")) is not None:
-        return f"full bar {measure(top, fact['unit'])}"
-    return "logarithmic" if (series := fact.get("series")) and is_logarithmic(series["values"]) else ""
+    """How to read the picture of a fact's series, and what to compare it with; empty where it runs from zero to its peak."""
+    top, series, how = fact.get("scale"), fact.get("series"), list[str]()
+    if top is not None:
+        how.append(f"full bar {measure(top, fact['unit'])}")
+    elif series and is_logarithmic(series["values"]):
+        how.append("logarithmic")
+    how += [f"{line['label']} {measure(line['value'], fact['unit'])}" for line in fact.get("lines", ()) if line["value"] != top]
+    return "; ".join(how)
 
 
 def number(value: float) -> str:

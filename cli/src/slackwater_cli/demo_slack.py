@@ -1,0 +1,107 @@
+"""The demo's messages in Slack, as they would be sent: everything is new, and a policy lets somebody press every button."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from slackwater.engine.cleanup import not_allowed
+from slackwater.engine.merge import merge_one
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest
+from slackwater.model.findings import Gap
+from slackwater.model.policy import CleanupSection, SlackSection
+from slackwater.model.rank import SEVERITIES
+from slackwater.model.tracking import LedgerEntry, TargetReport
+from slackwater.views.document import ScanDocument
+from slackwater.views.service_json import sighting
+from slackwater.views.slack.digest import digest
+from slackwater.views.slack.news import FindingNews, News
+
+SLACK: Final = SlackSection(channel="C0STORAGE", deciders=["U0OPERATOR"])
+
+
+def messages(doc: ScanDocument, now: datetime) -> list[Mapping[str, Any]]:
+    """Each message with its channel, and whether it is in the thread of the first. The same scan gives the same messages."""
+    audit = _audit(doc, now)
+    posts = digest(_news(doc, audit, now), f"{audit.id}.0.0")
+    return [
+        {"channel": SLACK.channel, "thread": number > 0, "message": {"text": post.text, "blocks": list(post.blocks)}}
+        for number, post in enumerate(posts)
+    ]
+
+
+def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
+    found = {finding["id"]: finding for finding in doc["findings"]}
+    entries = sorted(_opened(doc, audit.id, now), key=_dearest)
+    cleanup = CleanupSection(
+        accounts=sorted({target["account"] for target in doc["scan"]["targets"]}),
+        regions=sorted({target["region"] for target in doc["scan"]["targets"]}),
+        resource_types=["ebs-volume"],
+        detectors=["ebs-unattached"],
+        approvers=SLACK.deciders,
+    )
+    return News(
+        audit=audit,
+        new=tuple(
+            FindingNews(
+                entry=entry,
+                found=found[entry.evidence.id],
+                may_approve=not_allowed(entry.evidence, cleanup) is None,
+            )
+            for entry in entries
+        ),
+        changed=(),
+        gone=(),
+        others=0,
+        gaps=tuple(Gap(**gap) for gap in doc["scan"]["gaps"]),
+        unknown=len(doc["unknown"]),
+        top=SLACK.top_findings,
+        buttons=True,
+        may_decide=bool(SLACK.deciders),
+    )
+
+
+def _opened(doc: ScanDocument, audit_id: str, now: datetime) -> list[LedgerEntry]:
+    """The first entry of every finding's ledger."""
+    nothing_known = TargetReport(account="", region="", complete=True, detectors=frozenset(), sightings=(), unknown=frozenset())
+    writes = (merge_one(None, sighting(finding), nothing_known, audit_id, now) for finding in doc["findings"])
+    return [write.entry for write in writes if write and write.entry]
+
+
+def _dearest(entry: LedgerEntry) -> tuple[bool, Decimal, int, str]:
+    seen = entry.evidence
+    usd = seen.monthly_savings_usd
+    return usd is None, -(usd or Decimal(0)), SEVERITIES.index(seen.severity), seen.id
+
+
+def _audit(doc: ScanDocument, now: datetime) -> AuditRecord:
+    """The audit that the demo would have been."""
+    head, totals = doc["scan"], doc["totals"]
+    incomplete = sum(not target["complete"] for target in head["targets"])
+    return AuditRecord(
+        id=f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-demo",
+        state="incomplete" if incomplete else "complete",
+        started_at=now,
+        finished_at=now,
+        request=AuditRequest(requested_by="demo"),
+        policy=None,
+        outcome=AuditOutcome(
+            targets=len(head["targets"]),
+            incomplete_targets=incomplete,
+            incomplete=(),
+            gaps=len(head["gaps"]),
+            findings=totals["findings"],
+            monthly_savings_usd=Decimal(totals["monthly_savings_usd"]),
+            unpriced=totals["unpriced"],
+            opened=totals["findings"],
+            changed=0,
+            resolved=0,
+            api_calls=sum(head["usage"]["api_calls"].values()),
+            metrics_requested=head["usage"]["metrics_requested"],
+            estimated_usd=Decimal(head["usage"]["estimated_usd"]),
+            incomplete_in_a_row=0,
+        ),
+        error=None,
+    )

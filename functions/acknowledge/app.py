@@ -1,0 +1,46 @@
+"""Takes what Slack sends, and hands it over: buttons, forms, and the slash command."""
+
+import json
+import os
+from http import HTTPStatus
+from typing import Any
+
+from aws_lambda_powertools.logging import correlation_paths
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from slackwater.app.settings import Deployed
+from slackwater.app.telemetry import LOGGER, emit
+from slackwater.app.wiring import acknowledging
+from slackwater.aws.errors import AwsError
+from slackwater.slack.secret import SecretError
+
+ACKNOWLEDGER = acknowledging(Deployed.of(os.environ))
+
+
+@LOGGER.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP, clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
+    """The answer to one request; nothing of what it held is logged but who asked for what."""
+    try:
+        reply = ACKNOWLEDGER.acknowledge(event)
+    except (AwsError, SecretError):
+        LOGGER.exception("not taken")
+        return answer(HTTPStatus.SERVICE_UNAVAILABLE, "Slackwater cannot take this now. Try again in a minute.")
+    if reply.status >= HTTPStatus.BAD_REQUEST:
+        LOGGER.warning("refused", status=reply.status, reason=reply.note)
+        emit({"SlackRequestsRefused": 1})
+    elif reply.asked:
+        asked = reply.asked
+        LOGGER.info("handed over", request=asked.id, kind=asked.kind, user=asked.asker.user, note=reply.note)
+    else:
+        LOGGER.info("answered", note=reply.note)
+    return answer(reply.status, reply.said)
+
+
+def answer(status: HTTPStatus, said: Any) -> dict[str, Any]:
+    """An answer of API Gateway's: a line is text, anything else JSON."""
+    text = isinstance(said, str)
+    return {
+        "statusCode": int(status),
+        "headers": {"content-type": "text/plain; charset=utf-8" if text else "application/json"},
+        "body": said if text else json.dumps(said),
+    }

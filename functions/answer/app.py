@@ -1,0 +1,30 @@
+"""Does what people ask for in Slack: called with what AcknowledgeFunction hands over."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import TypeAdapter
+
+from slackwater.app.settings import Deployed
+from slackwater.app.telemetry import LOGGER
+from slackwater.app.wiring import answering
+from slackwater.model.slack_requests import Asked, Command, Dismissal, Press
+
+ANSWERER = answering(Deployed.of(os.environ))
+
+EVENT: TypeAdapter[Asked] = TypeAdapter(Press | Dismissal | Command)
+
+
+@LOGGER.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, str]:  # noqa: ARG001 -- Lambda gives it
+    """What whoever asked was told.
+
+    Raises:
+        UnfinishedError: Slack could not be told of all. Lambda then calls again: nothing is decided twice.
+    """
+    asked = EVENT.validate_python(event)
+    LOGGER.append_keys(request=asked.id, kind=asked.kind, user=asked.asker.user)
+    said = ANSWERER.answer(asked)
+    LOGGER.info("answered", action=asked.action if isinstance(asked, Press) else None)
+    return {"said": said.text}

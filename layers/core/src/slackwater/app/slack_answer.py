@@ -1,0 +1,326 @@
+"""Does what people ask for in Slack, brings the message up to date, and tells whoever asked what came of it.
+
+It may be called twice with the same: a decision is made once, and an audit started once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final, Protocol
+
+from slackwater.app.audit_request import AuditRequestError, check_regions
+from slackwater.app.audits import REPORT_LINK_S, Audits
+from slackwater.app.findings import (
+    BadDecisionError,
+    ChangedError,
+    ConflictError,
+    DecidedError,
+    Findings,
+    NotAllowedError,
+    NotFoundError,
+)
+from slackwater.app.policy import LIST_DETECTORS, PolicyError
+from slackwater.app.telemetry import LOGGER
+from slackwater.engine.registry import Registry, documentation
+from slackwater.model.audits import AuditRequest
+from slackwater.model.listing import MAX_PAGE, FindingQuery
+from slackwater.model.nearest import unknown
+from slackwater.model.policy import Policy
+from slackwater.model.posts import Message, Sent
+from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
+from slackwater.model.tracking import Decision, Status, TrackedFinding
+from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError, Outbox
+from slackwater.views.slack import answers
+from slackwater.views.slack.decided import decided
+from slackwater.views.slack.finding import SNOOZES
+
+SLACKS: Final = "https://hooks.slack.com"
+"""Where Slack takes answers."""
+
+ATTEMPTS: Final = 3
+"""At telling Slack something, before it is left for later."""
+LONGEST_PAUSE_S: Final = 10
+"""Between them; asked to wait longer, it is left for later."""
+TURNS: Final = 10
+"""At bringing a message up to date while others decide."""
+AUDITS: Final = 20
+"""Among which the last that ended is looked for."""
+TOP: Final = 5
+DECIDING: Final = ("approve", "snooze")
+"""Buttons whose message changes, whether by this press or by one that was faster."""
+ACCOUNT: Final = re.compile(r"[0-9]{12}")
+APPROVAL: Final = re.compile(r"([0-9a-f]+):([0-9a-f]+)")
+"""What the button carries: the finding's id, and the fingerprint of what was seen."""
+
+LATER: Final = "Slackwater could not reach something that it needs. It tries again within minutes, twice; its log says more."
+ANOTHER_VERSION: Final = "This button is of another version of Slackwater: the next digest has one that works."
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Where the bot is at home: ids. `enterprise` is the organisation, if there is one."""
+
+    team: str | None
+    enterprise: str | None
+
+
+class Told(Protocol):
+    """What was posted, as far as it can be changed."""
+
+    def update(self, sent: Sent, message: Message) -> None:
+        """Put another message in the place of one that was posted.
+
+        Raises:
+            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+        """
+        ...
+
+
+class UnfinishedError(Exception):
+    """What was asked is done, but not everybody knows: Slack could not be told. It should be asked for again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answerer:
+    """Everything that it takes. `respond` answers at a URL; `origin` may stand in for Slack there; `pause` waits seconds."""
+
+    findings: Findings
+    audits: Audits
+    outbox: Outbox
+    channel: Callable[[], Told]
+    respond: Callable[[str, Message], None]
+    origin: str | None
+    workspace: Callable[[], Workspace]
+    policy: Callable[[], Policy]
+    registry: Callable[[], Registry]
+    account: Callable[[], str]
+    known_regions: Callable[[], Collection[str]]
+    pause: Callable[[float], None]
+
+    def answer(self, asked: Asked) -> Message:
+        """What whoever asked was told.
+
+        Raises:
+            UnfinishedError: what was asked is done, and Slack not told.
+            Exception: whatever stood in the way; whoever asked was told that it is tried again.
+        """
+        left = []
+        try:
+            said = self._said(asked)
+            if isinstance(asked, Dismissal) or (isinstance(asked, Press) and asked.action in DECIDING):
+                left += self._bring_up_to_date(asked.post)
+        except Exception:
+            self._tell(asked, answers.problem(LATER))
+            raise
+        left += self._tell(asked, said)
+        if left:
+            raise UnfinishedError("; ".join(left))
+        return said
+
+    def _said(self, asked: Asked) -> Message:
+        """Do what is asked; what to say of it."""
+        if not self._at_home(asked.asker):
+            return answers.problem("Slackwater is not for this workspace.")
+        try:
+            match asked:
+                case Command():
+                    return self._command(asked)
+                case Dismissal():
+                    until = asked.at + timedelta(days=asked.days) if asked.days else None
+                    return self._decide(asked, "dismiss", asked.why, until)
+                case Press(action="snooze") if asked.value in SNOOZES:
+                    return self._decide(asked, "snooze", "", asked.at + timedelta(days=int(asked.value)))
+                case Press(action="approve") if (seen := APPROVAL.fullmatch(asked.value)) and seen[1] == asked.about:
+                    return self._approve(asked, seen[2])
+                case Press(action="details"):
+                    shown = self.findings.shown(asked.about)
+                    return answers.details(shown.finding, shown.evidence, shown.ledger)
+                case Press(action="report"):
+                    return self._report(asked)
+                case Press(action="dismiss"):
+                    return answers.problem(f"Slack did not open the form ({asked.value}). Press Dismiss again.")
+                case _:
+                    return answers.problem(ANOTHER_VERSION)
+        except NotFoundError as error:
+            return answers.problem(str(error))
+        except PolicyError:
+            return answers.problem("The policy cannot be read, so nobody may do anything. `slackwater policy check` says why.")
+
+    def _at_home(self, asker: Asker) -> bool:
+        """Whether the user's id is of where the bot is: elsewhere, somebody else may have the same."""
+        home = self.workspace()
+        if asker.enterprise and asker.enterprise == home.enterprise:
+            return True
+        return bool(asker.team) and asker.team == home.team
+
+    # -- Decisions
+
+    def _decide(self, asked: Press | Dismissal, action: Any, why: str, until: datetime | None) -> Message:
+        if asked.asker.user not in self.policy().slack.deciders:
+            return answers.not_allowed("slack.deciders", asked.asker.user)
+        return self._outcome(
+            asked.about,
+            lambda: self.findings.decided_first(asked.about, action, who=_who(asked.asker), why=why, until=until, now=asked.at),
+        )
+
+    def _approve(self, asked: Press, fingerprint: str) -> Message:
+        cleanup = self.policy().cleanup
+        if asked.asker.user not in cleanup.approvers:
+            return answers.not_allowed("cleanup.approvers", asked.asker.user)
+        return self._outcome(
+            asked.about,
+            lambda: self.findings.approved(asked.about, fingerprint, who=_who(asked.asker), cleanup=cleanup, now=asked.at),
+        )
+
+    def _outcome(self, id: str, decide: Callable[[], TrackedFinding]) -> Message:
+        """What came of a decision."""
+        try:
+            return answers.done(decide())
+        except DecidedError as error:
+            return answers.already_decided(error.finding)
+        except ChangedError:
+            return answers.changed(self.findings.shown(id).finding)
+        except ConflictError as error:
+            finding = self.findings.store.get(id)
+            if finding and finding.status != "open":
+                return answers.already_decided(finding)
+            return answers.problem(str(error))
+        except (BadDecisionError, NotAllowedError) as error:
+            return answers.problem(str(error))
+
+    # -- Messages
+
+    def _bring_up_to_date(self, id: str) -> list[str]:
+        """Show what became of a post's findings, until nobody has decided since; what is left to do, if anything.
+
+        Whoever changes the message last has looked at the findings afterwards, so that it ends with what is true.
+        """
+        post = self.outbox.get(id)
+        if post is None:
+            return []  # too old; whoever asked is told all the same
+        if post.sent is None:
+            return ["the post is not known to have arrived yet"]
+        channel, shown = self.channel(), None
+        for _ in range(TURNS):
+            now = self._known(post.findings)
+            if shown is not None and _same(shown, now):
+                return []
+            if left := self._try(partial(channel.update, post.sent, decided(post.message, now))):
+                return left
+            shown = now
+        return ["others keep deciding"]
+
+    def _known(self, ids: Collection[str]) -> dict[str, TrackedFinding]:
+        found = ((id_, self.findings.store.get(id_)) for id_ in ids)
+        return {id_: finding for id_, finding in found if finding}
+
+    def _tell(self, asked: Asked, message: Message) -> list[str]:
+        """Answer whoever asked; what is left to do, if anything."""
+        url = asked.response_url
+        if url is None or not self._of_slack(url):
+            LOGGER.warning("nowhere to answer", request=asked.id)
+            return []
+        return self._try(partial(self.respond, url, message))
+
+    def _of_slack(self, url: str) -> bool:
+        return any(url.startswith(f"{origin}/") for origin in (SLACKS, self.origin) if origin)
+
+    def _try(self, call: Callable[[], None]) -> list[str]:
+        """Make a call that may be made twice; why it must be made again later, if it must."""
+        why = ""
+        for attempt in range(ATTEMPTS):
+            try:
+                call()
+            except ChannelRefusedError as error:
+                LOGGER.warning("refused by Slack", reason=str(error))
+                return []
+            except NobodyKnowsError as error:
+                why = str(error)
+            except ChannelBusyError as error:
+                why = str(error)
+                if error.retry_after_s > LONGEST_PAUSE_S:
+                    break
+                if attempt < ATTEMPTS - 1:
+                    self.pause(error.retry_after_s)
+            else:
+                return []
+        return [why]
+
+    # -- Reports and commands
+
+    def _report(self, asked: Press) -> Message:
+        policy = self.policy()
+        if asked.asker.user not in {*policy.slack.deciders, *policy.slack.auditors, *policy.cleanup.approvers}:
+            return answers.not_allowed("slack.deciders, slack.auditors or cleanup.approvers", asked.asker.user)
+        report = self.audits.latest_report()
+        record = self.audits.audits.get(report["audit_id"])
+        if record is None:
+            raise NotFoundError(f"no audit {report['audit_id']!r}")
+        return answers.report(report["url"], record, REPORT_LINK_S // 60)
+
+    def _command(self, asked: Command) -> Message:
+        name, *rest = asked.text.split() or ["help"]
+        match name.lower():
+            case "status" if not rest:
+                return self._status()
+            case "top" if len(rest) <= 1:
+                return self._top(*rest)
+            case "audit" if len(rest) <= 2:
+                return self._audit(asked, rest)
+            case "explain" if len(rest) == 1:
+                return self._explain(rest[0])
+            case "help":
+                return answers.usage()
+            case _:
+                return answers.usage(f"Slackwater does not understand “{asked.text}”.")
+
+    def _status(self) -> Message:
+        audits = self.audits.listed(AUDITS).items
+        last = next((one for one in audits if one.state != "running"), None)
+        running = next((one for one in audits if one.state == "running"), None)
+        return answers.status(last, self.findings.listed(FindingQuery(limit=MAX_PAGE)), running)
+
+    def _top(self, said: str = str(TOP)) -> Message:
+        if not re.fullmatch(r"[0-9]{1,3}", said) or not 1 <= int(said) <= answers.TOP:
+            return answers.usage(f"“{said}” is no number from 1 to {answers.TOP}.")
+        return answers.top(self.findings.listed(FindingQuery(limit=int(said))))
+
+    def _audit(self, asked: Command, where: list[str]) -> Message:
+        if asked.asker.user not in self.policy().slack.auditors:
+            return answers.not_allowed("slack.auditors", asked.asker.user)
+        accounts = [one for one in where if ACCOUNT.fullmatch(one)]
+        regions = [one for one in where if one not in accounts]
+        if len(accounts) > 1 or len(regions) > 1:
+            return answers.usage("An audit takes one account and one region, or neither.")
+        own = self.account()
+        if accounts and accounts != [own]:
+            return answers.problem(f"Slackwater audits the account that it is deployed in, {own}, and no other yet.")
+        request = AuditRequest(requested_by=_who(asked.asker), regions=tuple(regions))
+        try:
+            check_regions(request, self.known_regions())
+        except AuditRequestError as error:
+            return answers.problem(str(error))
+        return answers.started(self.audits.start(request, asked.id), own, regions)
+
+    def _explain(self, id: str) -> Message:
+        detectors = self.registry()
+        if said := unknown("detector", [id.lower()], detectors, LIST_DETECTORS):
+            return answers.problem(said[0])
+        return answers.explain(id.lower(), detectors[id.lower()].title, documentation(id.lower()))
+
+
+def _who(asker: Asker) -> str:
+    return f"slack:{asker.user}"
+
+
+def _same(one: Mapping[str, TrackedFinding], other: Mapping[str, TrackedFinding]) -> bool:
+    """Whether a message shows the same of both."""
+    return {id_: _seen(finding) for id_, finding in one.items()} == {id_: _seen(finding) for id_, finding in other.items()}
+
+
+def _seen(finding: TrackedFinding) -> tuple[Status, Decision | None, datetime | None]:
+    return finding.status, finding.decision, finding.resolved_at

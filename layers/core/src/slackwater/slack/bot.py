@@ -1,0 +1,140 @@
+"""Slack by a bot's token: it posts, it can look whether it has posted, and it can change what it posted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from slack_sdk import WebClient
+from slack_sdk.web import SlackResponse
+
+from slackwater.model.posts import Message, Post, Sent
+from slackwater.ports import ChannelRefusedError, NobodyKnowsError
+from slackwater.slack.meaning import QUIET, TIMEOUT_S, understood
+
+API_URL: Final = "https://slack.com/api/"
+
+OURS: Final = "slackwater_post"
+"""The type of the metadata that carries a post's id."""
+
+SKEW: Final = timedelta(minutes=5)
+"""How far our clock may be ahead of Slack's."""
+
+A_PAGE: Final = 200
+"""Messages: what Slack recommends at most."""
+MOST_PAGES: Final = 50
+
+
+class BotChannel:
+    """The Channel of an app that is a member of the channels it posts to. Thread-safe; it retries nothing."""
+
+    can_look: Final = True
+
+    def __init__(self, token: str, *, base_url: str | None = None, timeout_s: int = TIMEOUT_S) -> None:
+        """Makes no call. `base_url` stands in for Slack's own."""
+        self._client = WebClient(token, base_url or API_URL, timeout_s, retry_handlers=[], logger=QUIET)
+        self._client.proxy = None  # slack_sdk's own would not heed NO_PROXY; urllib does
+
+    def send(self, post: Post, thread: Sent | None) -> Sent:
+        """Post a message that carries the post's id in its metadata; into a thread, if one is named.
+
+        Raises:
+            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+        """
+        channel = _channel(post, thread)
+        with understood():
+            answer = self._client.chat_postMessage(
+                channel=channel,
+                text=post.message.text,
+                blocks=[dict(block) for block in post.message.blocks] or None,
+                thread_ts=thread.ts if thread else None,
+                metadata={"event_type": OURS, "event_payload": {"id": post.id}},
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+            data = _data(answer)
+            return Sent(channel=str(data["channel"]), ts=str(data["ts"]))
+
+    def find(self, post: Post, thread: Sent | None) -> Sent | None:
+        """The oldest message since `post.tried_at` that carries the post's id; None where there is none.
+
+        Raises:
+            ChannelBusyError, ChannelRefusedError, NobodyKnowsError: it could not be looked at.
+        """
+        channel = _channel(post, thread)
+        since = (post.tried_at or post.created_at) - SKEW
+        asked: dict[str, Any] = {"channel": channel, "oldest": f"{since.timestamp():.6f}", "include_all_metadata": True}
+        found = [message["ts"] for message in self._messages(asked, thread) if _id(message) == post.id]
+        return Sent(channel=channel, ts=min(found)) if found else None
+
+    def update(self, sent: Sent, message: Message) -> None:
+        """Put another message in the place of one that was posted; its metadata stays.
+
+        Raises:
+            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+        """
+        with understood():
+            self._client.chat_update(
+                channel=sent.channel or "",
+                ts=sent.ts or "",
+                text=message.text,
+                blocks=[dict(block) for block in message.blocks],
+            )
+
+    def open_modal(self, trigger_id: str, view: Mapping[str, Any]) -> None:
+        """Open a modal for whoever pressed a button less than three seconds ago.
+
+        Raises:
+            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+        """
+        with understood():
+            self._client.views_open(trigger_id=trigger_id, view=dict(view))
+
+    def call(self, method: str, **asked: Any) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+        """The answer of any other method of the Web API that reads, and its headers.
+
+        Raises:
+            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+        """
+        with understood():
+            answer = self._client.api_call(method, params=asked)
+            return _data(answer), answer.headers
+
+    def _messages(self, asked: dict[str, Any], thread: Sent | None) -> Iterator[Mapping[str, Any]]:
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            with understood():
+                if thread:
+                    answer = self._client.conversations_replies(**asked, ts=thread.ts or "", limit=A_PAGE, cursor=cursor)
+                else:
+                    answer = self._client.conversations_history(**asked, limit=A_PAGE, cursor=cursor)
+                data = _data(answer)
+                messages: list[Mapping[str, Any]] = list(data["messages"])
+                cursor = (data.get("response_metadata") or {}).get("next_cursor") or None
+                if data.get("has_more") and not cursor:
+                    raise LookupError("next_cursor")
+            yield from messages
+            if not cursor:
+                return
+        raise NobodyKnowsError(f"more than {MOST_PAGES * A_PAGE} messages to look through")
+
+
+def _channel(post: Post, thread: Sent | None) -> str:
+    channel = thread.channel if thread else post.channel
+    if channel is None:
+        raise ChannelRefusedError("no channel is named")
+    return channel
+
+
+def _data(answer: SlackResponse) -> dict[str, Any]:
+    data: Any = answer.data
+    return dict(data)
+
+
+def _id(message: Mapping[str, Any]) -> object:
+    """The id of the post that a message is; None where it is none of ours."""
+    match message.get("metadata"):
+        case {"event_type": str(kind), "event_payload": {"id": id}} if kind == OURS:
+            return id
+    return None

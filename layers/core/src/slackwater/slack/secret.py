@@ -1,0 +1,59 @@
+"""What we have of Slack's that nobody else may see, as Secrets Manager keeps it: JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+BOT_TOKEN: Final = re.compile(r"xoxb-[A-Za-z0-9-]+")
+SIGNING_SECRET: Final = re.compile(r"[A-Za-z0-9-]{8,}")
+WEBHOOK_URL: Final = re.compile(r"https://[A-Za-z0-9.-]+(:\d+)?/[A-Za-z0-9/._~-]+|http://127\.0\.0\.1:\d+/[A-Za-z0-9/._~-]+")
+"""On this machine, as in tests, it need not be HTTPS."""
+
+
+class SecretError(Exception):
+    """The secret is not one of Slack's; the message names the key, and no value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackSecret:
+    """A bot's token with the secret that Slack signs its requests with, or the address of a webhook."""
+
+    bot_token: str | None = field(default=None, repr=False)
+    signing_secret: str | None = field(default=None, repr=False)
+    webhook_url: str | None = field(default=None, repr=False)
+
+
+def parse(text: str) -> SlackSecret:
+    """The secret of `{"bot_token", "signing_secret"}` or `{"webhook_url"}`; an empty text is none, other keys are ignored.
+
+    Raises:
+        SecretError: it is neither, or both.
+    """
+    try:
+        keys = json.loads(text)
+    except ValueError:
+        raise SecretError("Slack's secret is not JSON") from None  # whose message might quote it
+    if not isinstance(keys, dict):
+        raise SecretError("Slack's secret is not a JSON object")
+    token = _value(keys, "bot_token", BOT_TOKEN, "begins with xoxb- (a user's token, xoxp-, will not do)")
+    signing = _value(keys, "signing_secret", SIGNING_SECRET, "is on the app's page “Basic Information”, letters and digits")
+    url = _value(keys, "webhook_url", WEBHOOK_URL, "begins with https://hooks.slack.com/")
+    if token and url:
+        raise SecretError("Slack's secret has both bot_token and webhook_url: leave one of them out")
+    if token and not signing:
+        raise SecretError("Slack's secret lacks signing_secret, without which nobody may press the bot's buttons")
+    if not token and not url:
+        raise SecretError("Slack's secret has neither bot_token nor webhook_url")
+    return SlackSecret(bot_token=token, signing_secret=signing, webhook_url=url)
+
+
+def _value(keys: dict[str, object], key: str, pattern: re.Pattern[str], remedy: str) -> str | None:
+    value = keys.get(key)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise SecretError(f"{key} in Slack's secret is not one: it {remedy}")
+    return value

@@ -1,0 +1,68 @@
+"""Slack by an address that takes a message and tells next to nothing: an incoming webhook, or where a press is answered."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from slack_sdk.webhook import WebhookClient
+
+from slackwater.model.posts import Message, Post, Sent
+from slackwater.ports import ChannelRefusedError
+from slackwater.slack.meaning import QUIET, TIMEOUT_S, meaning, understood
+
+
+class WebhookChannel:
+    """The Channel of an incoming webhook, which has one of its own: no threads, no buttons, no looking back."""
+
+    can_look: Final = False
+
+    def __init__(self, url: str, *, timeout_s: int = TIMEOUT_S) -> None:
+        """Makes no call."""
+        self._url = url
+        self._timeout_s = timeout_s
+
+    def send(self, post: Post, thread: Sent | None) -> Sent:
+        """Post a message; into a thread it cannot.
+
+        Raises:
+            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+        """
+        if thread:
+            raise ChannelRefusedError("a webhook has no threads")
+        _tell(self._url, self._timeout_s, post.message, unfurl_links=False, unfurl_media=False)
+        return Sent(channel=None, ts=None)
+
+    def find(self, post: Post, thread: Sent | None) -> Sent | None:  # noqa: ARG002 -- as the port has it
+        """Nobody can.
+
+        Raises:
+            ChannelRefusedError: always.
+        """
+        raise ChannelRefusedError(f"a webhook cannot look for {post.id}")
+
+    def update(self, sent: Sent, message: Message) -> None:  # noqa: ARG002 -- as the port has it
+        """Nobody can.
+
+        Raises:
+            ChannelRefusedError: always.
+        """
+        raise ChannelRefusedError("a webhook cannot change a message")
+
+
+def respond(url: str, message: Message, *, timeout_s: int = TIMEOUT_S) -> None:
+    """Answer whoever pressed a button or gave a command, at its `response_url`, where only they see it.
+
+    Raises:
+        ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+    """
+    _tell(url, timeout_s, message, response_type="ephemeral", replace_original=False)
+
+
+def _tell(url: str, timeout_s: int, message: Message, **how: Any) -> None:
+    blocks = [dict(block) for block in message.blocks] or None
+    with understood():
+        client = WebhookClient(url, timeout_s, retry_handlers=[], logger=QUIET)
+        client.proxy = None  # as for a bot
+        answer = client.send(text=message.text, blocks=blocks, **how)
+    if not 200 <= answer.status_code < 300:
+        raise meaning(answer.status_code, answer.body.strip(), answer.headers)

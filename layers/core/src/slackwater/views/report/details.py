@@ -1,0 +1,83 @@
+"""What opens under a finding, as JSON for the page's script: every text once, however often it is used."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from slackwater.views.document import FindingDocument, PriceBasisDocument, RecommendationDocument
+from slackwater.views.report.pictures import Album
+from slackwater.views.words import saving, told
+
+_INERT: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
+"""Nothing in a script element can end it, or begin a comment in it."""
+_UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
+"""What a page cannot hold, or what turns the direction of the words around it."""
+
+
+def visible(text: str) -> str:
+    """Foreign text with a mark in place of what nobody could see, or what no file could hold."""
+    return _UNSEEN.sub("\ufffd", text)
+
+
+class Texts:
+    """Texts by their numbers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """The number of this text."""
+        return self._numbers.setdefault(visible(text), len(self._numbers))
+
+    def all(self) -> list[str]:
+        """All texts, in the order of their numbers."""
+        return list(self._numbers)
+
+
+def details(findings: list[FindingDocument], album: Album) -> str:
+    """The details of all findings by id, ready to stand in a script element."""
+    texts = Texts()
+    by_id = {finding["id"]: _finding(finding, place, album, texts) for place, finding in enumerate(findings)}
+    return inert({"findings": by_id, "texts": texts.all()})
+
+
+def inert(value: object) -> str:
+    """JSON in ASCII that holds no mark of HTML."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).translate(_INERT)
+
+
+def _finding(finding: FindingDocument, place: int, album: Album, texts: Texts) -> dict[str, Any]:
+    tags = finding["resource"]["tags"]
+    return {
+        "arn": texts.number(finding["resource"]["arn"]),
+        "tags": None if tags is None else [[texts.number(key), texts.number(value)] for key, value in tags.items()],
+        "evidence": [
+            [
+                texts.number(fact["label"]),
+                texts.number(told(fact)),
+                *([chart] if (chart := album.charts.get((place, at))) else []),
+            ]
+            for at, fact in enumerate(finding["evidence"])
+        ],
+        "advice": [_recommendation(to_do, texts) for to_do in finding["recommendations"]],
+        "caveats": [texts.number(caveat) for caveat in finding["caveats"]],
+        "prices": [texts.number(_price(basis)) for basis in finding["price_basis"]],
+        "fingerprint": finding["fingerprint"],
+    }
+
+
+def _recommendation(to_do: RecommendationDocument, texts: Texts) -> list[int]:
+    said = (
+        to_do["summary"],
+        saving(to_do["monthly_savings_usd"]),
+        "can be undone" if to_do["reversible"] else "cannot be undone",
+        to_do["risk"],
+        *([to_do["command"]] if "command" in to_do else []),
+    )
+    return [texts.number(words) for words in said]
+
+
+def _price(basis: PriceBasisDocument) -> str:
+    return f"{basis['item']}: {basis['usd']} USD per {basis['unit']} ({basis['source']}, as of {basis['as_of']})"

@@ -1,0 +1,174 @@
+"""What the report's charts are drawn from: series in their unit, thinned to a budget that a browser opens at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from math import log
+from typing import Final, NotRequired, TypedDict
+
+from slackwater.views.document import EvidenceDocument, FindingDocument, SeriesDocument
+from slackwater.views.sparkline import DECADES, is_logarithmic
+from slackwater.views.words import BYTES
+
+POINTS: Final = 120_000
+"""Points in all charts of a report: some 700 kB."""
+MOST: Final = (720, 480, 360, 288, 240, 192, 144, 96, 72, 48)
+"""Points a series: the first of these that comes within the budget. No screen shows more, and fewer show nothing."""
+DIGITS: Final = 4
+
+SPARK_POINTS: Final = 40
+SPARK_WIDTH: Final = 96
+SPARK_HEIGHT: Final = 20
+
+
+class Curve(TypedDict):
+    """Points from `start` (seconds since 1970), `period` seconds apart.
+
+    Where some were left out, `at` holds how many periods after the one before it each point is.
+    """
+
+    start: int
+    period: int
+    values: list[float | None]
+    at: NotRequired[list[int]]
+
+
+class Chart(Curve):
+    """A curve with its unit; `of` is how many points it was thinned from, `top` what a full picture means.
+
+    With `log` its height is logarithmic.
+    """
+
+    unit: str
+    log: NotRequired[bool]
+    of: NotRequired[int]
+    top: NotRequired[float]
+    lines: NotRequired[list[tuple[str, float]]]
+    forecast: NotRequired[Curve]
+
+
+@dataclass(frozen=True, slots=True)
+class Album:
+    """The charts of all findings by the places of finding and fact, and how many series there was no room for."""
+
+    charts: Mapping[tuple[int, int], Chart]
+    left_out: int
+
+
+def album(findings: Sequence[FindingDocument], points: int = POINTS) -> Album:
+    """All charts within `points`; where they cannot all be drawn, those of the first findings are."""
+    pictures = [
+        (place, number, fact, series)
+        for place, finding in enumerate(findings)
+        for number, fact in enumerate(finding["evidence"])
+        if (series := drawn(fact)) is not None
+    ]
+    lengths = [len(each["values"]) for *_, fact, series in pictures for each in (series, fact.get("forecast")) if each]
+    most = next((most for most in MOST if sum(min(length, most) for length in lengths) <= points), MOST[-1])
+    charts: dict[tuple[int, int], Chart] = {}
+    for place, number, fact, series in pictures:
+        chart = _chart(fact, series, most)
+        points -= len(chart["values"]) + len(chart["forecast"]["values"] if "forecast" in chart else ())
+        if points < 0:
+            break
+        charts[place, number] = chart
+    return Album(charts, len(pictures) - len(charts))
+
+
+def drawn(fact: EvidenceDocument) -> SeriesDocument | None:
+    """The series of a fact, if it has a point to draw."""
+    series = fact.get("series")
+    return series if series and any(value is not None for value in series["values"]) else None
+
+
+def thinned(values: Sequence[float | None], most: int) -> list[tuple[int, float | None]]:
+    """At most `most` points (10 or more) and their places: both ends, each stretch's least and greatest, and gaps as gaps."""
+    if len(values) <= most:
+        return list(enumerate(values))
+    gaps = sum(value is None and (at == 0 or values[at - 1] is not None) for at, value in enumerate(values))
+    stretches = max((most - 2) // 2 - gaps, (most - 4) // 6)  # a gap takes two points, if each two picks have but one between
+    edges = [len(values) * i // stretches for i in range(stretches + 1)]
+    kept = {at for start, end in pairwise(edges) for at in _extremes(values, start, end)} | {0, len(values) - 1}
+    missing = ([at for at in range(before + 1, after) if values[at] is None] for before, after in pairwise(sorted(kept)))
+    return [(at, values[at]) for at in sorted(kept.union(*(run[:1] + run[-1:] for run in missing)))]
+
+
+def _extremes(values: Sequence[float | None], start: int, end: int) -> Iterator[int]:
+    present = [(value, at) for at in range(start, end) if (value := values[at]) is not None]
+    if present:
+        yield min(present)[1]
+        yield max(present)[1]
+
+
+def sparkline(fact: EvidenceDocument) -> str:
+    """The path of a small picture of a fact's series, scaled as in other views, with its gaps; empty without a point."""
+    series = drawn(fact)
+    if series is None:
+        return ""
+    values = series["values"]
+    present = [value for value in values if value is not None]
+    low, high = min(0.0, *present), max(fact.get("scale") or 0.0, *present)
+    floor = min((value for value in present if value > high / DECADES), default=0.0)
+    span = log(high / floor) if "scale" not in fact and is_logarithmic(values) else 0.0
+    across = SPARK_WIDTH / max(len(values) - 1, 1)
+    path, pen = "", False
+    for at, value in thinned(values, SPARK_POINTS):
+        if value is None:
+            pen = False
+            continue
+        height = (value - low) / ((high - low) or 1)
+        if span:
+            height = (1 + 6 * log(max(value, floor) / floor) / span) / 7 if value > 0 else 0
+        depth = SPARK_HEIGHT * (1 - height)
+        path += f"{'L' if pen else 'M'}{at * across:.0f} {max(depth, 0):.0f}" + ("" if pen else "h0")
+        pen = True
+    return path
+
+
+def _chart(fact: EvidenceDocument, series: SeriesDocument, most: int) -> Chart:
+    lines, forecast, top = fact.get("lines", []), fact.get("forecast"), fact.get("scale")
+    levels = [line["value"] for line in lines]
+    peak = max(abs(value) for value in (*series["values"], *levels, top) if value is not None)
+    factor, unit = _unit(fact["unit"], peak)
+    curve = _curve(series, factor, most)
+    chart: Chart = {"unit": unit, "start": curve["start"], "period": curve["period"], "values": curve["values"]}
+    if "at" in curve:
+        chart["at"], chart["of"] = curve["at"], len(series["values"])
+    if top is None and is_logarithmic(series["values"]):
+        chart["log"] = True
+    if top is not None:
+        chart["top"] = _rounded(top / factor)
+    if lines:
+        chart["lines"] = [(line["label"], _rounded(line["value"] / factor)) for line in lines]
+    if forecast:
+        chart["forecast"] = _curve(forecast, factor, most)
+    return chart
+
+
+def _curve(series: SeriesDocument, factor: int, most: int) -> Curve:
+    points = thinned(series["values"], most)
+    curve: Curve = {
+        "start": int(datetime.fromisoformat(series["start"]).timestamp()),
+        "period": series["period_s"],
+        "values": [None if value is None else _rounded(value / factor) for _, value in points],
+    }
+    if len(points) < len(series["values"]):
+        curve["at"] = [after - before for before, after in pairwise((0, *(at for at, _ in points)))]
+    return curve
+
+
+def _unit(unit: str, peak: float) -> tuple[int, str]:
+    """By what to divide for the axis, and what that is called: bytes are told in the unit that suits the peak."""
+    if unit != "bytes":
+        return 1, {"count": "", "words": ""}.get(unit, unit.replace("percent", "%"))
+    factor = next((factor for factor in BYTES if peak >= factor), 1)
+    return factor, BYTES.get(factor, unit)
+
+
+def _rounded(value: float) -> float:
+    """To four significant digits, and whole numbers as such: they are shorter."""
+    rounded = float(f"{value:.{DIGITS}g}")
+    return int(rounded) if rounded.is_integer() else rounded

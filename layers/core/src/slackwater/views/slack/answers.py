@@ -1,0 +1,163 @@
+"""What the slash command and presses are answered, to the person who asked alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from slackwater.model.audits import AuditRecord
+from slackwater.model.listing import Page
+from slackwater.model.posts import Message
+from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
+from slackwater.views.document import FindingDocument
+from slackwater.views.slack import finding
+from slackwater.views.slack.blocks import Element, bullets, link, note, paragraph, rich, run, said, section, small
+from slackwater.views.slack.decided import became, date, who
+from slackwater.views.slack.digest import time, unseen, whole
+from slackwater.views.slack.text import SENTENCE, literal, mrkdwn
+from slackwater.views.words import count
+
+COMMANDS: Final = {
+    "/slackwater status": "The last audit, what it found, and what it could not see.",
+    "/slackwater top [n]": "The open findings that cost most; 5, or as many as you say, up to 20.",
+    "/slackwater audit [account] [region]": "Start an audit, for those whom the policy names.",
+    "/slackwater explain <detector>": "What a detector finds, when it is wrong, and what to do.",
+}
+
+TOP: Final = 20
+"""Findings that `top` shows at most."""
+HISTORY: Final = 5
+"""Changes of a finding that are shown."""
+PARAGRAPH: Final = 2_000
+"""Characters of a paragraph of documentation."""
+
+_HEADING: Final = re.compile(r"^## (.+)$", re.MULTILINE)
+
+
+def status(last: AuditRecord | None, findings: Page[TrackedFinding], running: AuditRecord | None = None) -> Message:
+    """The last audit that ended, the open findings (the dearest page of them), and the audit that runs, if any."""
+    parts = [section(run("Last audit", "bold"), run(f": {_ended(last)}"))]
+    if last and (not_seen := unseen(last, (), 0)):
+        parts.append(section(run("Not seen", "bold"), run(f": {not_seen}")))
+    parts.append(section(run("Open now", "bold"), run(f": {_open(findings)}")))
+    if running:
+        parts.append(section(run("Running", "bold"), run(f": the audit of {time(running.started_at)}")))
+    return said(rich(*parts))
+
+
+def top(findings: Page[TrackedFinding]) -> Message:
+    """The first of these findings, the dearest first, a line each."""
+    told = findings.items[:TOP]
+    if not told:
+        return said(paragraph(run("No finding is open.")))
+    more = findings.cursor is not None or len(findings.items) > len(told)
+    note_of_more = [small("There are more: slackwater findings list has all.")] if more else []
+    return said(*finding.in_lines(finding.line(one.sighting) for one in told), *note_of_more)
+
+
+def explain(id: str, title: str, documentation: str) -> Message:
+    """What a detector finds; `documentation` is its page, as `engine.registry.documentation` has it."""
+    _, *parts = _HEADING.split(documentation)
+    sections = zip(parts[::2], parts[1::2], strict=True)
+    return said(
+        paragraph(run(f"{title} ", "bold"), run(id, "code")),
+        *(paragraph(run(f"{heading}\n", "bold"), *_runs(body)) for heading, body in sections),
+    )
+
+
+def details(shown: TrackedFinding, evidence: FindingDocument | None, ledger: Sequence[LedgerEntry] = ()) -> Message:
+    """A finding with all that is known of it: its evidence where that is still kept, and what has become of it."""
+    stands = [note(*became(shown))] if shown.status != "open" else []
+    history = (note(*_change(entry)) for entry in ledger[-HISTORY:])
+    return said(*finding.details(shown.sighting, evidence), *stands, *history, small(_where(shown)))
+
+
+def report(url: str, record: AuditRecord, minutes: int) -> Message:
+    """The way to a report; the address is good for some minutes."""
+    where = (link(url, f"The report of {time(record.started_at)}"), run(f". The link works for {count(minutes, 'minute')}."))
+    return said(paragraph(*where))
+
+
+def started(audit_id: str, account: str, regions: Sequence[str]) -> Message:
+    """That an audit has started; no regions are those that the policy names."""
+    place = ", ".join(literal(region) for region in regions) or "the policy's regions"
+    return said(paragraph(run(f"Audit {literal(audit_id)} of account {literal(account)}, {place}, has started.")))
+
+
+def usage(problem: str = "") -> Message:
+    """What there is to ask; `problem` is what was wrong with what was asked."""
+    said_first = [paragraph(run(literal(problem, SENTENCE)))] if problem else []
+    items = (section(run(command, "code"), run(f" {what}")) for command, what in COMMANDS.items())
+    return said(*said_first, rich(bullets(items)))
+
+
+def done(shown: TrackedFinding) -> Message:
+    """What the finding is now, to the person who decided so."""
+    stands = became(shown) if shown.status != "open" else ("Open again.", "")
+    yet = [small("Nothing is deleted by that: this version only records approvals.")] if shown.status == "approved" else []
+    return said(paragraph(run(finding.named(shown.sighting.resource), "bold")), note(*stands), *yet)
+
+
+def already_decided(shown: TrackedFinding) -> Message:
+    """That somebody was faster: who, and when."""
+    decision = shown.decision
+    at = f" That was on {time(decision.at)}." if decision else ""
+    about = paragraph(
+        run("Nothing was changed", "bold"), run(f": {finding.named(shown.sighting.resource)} is decided already.{at}")
+    )
+    return said(about, note(*became(shown))) if shown.status != "open" else said(about)
+
+
+def changed(shown: TrackedFinding) -> Message:
+    """That a finding is no longer what the message showed: an approval is for what was seen."""
+    why = f": {finding.named(shown.sighting.resource)} has changed since. Look again: this is what it is now."
+    return said(paragraph(run("Nothing was changed", "bold"), run(why)), *finding.shown(shown.sighting))
+
+
+def not_allowed(key: str, user: str) -> Message:
+    """That the policy does not name the user, and where it would: such as slack.deciders."""
+    own = f"Your id is {mrkdwn(literal(user))}; whoever looks after the policy can add it."
+    return said(
+        paragraph(run("Not allowed", "bold"), run(": the policy's "), run(literal(key), "code"), run(" does not name you.")),
+        note(own),
+    )
+
+
+def problem(words: str) -> Message:
+    """That something did not work, and why; what it has between backticks is code."""
+    return said(paragraph(run("That did not work", "bold"), run(": "), *_runs(words, SENTENCE)))
+
+
+def _ended(last: AuditRecord | None) -> str:
+    if last is None:
+        return "none has ended yet"
+    if last.state == "failed":
+        return f"{time(last.started_at)}, failed: {literal(last.error or 'nobody knows why', SENTENCE)}"
+    return f"{time(last.started_at)}, {last.state}. {whole(last)}"
+
+
+def _open(findings: Page[TrackedFinding]) -> str:
+    if not findings.items:
+        return "no finding"
+    comes_to = finding.comes_to([one.sighting for one in findings.items])
+    at_least = "at least " if findings.cursor else ""
+    return f"{at_least}{count(len(findings.items), 'finding')}: {comes_to}"
+
+
+def _change(entry: LedgerEntry) -> tuple[str, str]:
+    by = "" if entry.who == SERVICE else f" by {who(entry.who)}"
+    why = literal(entry.why, SENTENCE) if entry.why.strip() else ""
+    return f"{date(entry.at)}: {entry.happening}{by}{':' if why else ''}", why
+
+
+def _where(shown: TrackedFinding) -> str:
+    return f"{finding.place(shown.sighting.resource)} · {literal(shown.sighting.detector)} · finding {literal(shown.id)}"
+
+
+def _runs(body: str, most: int = PARAGRAPH) -> Iterator[Element]:
+    """Paragraphs, of `most` characters each at most: their lines joined, what they have between backticks as code."""
+    paragraphs = "\n".join(literal(part, most) for part in body.strip().split("\n\n"))
+    for number, part in enumerate(paragraphs.split("`")):
+        if part:
+            yield run(part, "code") if number % 2 else run(part)

@@ -1,0 +1,211 @@
+"""What an audit changed, told to a channel: a digest, and its thread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Final, get_args
+
+from slackwater.model.audits import AuditRecord
+from slackwater.model.findings import Gap, UnlistedReason
+from slackwater.model.posts import Block, Message
+from slackwater.model.tracking import LedgerEntry
+from slackwater.views.slack import finding
+from slackwater.views.slack.blocks import BLOCKS, ROOM, actions, button, header, paragraph, run, said, small, weight
+from slackwater.views.slack.news import FindingNews, News
+from slackwater.views.slack.text import SENTENCE, literal
+from slackwater.views.words import count
+
+MESSAGES, OF_DETAILS = 5, 3
+"""Messages of a thread at most, and those that details may take."""
+
+NAMED: Final = 3
+"""Of what is gone, and of what could not be seen; the rest is counted."""
+
+UNLISTED: Final = frozenset(get_args(UnlistedReason.__value__))
+"""Why a finding may be gone that saved nothing."""
+
+ELSEWHERE: Final = "slackwater findings list and the report have all."
+
+
+def digest(news: News, post_id: str) -> tuple[Message, ...]:
+    """The digest, and the messages of its thread; `nothing`, alone, where nothing is new or changed.
+
+    `post_id` is the digest's: what people press names it. However much there is to tell, its thread has five messages at most.
+    """
+    told = (*news.new, *news.changed)
+    if not told or news.audit.state == "failed":
+        return (nothing(news),)
+    top = _top(news, told, post_id)
+    return (_digest(news, told[:top], len(told) - top, post_id), *_thread(told[:top], told[top:]))
+
+
+def nothing(news: News) -> Message:
+    """A line: that nothing is new, or that the audit failed, and why."""
+    audit = news.audit
+    if audit.state == "failed":
+        why = literal(audit.error or "nobody knows why", SENTENCE)
+        return said(paragraph(run(f"The audit of {time(audit.started_at)} failed", "bold"), run(f": {why}")))
+    elsewhere = f"{count(news.others, 'change')} told to other channels." if news.others else ""
+    parts = (
+        "Nothing new here." if news.others else "Nothing new.",
+        elsewhere,
+        _gone(news.gone),
+        unseen(news.audit, news.gaps, news.unknown),
+        whole(news.audit),
+    )
+    return said(paragraph(run(" ".join(part for part in parts if part))))
+
+
+def _top(news: News, told: Sequence[FindingNews], post_id: str) -> int:
+    """How many findings the digest itself has room for: as many as the policy wants, or fewer if they are long."""
+    top = min(news.top, len(told))
+    while top and weight(_digest(news, told[:top], len(told) - top, post_id).blocks) > ROOM:
+        top -= 1
+    return top
+
+
+def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> Message:
+    head = [header(_headline(news)), small(_about(news))]
+    if not_seen := unseen(news.audit, news.gaps, news.unknown):
+        head.append(paragraph(run("Not seen", "bold"), run(f": {not_seen}")))
+    if gone := _gone(news.gone):
+        head.append(paragraph(run("Gone since", "bold"), run(f": {gone.removeprefix('Gone since: ')}")))
+    body = [block for one in top for block in _finding(news, one, post_id)]
+    foot = [small(_rest(news, more))] if more or news.others or news.buttons else []
+    report = [actions(f"{post_id}/report", [button("report", "Open the report")])] if news.buttons else []
+    return said(*head, *body, *foot, *report)
+
+
+def _finding(news: News, one: FindingNews, post_id: str) -> tuple[Block, ...]:
+    sighting = one.entry.evidence
+    told = finding.shown(sighting, _aside(one.entry))
+    if not news.buttons:
+        return told
+    return (*told, finding.choices(post_id, sighting, may_decide=news.may_decide, may_approve=one.may_approve))
+
+
+def _headline(news: News) -> str:
+    new = [one.entry.evidence for one in news.new]
+    changed = [one.entry.evidence for one in news.changed]
+    what = count(len(new), "new finding") if new else f"{count(len(changed), 'finding')} changed"
+    incomplete = "Incomplete: at least " if news.audit.state == "incomplete" else ""
+    return f"{incomplete}{what}: {finding.comes_to(new or changed)}"
+
+
+def _about(news: News) -> str:
+    changed = [f"{count(len(news.changed), 'finding')} changed"] if news.new and news.changed else []
+    return " · ".join((f"Audit of {time(news.audit.started_at)}", *changed, whole(news.audit)))
+
+
+def whole(audit: AuditRecord) -> str:
+    """What the whole audit came to, by the best advice, whoever is told; empty where nothing did."""
+    outcome = audit.outcome
+    if outcome is None:
+        return ""
+    unpriced = f" ({outcome.unpriced:,} unpriced)" if outcome.unpriced else ""
+    return (
+        f"In all {count(outcome.findings, 'finding')}, up to {outcome.monthly_savings_usd:,.2f} USD a month{unpriced},"
+        f" in {count(outcome.targets, 'target')}."
+    )
+
+
+def _gone(gone: Iterable[LedgerEntry]) -> str:
+    """What is gone, and what that saves; apart from it, what is only told no more, and why."""
+    entries = list(gone)
+    whys = Counter(entry.why for entry in entries if entry.why in UNLISTED)
+    solved = [entry.evidence for entry in entries if entry.why not in whys]
+    parts = []
+    if solved:
+        usd, unpriced = finding.worth(solved)
+        saved = f", {usd:,.2f} USD a month saved" if usd else ""
+        of_unknown = f" ({unpriced:,} unpriced)" if unpriced else ""
+        parts.append(
+            f"{count(len(solved), 'finding')}{saved}{of_unknown}: {_some([finding.named(one.resource) for one in solved])}"
+        )
+    if whys:
+        told = ", ".join(f"{many:,} {why}" for why, many in whys.most_common())
+        parts.append(f"no longer listed: {told}")
+    return f"Gone since: {'; '.join(parts)}." if parts else ""
+
+
+def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int) -> str:
+    """What the audit could not see, and how many questions it left open; empty where there is neither."""
+    parts = []
+    outcome = audit.outcome
+    if outcome and outcome.incomplete_targets:
+        targets = [f"{literal(one.region)}/{literal(one.account)} ({literal(one.why, 150)})" for one in outcome.incomplete]
+        again = f" It is audit {outcome.incomplete_in_a_row:,} in a row." if outcome.incomplete_in_a_row > 1 else ""
+        parts.append(
+            f"{outcome.incomplete_targets:,} of {count(outcome.targets, 'target')} could not be seen whole, and findings there"
+            f" may be missing: {_some(targets, outcome.incomplete_targets)}.{again}"
+        )
+    if required := [gap for gap in gaps if not gap.optional]:
+        calls = dict.fromkeys(f"{literal(gap.what)}: {literal(gap.reason, 150)}" for gap in required)
+        which = "" if parts else f": {_some([*calls])}"  # a target says already what failed
+        parts.append(f"{count(len(required), 'required call')} failed{which}.")
+    if optional := len(gaps) - len(required):
+        parts.append(f"{count(optional, 'call')} failed that the audit can do without.")
+    if unknown:
+        parts.append(f"{count(unknown, 'question')} without an answer.")
+    return " ".join(parts)
+
+
+def _rest(news: News, more: int) -> str:
+    """What this message does not say, and where to find it."""
+    parts = []
+    if news.buttons:
+        parts.append(f"Details{f' and {more:,} more' if more else ''} are in the thread.")
+    elif more:
+        parts.append(f"{more:,} more: {ELSEWHERE}")
+    if news.others:
+        parts.append(f"{count(news.others, 'change')} told to other channels.")
+    return " ".join(parts)
+
+
+def _thread(top: Sequence[FindingNews], rest: Sequence[FindingNews]) -> list[Message]:
+    """The details of the findings in the digest, then a line for every other; what is too much is counted."""
+    packed, left_out = _packed([finding.details(one.entry.evidence, one.found) for one in top], OF_DETAILS)
+    tail = [(block,) for block in finding.in_lines(finding.line(one.entry.evidence, _aside(one.entry)) for one in rest)]
+    of_tail, too_much = _packed(tail, MESSAGES - len(packed))
+    untold = max(0, len(rest) - finding.LINES * (len(tail) - too_much)) if too_much else 0
+    notes = [
+        *([f"Details of {count(left_out, 'finding')} more: {ELSEWHERE}"] if left_out else []),
+        *([f"{untold:,} more: {ELSEWHERE}"] if untold else []),
+    ]
+    messages = [*packed, *of_tail]
+    if notes:
+        messages[-1] = [*messages[-1], small(" ".join(notes))]
+    return [said(*blocks) for blocks in messages]
+
+
+def _packed(units: Iterable[Sequence[Block]], most: int) -> tuple[list[list[Block]], int]:
+    """As few messages as hold these units whole, `most` at most, and how many units are left."""
+    messages: list[list[Block]] = []
+    left = 0
+    for unit in units:
+        fits = messages and len(messages[-1]) + len(unit) < BLOCKS and weight([*messages[-1], *unit]) <= ROOM
+        if left or (not fits and len(messages) == most):
+            left += 1
+        elif fits:
+            messages[-1].extend(unit)
+        else:
+            messages.append([*unit])
+    return messages, left
+
+
+def _some(names: Sequence[str], of: int | None = None) -> str:
+    """The first names, and how many more there are."""
+    more = (len(names) if of is None else of) - len(names[:NAMED])
+    return f"{', '.join(names[:NAMED])}{f' and {more:,} more' if more else ''}"
+
+
+def _aside(entry: LedgerEntry) -> str:
+    """What is worth knowing of an entry that is not the first of its finding."""
+    return "" if entry.why == "new" else entry.why
+
+
+def time(at: datetime) -> str:
+    """`2026-11-16 09:07 UTC`."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,203 @@
+"""A finding in Slack: as some blocks of a digest, as one line, and with all that is known of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import batched
+from typing import Final
+
+from slackwater.model.posts import Block
+from slackwater.model.tracking import Sighting, TrackedResource
+from slackwater.model.verdicts import FindingKind, Severity
+from slackwater.views.document import FindingDocument, RecommendationDocument
+from slackwater.views.slack.blocks import (
+    TEXT,
+    Element,
+    actions,
+    bullets,
+    button,
+    code,
+    lines,
+    menu,
+    paragraph,
+    plain,
+    rich,
+    run,
+    section,
+    small,
+)
+from slackwater.views.slack.text import NAME, SENTENCE, literal, shortened
+from slackwater.views.words import NOUNS, count, saving, told
+
+MARKS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", "low": "🟡", "info": "⚪"}
+"""For the eye; the word is always said, too."""
+
+SNOOZES: Final = {"7": "7 days", "30": "30 days", "90": "90 days"}
+
+EVIDENCE, ADVICE, CAVEATS = 8, 3, 4
+"""Of each in the details; the report has all."""
+RISK, CAVEAT, COMMAND = 400, 350, 600
+"""Characters; a longer command is in the report alone, since half of one is worse than none."""
+
+LINE: Final = 400
+LINES: Final = (TEXT + 1) // (LINE + 1)
+"""Characters of a line, and lines of a block."""
+
+WAYS_BACK: Final = {
+    "ebs-volume": ("a snapshot", "a volume made of the snapshot; it gets a new id"),
+    "efs-file-system": ("a recovery point in AWS Backup", "a restore to a new file system; it gets a new id"),
+    "fsx-file-system": ("a backup in FSx", "a restore from the backup; it gets a new id and address"),
+    "fsx-volume": ("a backup in FSx", "a new volume made of the backup; it gets a new id"),
+}
+"""What is made before a resource is deleted, and how to have it back from that."""
+CONFIRM_TEXT, CONFIRM_NAME = 300, 40
+
+
+def named(resource: TrackedResource, most: int = NAME) -> str:
+    """A resource as `name (id)`, or its id alone where it has no name."""
+    name, id_ = literal(resource.name, most), literal(resource.id, most)
+    return id_ if name == id_ else f"{name} ({id_})"
+
+
+def place(resource: TrackedResource) -> str:
+    """`eu-west-1, account 123456789012`."""
+    return f"{literal(resource.region)}, account {literal(resource.account)}"
+
+
+def money(sighting: Sighting) -> str:
+    """`saves 12.30 USD a month`."""
+    usd = sighting.monthly_savings_usd
+    return saving(None if usd is None else f"{usd:.2f}")
+
+
+def worth(sightings: Iterable[Sighting]) -> tuple[Decimal, int]:
+    """What the waste among them comes to, each resource once; of how many resources that is not known."""
+    best: dict[str, Decimal | None] = {}
+    for one in sightings:
+        if one.kind == "waste":
+            usd, known = one.monthly_savings_usd, best.get(one.resource.arn)
+            best[one.resource.arn] = max((each for each in (usd, known) if each is not None), default=None)
+    amounts = [usd for usd in best.values() if usd is not None]
+    return sum((max(usd, Decimal(0)) for usd in amounts), Decimal(0)), len(best) - len(amounts)
+
+
+def comes_to(sightings: Sequence[Sighting]) -> str:
+    """`41.20 USD a month could be saved (1 unpriced), 2 performance troubles`; empty where there is neither."""
+    kinds = Counter(one.kind for one in sightings)
+    usd, unpriced = worth(sightings)
+    said = []
+    if kinds["waste"]:
+        of_unknown = f" ({unpriced:,} unpriced)" if unpriced else ""
+        said.append(f"{usd:,.2f} USD a month could be saved{of_unknown}" if usd or not unpriced else "saving unknown")
+    nouns: dict[FindingKind, str] = {"performance": "performance trouble", "risk": "risk"}
+    said += [count(kinds[kind], noun) for kind, noun in nouns.items() if kinds[kind]]
+    return ", ".join(said)
+
+
+def shown(sighting: Sighting, aside: str = "") -> tuple[Block, ...]:
+    """A finding in two blocks: what it is and what it comes to; how sure that is, and whose."""
+    told_of = (
+        f"{sighting.severity.capitalize()} severity",
+        f"{sighting.confidence} confidence",
+        f"owner {literal(sighting.owner)}" if sighting.owner else "no owner",
+        NOUNS.get(sighting.resource.type, literal(sighting.resource.type)),
+        place(sighting.resource),
+        literal(sighting.detector),
+    )
+    more = (literal(aside, SENTENCE),) if aside else ()
+    return (title(sighting, f"\n{literal(sighting.summary, SENTENCE)}"), small(" · ".join((*told_of, *more))))
+
+
+def title(sighting: Sighting, rest: str = "") -> Block:
+    """What a finding is about, and what it comes to."""
+    name = f"{MARKS[sighting.severity]} {named(sighting.resource)}"
+    return paragraph(run(name, "bold"), run(f" · {money(sighting)}{rest}"))
+
+
+def line(sighting: Sighting, aside: str = "") -> str:
+    """A finding in a line, of LINE characters at most."""
+    resource = sighting.resource
+    parts = (
+        f"{MARKS[sighting.severity]} {named(resource, 50)}",
+        money(sighting),
+        f"{literal(sighting.detector, 40)}, {sighting.severity}",
+        f"{literal(resource.region, 30)}/{literal(resource.account, 30)}",
+        *((f"owner {literal(sighting.owner, 40)}",) if sighting.owner else ()),
+        *((literal(aside, 60),) if aside else ()),
+    )
+    return shortened(" · ".join(parts), LINE)
+
+
+def in_lines(told: Iterable[str]) -> Iterator[Block]:
+    """Lines in as few blocks as hold them whole."""
+    return (lines("\n".join(some)) for some in batched(told, LINES, strict=False))
+
+
+def choices(post_id: str, sighting: Sighting, *, may_decide: bool, may_approve: bool) -> Block:
+    """What people can do about a finding in a message. An approval is for the finding as it is shown: by its fingerprint."""
+    id_, name = sighting.id, named(sighting.resource, 20)
+    elements = [button("details", "Details", id_, of=name)]
+    if may_decide:
+        elements += [menu("snooze", "Snooze", SNOOZES), button("dismiss", "Dismiss…", id_, of=name)]
+    if may_approve and sighting.resource.type in WAYS_BACK:
+        seen = f"{id_}:{sighting.fingerprint}"
+        elements.append(button("approve", "Approve clean-up", seen, of=name, confirm=_confirm(sighting)))
+    return actions(f"{post_id}/{id_}", elements)
+
+
+def _confirm(sighting: Sighting) -> Element:
+    resource = sighting.resource
+    backup, way_back = WAYS_BACK[resource.type]
+    text = (
+        f"{named(resource, CONFIRM_NAME)} may then be deleted: {money(sighting)}. Backup, first: {backup}."
+        f" Way back: {way_back}. Nothing is deleted by this press, and a finding that changes needs a new approval."
+    )
+    return {
+        "title": plain("Approve clean-up?"),
+        "text": plain(shortened(text, CONFIRM_TEXT)),
+        "confirm": plain("Approve"),
+        "deny": plain("Cancel"),
+        "style": "danger",
+    }
+
+
+def details(sighting: Sighting, found: FindingDocument | None) -> tuple[Block, ...]:
+    """A finding with its evidence, what to do and what to mind; that it is no longer kept, where `found` is None."""
+    about = title(sighting, f"\n{literal(sighting.summary, SENTENCE)}")
+    if found is None:
+        return about, small("Its evidence is no longer kept.")
+    facts = [f"{literal(fact['label'])}: {literal(told(fact))}" for fact in found["evidence"]]
+    parts: list[Element] = [*_list("Evidence", facts, EVIDENCE)]
+    for number, to_do in enumerate(found["recommendations"][:ADVICE], start=1):
+        parts += _recommendation(number, to_do)
+    if (left := len(found["recommendations"]) - ADVICE) > 0:
+        parts.append(section(run(f"{count(left, 'other way')} to go about it: see the report.")))
+    parts += _list("Mind", [literal(caveat, CAVEAT) for caveat in found["caveats"]], CAVEATS)
+    return about, *((rich(*parts),) if parts else ())
+
+
+def _list(name: str, items: Sequence[str], most: int) -> Iterator[Element]:
+    if items:
+        shown = [*items[:most], *([f"{len(items) - most} more: see the report"] if len(items) > most else [])]
+        yield section(run(name, "bold"))
+        yield bullets(section(run(item)) for item in shown)
+
+
+def _recommendation(number: int, to_do: RecommendationDocument) -> Iterator[Element]:
+    undo = "can be undone" if to_do["reversible"] else "cannot be undone"
+    yield section(
+        run(f"{number}. {literal(to_do['summary'], SENTENCE)}", "bold"),
+        run(f" ({saving(to_do['monthly_savings_usd'])}; {undo})\n{literal(to_do['risk'], RISK)}"),
+    )
+    command = to_do.get("command", "")
+    if command and len(command) <= COMMAND and _typed(command):
+        yield code(command)
+    elif command:
+        yield section(run("Its command is in the report.", "italic"))
+
+
+def _typed(command: str) -> bool:
+    """Whether a command holds nothing that cannot be seen: it is shown as it is, to be copied, or not at all."""
+    return all(literal(part, COMMAND) == part for part in command.replace("\n", " ").split(" ") if part)

@@ -1,0 +1,41 @@
+"""The form in which somebody says why a finding is dismissed. Nothing here loads pydantic: it is opened while Slack waits."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from slackwater.views.slack.blocks import Element, lines, menu, option, plain
+
+DISMISSAL: Final = "dismissal"
+"""What Slack calls the form when it is sent: its `callback_id`."""
+
+WHY, UNTIL = "why", "until"
+"""The fields: both `block_id` and `action_id`."""
+
+LONGEST_WHY: Final = 1_000
+"""Characters."""
+
+FOR_GOOD: Final = "for-good"
+TERMS: Final = {FOR_GOOD: "For good", "30": "For 30 days", "90": "For 90 days", "365": "For a year"}
+"""Until when: values and what they are called; a value is a number of days, or for good."""
+
+
+def dismissal(post_id: str, finding_id: str, response_url: str = "") -> Element:
+    """The form, for `views.open`. Its `private_metadata` is JSON of `post`, `finding` and `response_url`."""
+    metadata = {"post": post_id, "finding": finding_id, "response_url": response_url}
+    until = {**menu(UNTIL, "Until", TERMS), "initial_option": option(FOR_GOOD, TERMS[FOR_GOOD])}
+    why = {"type": "plain_text_input", "action_id": WHY, "multiline": True, "min_length": 1, "max_length": LONGEST_WHY}
+    return {
+        "type": "modal",
+        "callback_id": DISMISSAL,
+        "private_metadata": json.dumps(metadata),
+        "title": plain("Dismiss a finding"),
+        "submit": plain("Dismiss"),
+        "close": plain("Cancel"),
+        "blocks": [
+            lines("It is not told again until then. Everybody can read who dismissed it, and why."),
+            {"type": "input", "block_id": WHY, "label": plain("Why"), "element": why},
+            {"type": "input", "block_id": UNTIL, "label": plain("Until"), "element": until},
+        ],
+    }

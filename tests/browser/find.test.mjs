@@ -1,0 +1,208 @@
+/** To find a finding: search, filters, order, links, keys. */
+import assert from "node:assert/strict";
+import { browserTests } from "./page.mjs";
+
+const on = browserTests("people", "nothing", "blind");
+const RANK = ["high", "medium", "low", "info"];
+
+/** The ids of the findings that are shown, as they stand. */
+const shown = (page) => page.$$eval("[data-finding]", (rows) => rows.filter((row) => row.checkVisibility()).map((row) => row.dataset.finding));
+const ids = (findings) => findings.map((finding) => finding.id);
+
+async function showsOnly(page, wanted, of) {
+  assert.deepEqual((await shown(page)).sort(), ids(wanted).sort());
+  const said = (await page.textContent("#shown")).match(/\d+/g).map(Number);
+  assert.deepEqual(said, wanted.length === of ? [of] : [wanted.length, of]);
+  assert.equal(await page.isVisible("#empty"), wanted.length === 0);
+}
+
+function words({ id, detector, owner, summary, resource: { arn, id: resource, name, account, region, tags } }) {
+  return [id, detector, owner, summary, arn, resource, name, account, region, ...Object.entries(tags ?? {}).flat()].join("\n").toLowerCase();
+}
+
+on("people", "search finds by name, id, ARN, owner, tag, account and summary, and says how many", async (page, { document: { findings } }) => {
+  const queries = {
+    "store-27": 1,
+    "STORE-2": 10,
+    "vol-0000000000000001b": 1,
+    "arn:aws:ec2:eu-west-1:111111111111:volume/vol-0000000000000000c": 1,
+    "ml-research": 1,
+    staging: 1,
+    222222222222: 1,
+    "127 gib of gp3": 1,
+    "fsx-oversized": 1,
+    גיבוי: 1,
+    "🗂️": 1,
+    "<img src=x": 1,
+  };
+  for (const [query, atLeast] of Object.entries(queries)) {
+    const wanted = findings.filter((finding) => query.toLowerCase().split(" ").every((word) => words(finding).includes(word)));
+    assert.ok(wanted.length >= atLeast && wanted.length < findings.length, `${query} is a poor query`);
+    await page.fill("#search", query);
+    await showsOnly(page, wanted, findings.length);
+  }
+  await page.fill("#search", "no such thing");
+  await showsOnly(page, [], findings.length);
+  await page.fill("#search", "");
+  await showsOnly(page, findings, findings.length);
+});
+
+const FILTERS = {
+  severity: (finding) => finding.severity,
+  kind: (finding) => finding.kind,
+  detector: (finding) => finding.detector,
+  region: (finding) => finding.resource.region,
+  account: (finding) => finding.resource.account,
+  owner: (finding) => finding.owner ?? "(none)",
+  confidence: (finding) => finding.confidence,
+};
+
+for (const [name, of] of Object.entries(FILTERS)) {
+  on("people", `the filter by ${name} offers what there is, and shows that alone`, async (page, { document: { findings } }) => {
+    const filter = page.locator(`select[data-filter="${name}"]`);
+    const [all, ...choices] = await filter.locator("option").evaluateAll((options) => options.map((option) => option.value));
+    assert.equal(all, "");
+    assert.equal(choices.length, new Set(findings.map(of)).size);
+    for (const [at, choice] of choices.entries()) {
+      await filter.selectOption({ index: at + 1 });
+      const wanted = findings.filter((finding) => seen(of(finding)) === choice);
+      assert.ok(wanted.length > 0, choice);
+      await showsOnly(page, wanted, findings.length);
+    }
+    await filter.selectOption({ index: 0 });
+    await showsOnly(page, findings, findings.length);
+  });
+}
+
+/** As the report shows a text that holds what nobody could see. */
+const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]+/g, "\ufffd");
+
+on("people", "search and filters narrow together, and are cleared together", async (page, { document: { findings } }) => {
+  await page.fill("#search", "store-");
+  await page.selectOption('select[data-filter="severity"]', "high");
+  await page.selectOption('select[data-filter="detector"]', "ebs-unattached");
+  const wanted = findings.filter((f) => f.resource.name.startsWith("store-") && f.severity === "high" && f.detector === "ebs-unattached");
+  await showsOnly(page, wanted, findings.length);
+  await page.click("#clear");
+  await showsOnly(page, findings, findings.length);
+});
+
+const saving = ({ monthly_savings_usd: usd, recommendations }) => (usd === null || !recommendations.length ? -Infinity : Number(usd));
+const ORDERS = {
+  saving: (a, b) => saving(b) - saving(a) || 0,
+  severity: (a, b) => RANK.indexOf(a.severity) - RANK.indexOf(b.severity) || saving(b) - saving(a) || 0,
+};
+
+for (const [name, order] of Object.entries(ORDERS)) {
+  on("people", `the order by ${name} is the data's, filtered or not`, async (page, { document: { findings } }) => {
+    const byId = new Map(findings.map((finding) => [finding.id, finding]));
+    const before = await shown(page);
+    await page.selectOption("#sort", name);
+    const after = await shown(page);
+    assert.notDeepEqual(after, before);
+    assert.equal(after.length, findings.length);
+    const inOrder = (all) => all.slice(1).every((id, at) => order(byId.get(all[at]), byId.get(id)) <= 0);
+    assert.ok(inOrder(after), "not in order");
+    assert.ok(!inOrder(before), "was in order all along: the test shows nothing");
+    await page.selectOption('select[data-filter="kind"]', "waste");
+    assert.deepEqual(await shown(page), after.filter((id) => byId.get(id).kind === "waste"));
+    await page.selectOption("#sort", "detector");
+    await page.selectOption('select[data-filter="kind"]', "");
+    assert.deepEqual(await shown(page), before);
+  });
+}
+
+on("people", "the order by name goes from a to z", async (page, { document: { findings } }) => {
+  await page.selectOption("#sort", "name");
+  const names = new Map(findings.map((finding) => [finding.id, finding.resource.name]));
+  const stores = (await shown(page)).map((id) => names.get(id)).filter((name) => name.startsWith("store-"));
+  assert.deepEqual(stores, stores.toSorted(new Intl.Collator("en").compare));
+});
+
+on("people", "a link to a finding opens it and scrolls to it, and a link to another that one", async (page, { document: { findings } }) => {
+  for (const { id } of [findings.at(-1), findings.at(-9)]) {
+    await page.evaluate((id) => (location.hash = id), id);
+    const toggle = page.locator(`[data-finding="${id}"] [data-toggle]`);
+    await page.locator(`[data-finding="${id}"] [data-toggle][aria-expanded="true"]`).waitFor();
+    assert.ok(await inView(toggle), `${id} is out of view`);
+  }
+});
+
+const drawn = ({ findings }) => findings.find((finding) => finding.detector === "efs-credits-draining").id;
+on("people", "a report that is opened by a link to a finding shows it, drawn", async (page, { document }) => {
+  const row = page.locator(`[data-finding="${drawn(document)}"]`);
+  assert.equal(await row.locator("[data-toggle]").getAttribute("aria-expanded"), "true");
+  assert.ok(await inView(row.locator("[data-toggle]")), "out of view");
+  assert.ok(await row.locator(".chart canvas").isVisible());
+}, { hash: (document) => `#${drawn(document)}` });
+
+on("people", "a link to a finding that the filters hide shows it all the same", async (page, { document: { findings } }) => {
+  await page.fill("#search", "no such thing");
+  await page.evaluate((id) => (location.hash = id), findings[3].id);
+  const row = page.locator(`[data-finding="${findings[3].id}"]`);
+  await row.locator('[data-toggle][aria-expanded="true"]').waitFor();
+  assert.ok(await row.isVisible());
+  await showsOnly(page, findings, findings.length);
+});
+
+for (const hash of ["#nobody", "#%", "#__proto__", "#<img src=x onerror=window.hacked=1>", "#details"]) {
+  on("people", `the link ${hash} leads nowhere, and harms nothing`, async (page, { document: { findings } }) => {
+    await showsOnly(page, findings, findings.length);
+    assert.equal(await page.locator('[data-toggle][aria-expanded="true"]').count(), 0);
+  }, { hash: () => hash });
+}
+
+async function inView(locator) {
+  return locator.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  });
+}
+
+const focused = (page) => page.evaluate(() => document.activeElement.id || document.activeElement.dataset.filter || ("toggle" in document.activeElement.dataset ? "toggle" : document.activeElement.tagName));
+
+on("people", "the keyboard reaches the search, the filters and the findings, in this order, and shows where it is", async (page) => {
+  const reached = [];
+  for (let pressed = 0; pressed < 120 && reached.at(-1) !== "toggle"; pressed += 1) {
+    await page.keyboard.press("Tab");
+    reached.push(await focused(page));
+    const ring = await page.evaluate(() => {
+      const element = document.activeElement;
+      return [element, ...["::before", "::after"].map((pseudo) => [element, pseudo])].some((of) => {
+        const style = getComputedStyle(...[of].flat());
+        return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+      });
+    });
+    assert.ok(ring, `${reached.at(-1)} has the focus, and does not show it`);
+  }
+  const wanted = ["theme", "search", "severity", "kind", "detector", "account", "region", "owner", "confidence", "sort", "toggle"];
+  assert.deepEqual(reached.filter((what) => wanted.includes(what)), wanted);
+});
+
+on("people", "the keyboard searches, filters, opens and closes", async (page, { document: { findings } }) => {
+  await page.keyboard.press("/");
+  assert.equal(await focused(page), "search");
+  await page.keyboard.type("store-27/");
+  assert.equal(await page.inputValue("#search"), "store-27/");
+  await page.keyboard.press("Backspace");
+  await showsOnly(page, findings.filter((f) => f.resource.name === "store-27"), findings.length);
+  for (let pressed = 0; pressed < 20 && (await focused(page)) !== "toggle"; pressed += 1) await page.keyboard.press("Tab");
+  const toggle = page.locator("[data-toggle]:focus");
+  for (const [key, expanded] of [["Enter", "true"], ["Enter", "false"], [" ", "true"], [" ", "false"]]) {
+    await page.keyboard.press(key);
+    assert.equal(await toggle.getAttribute("aria-expanded"), expanded);
+  }
+  await page.keyboard.press("/");
+  await page.keyboard.press("Escape");
+  await showsOnly(page, findings, findings.length);
+});
+
+on("nothing", "a scan that found nothing says so", async (page) => {
+  assert.equal(await page.locator("[data-finding]").count(), 0);
+  assert.match(await page.textContent("h1"), /nothing found/i);
+});
+
+on("blind", "a scan that saw nothing does not say that all is well", async (page) => {
+  assert.doesNotMatch(await page.textContent("h1"), /nothing found/i);
+  assert.match(await page.textContent("#gaps"), /sts:AssumeRole[^]*AccessDenied/);
+});

@@ -1,0 +1,325 @@
+"""Writes reports to test in a browser: `fixtures.py FOLDER NAME…` makes NAME.json, a scan document, and NAME.html of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from slackwater.views import scan_json
+from slackwater.views.report import render_report
+
+type Document = dict[str, Any]
+
+NOW = datetime(2026, 11, 22, 4, 20, tzinfo=UTC)
+SEVERITIES = ("high", "medium", "low", "info")
+TARGETS = (("111111111111", "eu-west-1"), ("222222222222", "us-east-1"), ("333333333333", "ap-northeast-1"))
+OWNERS = ("platform", "video", "ml-research", None)
+
+HOSTILE = {
+    "element": "<img src=x onerror=\"window.hacked='element'\">",
+    "script": "</script><script>window.hacked='script'</script>",
+    "comment": "<!--<script>window.hacked='comment'</script>",
+    "style": "</style><script>window.hacked='style'</script>",
+    "textarea": "</title></textarea></noscript><svg onload=window.hacked='textarea'>",
+    "attribute": '"><svg onload="window.hacked=\'attribute\'">',
+    "quote": "' autofocus onfocus='window.hacked=\"quote\"",
+    "template": "{{ 7 * 7 }}{% raw %}${7*7}{{ self.__init__.__globals__ }}",
+    "link": "javascript:window.hacked='link'",
+    "slack": "<!channel> & <https://example.invalid|click>",
+    "prototype": "__proto__",
+    "entity": "&lt;b&gt;&amp;amp;",
+    "long": "n" * 300,
+    "hebrew": "גיבוי של \u202eexe.cipbup",
+    "emoji": "🗂️ 👩‍👩‍👧 archive",
+    "separator": "one\u2028two\u2029three",
+    "null": "zero\x00byte",
+}
+
+
+def series(period_s: int, values: Iterable[float | None]) -> Document:
+    """A series that ends now."""
+    points = list(values)
+    start = NOW - timedelta(seconds=period_s * len(points))
+    return {"start": scan_json.rfc3339(start), "period_s": period_s, "values": points}
+
+
+def after(known: Document, values: Iterable[float | None]) -> Document:
+    """A forecast: it starts where the series ends."""
+    return {"start": scan_json.rfc3339(NOW), "period_s": known["period_s"], "values": list(values)}
+
+
+def finding(number: int, detector: str, kind: str, severity: str, saving: str | None, **other: Any) -> Document:
+    """A finding of a resource of its own; `other` replaces what it would be."""
+    account, region = TARGETS[number % len(TARGETS)]
+    id_ = f"vol-{number:017x}"
+    resource = {
+        "arn": f"arn:aws:ec2:{region}:{account}:volume/{id_}",
+        "id": id_,
+        "type": "ebs-volume",
+        "name": f"store-{number}",
+        "account": account,
+        "region": region,
+        "tags": {"Name": f"store-{number}", "Env": "production" if number % 2 else "staging"},
+    } | other.pop("resource", {})
+    return {
+        "id": hashlib.sha256(f"{number}".encode()).hexdigest()[:16],
+        "detector": detector,
+        "severity": severity,
+        "kind": kind,
+        "confidence": ("high", "medium", "low")[number % 3],
+        "resource": resource,
+        "owner": OWNERS[number % len(OWNERS)],
+        "summary": f"{100 + number} GiB of gp3 that nothing is attached to since 2026-0{1 + number % 9}-01",
+        "evidence": [
+            {"label": "Size", "value": 100 + number, "unit": "GiB"},
+            {"label": "Volume type", "value": "gp3", "unit": "words"},
+        ],
+        "monthly_savings_usd": saving,
+        "price_basis": [
+            {
+                "item": "ebs.gp3.storage",
+                "usd": "0.08",
+                "unit": "GiB-month",
+                "source": "AWS Price List, SKU 7U7TWP44UP36AT3R",
+                "as_of": "2026-11-22",
+            }
+        ],
+        "recommendations": [
+            {
+                "action": "snapshot-and-delete",
+                "summary": "Take a snapshot, and delete the volume.",
+                "monthly_savings_usd": saving,
+                "risk": "It cannot be attached any more; a new one can be made of the snapshot.",
+                "reversible": True,
+                "command": f"aws ec2 create-snapshot --region {region} --volume-id {id_}",
+            }
+        ],
+        "caveats": ["What is on it cannot be seen from outside."],
+        "fingerprint": hashlib.sha256(f"print {number}".encode()).hexdigest()[:16],
+    } | other
+
+
+def pictures() -> Iterator[Document]:
+    """Evidence of every shape that can be drawn."""
+    plateau = series(300, [None if 800 <= n < 900 else min(3000, 1800 + 1500 * math.sin(n / 60) + n % 7) for n in range(4032)])
+    yield {
+        "label": "IOPS, busiest minute",
+        "value": 3000,
+        "unit": "IOPS",
+        "series": plateau,
+        "scale": 16000,
+        "lines": [{"label": "Provisioned", "value": 16000}, {"label": "What the instance carries", "value": 3000}],
+    }
+    credits_ = series(3600, [2_300_000_000_000 - 5_000_000_000 * n for n in range(336)])
+    yield {
+        "label": "Burst credits",
+        "value": 620_000_000_000,
+        "unit": "bytes",
+        "series": credits_,
+        "lines": [{"label": "Empty", "value": 0}],
+        "forecast": after(credits_, [620_000_000_000 - 5_000_000_000 * n for n in range(124)]),
+    }
+    yield {"label": "Read and written by day", "value": 0, "unit": "GiB", "series": series(86400, [0.0] * 36)}
+    yield {
+        "label": "Network by day",
+        "value": 7.2,
+        "unit": "percent",
+        "series": series(86400, [*[None] * 20, 7.2, *[None] * 15]),
+        "scale": 100,
+    }
+    yield {"label": "Connections by day", "value": "nobody knows", "unit": "words", "series": series(86400, [None] * 36)}
+    yield {"label": "Nothing published", "value": "nobody knows", "unit": "words", "series": series(86400, [])}
+    yield {
+        "label": "From tiny to huge",
+        "value": 1.5e15,
+        "unit": "IOPS",
+        "series": series(3600, [1e-9, None, -4.0, 1.5e15, None, None, 0.1, 1e-300]),
+    }
+
+
+def hostile(number: int, text: str) -> Document:
+    """A finding whose every free text is `text`."""
+    one = finding(number, "ebs-unattached", "waste", "medium", "1.00")
+    command = f"aws ec2 delete-volume --volume-id '{text}'"
+    return one | {
+        "resource": one["resource"]
+        | {"name": text, "tags": {"Name": text, text: text}, "arn": f"{one['resource']['arn']}{text}"},
+        "owner": text,
+        "summary": text,
+        "evidence": [
+            {"label": text, "value": text, "unit": text},
+            {
+                "label": f"Drawn {text}",
+                "value": 1,
+                "unit": text,
+                "series": series(3600, [1.0, 2.0, None, 3.0]),
+                "lines": [{"label": text, "value": 2}],
+            },
+        ],
+        "price_basis": [one["price_basis"][0] | {"item": text, "unit": text, "source": text}],
+        "recommendations": [one["recommendations"][0] | {"action": text, "summary": text, "risk": text, "command": command}],
+        "caveats": [text],
+    }
+
+
+def document(findings: list[Document], **other: Any) -> Document:
+    """A scan document around findings; `other` replaces parts of its scan, or `unknown` and `unlisted`."""
+    # Two scans agree on this order: severity, money, detector, id.
+    findings.sort(
+        key=lambda f: (SEVERITIES.index(f["severity"]), -Decimal(f["monthly_savings_usd"] or 0), f["detector"], f["id"])
+    )
+    outer = {key: other.pop(key, []) for key in ("unknown", "unlisted")}
+    api_calls = {"cloudwatch:GetMetricData": 24, "ec2:DescribeVolumes": 3, "pricing:GetProducts": 39}
+    head = {
+        "id": "2851caa4-0b71-4b3c-aaf5-6c2ae495adf7",
+        "started_at": "2026-11-22T04:20:00.624436Z",
+        "finished_at": "2026-11-22T04:21:12.584634Z",
+        "complete": True,
+        "targets": [{"account": account, "region": region, "complete": True} for account, region in TARGETS],
+        "detectors": sorted({f["detector"] for f in findings} | {"ebs-unattached", "efs-idle"}),
+        "policy": {"version": "3sL4kqtJlcpXroDTDmJ+rmSpXd3dIbrHY", "sha256": hashlib.sha256(b"").hexdigest()},
+        "gaps": [],
+        "resources": {"ebs-volume": max(93, len(findings)), "ec2-instance": 50, "efs-file-system": 36},
+        "usage": {"api_calls": api_calls, "metrics_requested": 736, "datapoints": 524338, "estimated_usd": "0.00736"},
+    } | other
+    by: dict[str, defaultdict[str, list[Document]]] = {"detector": defaultdict(list), "kind": defaultdict(list)}
+    for one in findings:
+        for key, group in by.items():
+            group[one[key]].append(one)
+    return {
+        "schema": "slackwater.scan/1",
+        "scan": head,
+        "findings": findings,
+        **outer,
+        "totals": {
+            **come_to(findings),
+            "kept": sum(u["reason"] == "kept by a tag" for u in outer["unlisted"]),
+            "below_minimum": sum("minimum" in u["reason"] for u in outer["unlisted"]),
+            **{f"by_{key}": {name: come_to(some) for name, some in sorted(group.items())} for key, group in by.items()},
+        },
+    }
+
+
+def come_to(findings: list[Document]) -> Document:
+    """What findings come to, where each has a resource of its own."""
+    savings = [None if (usd := f["monthly_savings_usd"]) is None else max(Decimal(usd), Decimal(0)) for f in findings]
+    known = sum((usd for usd in savings if usd is not None), Decimal("0.00"))
+    return {"findings": len(findings), "monthly_savings_usd": str(known), "unpriced": savings.count(None)}
+
+
+def people() -> Document:
+    """What people have: a few detectors, three accounts, gaps, questions without an answer, and names that somebody meant ill."""
+    shapes = list(pictures())
+    findings = [
+        finding(1, "ebs-instance-bound", "performance", "high", "166.58", evidence=shapes),
+        finding(2, "efs-throughput-mismatch", "waste", "high", "1819.67", evidence=shapes[:2]),
+        finding(3, "efs-credits-draining", "performance", "high", None, evidence=[shapes[1]]),
+        finding(4, "fsx-sync-export", "risk", "high", "0.00", recommendations=[]),
+        finding(5, "fsx-oversized", "waste", "high", "10363.36"),
+        finding(6, "ec2-network-throttled", "risk", "medium", "0.00", caveats=[], recommendations=[]),
+        finding(7, "ec2-cpu-credits-surcharged", "waste", "medium", "-3.10", price_basis=[]),
+        finding(10, "ebs-idle", "waste", "low", "28.80", evidence=[shapes[2]], resource={"tags": None}),
+        finding(8, "ebs-idle", "waste", "low", "9.99", evidence=[shapes[4], shapes[5]]),
+        finding(9, "ebs-outdated-type", "waste", "info", "0.07", resource={"tags": {}}),
+        finding(31, "ebs-outdated-type", "waste", "info", None),
+        *(finding(n, "ebs-unattached", "waste", SEVERITIES[n % 4], f"{n * 7 % 50}.{n:02}") for n in range(11, 31)),
+        *(hostile(100 + n, text) for n, text in enumerate(HOSTILE.values())),
+    ]
+    nobody = finding(900, "efs-idle", "waste", "low", None)["resource"]
+    ill = HOSTILE["element"]
+    (account, region), *others = TARGETS
+    return document(
+        findings,
+        complete=False,
+        targets=[
+            {"account": account, "region": region, "complete": False},
+            *({"account": a, "region": r, "complete": True} for a, r in others),
+        ],
+        gaps=[
+            {"account": account, "region": region, "what": "elasticfilesystem:DescribeFileSystems", "reason": "AccessDeniedException: User is not authorized", "optional": False},
+            {"account": account, "region": region, "what": "compute-optimizer:GetEnrollmentStatus", "reason": "OptInRequiredException", "optional": True},
+            {"account": "", "region": "", "what": ill, "reason": ill, "optional": False},
+        ],
+        unknown=[
+            {"detector": "efs-idle", "resource": nobody, "reason": "no metric for 9 of 36 days"},
+            {"detector": "efs-idle", "resource": nobody | {"name": ill, "id": ill}, "reason": ill},
+        ],
+        unlisted=[
+            {"detector": "ebs-unattached", "resource": nobody, "reason": reason}
+            for reason in ("kept by a tag", "kept by a tag", "saves less than the policy's minimum", "to change it would cost more", "a stronger finding tells of it")
+        ],
+    )  # fmt: skip
+
+
+def many(count: int) -> Document:
+    """A big fleet, drawn as often and as finely as a real one."""
+    detectors = ("ebs-unattached", "ebs-idle", "efs-idle", "fsx-oversized", "ec2-idle", "ebs-surplus-iops")
+    periods = ((86400, 36), (86400, 36), (86400, 36), (86400, 36), (86400, 36), (3600, 336), (300, 4032))
+
+    def evidence(number: int) -> list[Document]:
+        period_s, points = periods[number % len(periods)]
+        values = [(50 + 40 * math.sin(n / 11 + number)) * (1 + (n * 7919 + number) % 13 / 17) for n in range(points)]
+        drawn = {
+            "label": "Used by day",
+            "value": round(max(values), 2),
+            "unit": "MiB/s",
+            "series": series(period_s, values),
+            "scale": 200.0,
+        }
+        return [drawn, {"label": "Size", "value": 100 + number, "unit": "GiB"}]
+
+    return document(
+        [
+            finding(n, detectors[n % 6], "waste", SEVERITIES[n % 4], f"{n * 37 % 2000}.{n % 100:02}", evidence=evidence(n))
+            for n in range(count)
+        ]
+    )
+
+
+DOCUMENTS = {
+    "people": people,
+    "nothing": lambda: document([]),
+    "blind": lambda: document(
+        [],
+        complete=False,
+        targets=[{"account": "111111111111", "region": "eu-west-1", "complete": False}],
+        gaps=[
+            {
+                "account": "111111111111",
+                "region": "eu-west-1",
+                "what": "sts:AssumeRole",
+                "reason": "AccessDenied",
+                "optional": False,
+            }
+        ],
+    ),
+    "thousand": lambda: many(1000),
+    "five-thousand": lambda: many(5000),
+}
+
+
+CHECKED = 100
+"""Findings that are held against the schema: where there are more, they are all alike."""
+
+
+def main(folder: Path, names: list[str]) -> None:
+    """Write them."""
+    for name in names:
+        made = DOCUMENTS[name]()
+        jsonschema.validate(made | {"findings": made["findings"][:CHECKED]}, scan_json.schema())
+        (folder / f"{name}.json").write_text(json.dumps(made), "utf-8")
+        (folder / f"{name}.html").write_text(render_report(made), "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,177 @@
+/** How the report looks and reads: themes, phone, print, and to a screen reader. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PHONE, browserTests } from "./page.mjs";
+
+const on = browserTests("people", "nothing", "blind");
+const AXE = readFileSync(join(import.meta.dirname, "node_modules", "axe-core", "axe.min.js"), "utf8");
+const DARK = { colorScheme: "dark" };
+
+/** 0 is black, 1 is white. */
+const brightness = (page) =>
+  page.evaluate(() => {
+    const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).map(Number);
+    return (red + green + blue) / 765;
+  });
+
+async function openAll(page) {
+  const toggles = page.locator('[data-toggle][aria-expanded="false"]');
+  for (let left = await toggles.count(); left > 0; left -= 1) await toggles.first().evaluate((toggle) => toggle.click());
+}
+
+for (const [scheme, other] of [["light", "dark"], ["dark", "light"]]) {
+  on("people", `it is ${scheme} where the system is, ${other} at a press, and stays so`, async (page) => {
+    const is = { light: async () => (await brightness(page)) > 0.85, dark: async () => (await brightness(page)) < 0.25 };
+    await page.locator("[data-finding]:has(.spark) [data-toggle]").first().click();
+    const canvas = page.locator(".chart canvas").first();
+    const before = await canvas.evaluate((element) => element.toDataURL());
+    assert.ok(await is[scheme]());
+    await page.click("#theme");
+    assert.ok(await is[other]());
+    assert.notEqual(await canvas.evaluate((element) => element.toDataURL()), before, "the chart kept its colors");
+    await page.reload();
+    assert.ok(await is[other]());
+    await page.click("#theme");
+    assert.ok(await is[scheme]());
+  }, { colorScheme: scheme });
+}
+
+on("people", "it follows the system that changes its theme", async (page) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  assert.ok((await brightness(page)) < 0.25);
+});
+
+/** Elements that reach beyond the window, and that nothing around them cuts off or scrolls. */
+const tooWide = (page) =>
+  page.evaluate(() => {
+    const cut = (element) => element && (getComputedStyle(element).overflowX !== "visible" || cut(element.parentElement));
+    return [...document.querySelectorAll("body *")]
+      .filter((element) => element.checkVisibility() && element.getBoundingClientRect().right > innerWidth + 1 && !cut(element.parentElement))
+      .map((element) => `${element.tagName}.${element.className}: ${element.textContent.slice(0, 60)}`);
+  });
+
+for (const name of ["people", "nothing", "blind"]) {
+  on(name, `a phone shows the report "${name}" without scrolling sideways, opened or not`, async (page) => {
+    for (const step of [async () => {}, openAll]) {
+      await step(page);
+      const [width, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+      assert.deepEqual([width, window], [PHONE.width, PHONE.width]);
+      assert.deepEqual(await tooWide(page), []);
+      const flat = await page.$$eval("body svg", (all) => all.filter((svg) => svg.checkVisibility() && svg.getBoundingClientRect().width < 16).length);
+      assert.equal(flat, 0, "a picture has no width");
+    }
+  }, { viewport: PHONE, isMobile: true, hasTouch: true });
+}
+
+on("people", "a finger can tap what is to be tapped, and a finding anywhere", async (page) => {
+  const small = await page.$$eval("button:not([data-toggle]), select, input, summary", (all) =>
+    all
+      .filter((element) => element.checkVisibility())
+      .map((element) => [element.textContent.slice(0, 30), element.getBoundingClientRect()])
+      .filter(([, { width, height }]) => width < 24 || height < 24)
+      .map(([text, { width, height }]) => `${text}: ${width} x ${height}`),
+  );
+  assert.deepEqual(small, []);
+  const row = page.locator("[data-finding]").nth(1);
+  await row.locator(".row").tap({ position: { x: 5, y: 5 } });
+  assert.equal(await row.locator("[data-toggle]").getAttribute("aria-expanded"), "true");
+}, { viewport: PHONE, isMobile: true, hasTouch: true });
+
+on("people", "a print shows what opens, light, and nothing to press", async (page, { document: { findings } }) => {
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  assert.ok((await brightness(page)) > 0.85, "a dark print");
+  for (const control of ["#search", "#sort", "#theme", "#clear", "select", "button.copy", "input"]) {
+    assert.equal(await page.locator(control).filter({ visible: true }).count(), 0, `${control} is printed`);
+  }
+  for (const finding of findings) {
+    const text = await page.locator(`[data-finding="${finding.id}"]`).innerText();
+    for (const { command } of finding.recommendations) assert.ok(text.includes(seen(command).slice(0, 40)), `${command} is not printed`);
+    assert.ok(text.includes(finding.resource.id), `${finding.resource.id} is not printed`);
+  }
+  assert.ok((await page.locator(".chart canvas").filter({ visible: true }).count()) > findings.filter((f) => f.evidence.some((e) => e.series)).length);
+  await page.emulateMedia({ media: "screen" });
+  assert.equal(await page.locator(".chart").filter({ visible: true }).count(), 0, "all is open after the print");
+  assert.ok((await brightness(page)) < 0.25, "light after the print");
+}, DARK);
+
+const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]+/g, "\ufffd");
+
+on("people", "to print waits for the charts", async (page) => {
+  await page.evaluate(() => {
+    const blank = (canvas) => !canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean);
+    addEventListener("beforeprint", () => {
+      const canvases = [...document.querySelectorAll(".chart canvas")];
+      window.printed = { charts: canvases.length, blank: canvases.filter(blank).length };
+    });
+  });
+  const pdf = await page.pdf({ format: "A4" });
+  assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+  const { charts, blank } = await page.evaluate(() => window.printed);
+  assert.ok(charts > 10, `${charts} charts`);
+  assert.equal(blank, 0, "blank charts");
+});
+
+async function violations(page) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 5).map(({ html, failureSummary }) => `${html.slice(0, 200)} (${failureSummary})`).join("; ")}`);
+}
+
+const TALL = { width: 1280, height: 14_000 }; // what is out of sight is not judged
+const LOOKS = {
+  light: { viewport: TALL },
+  dark: { viewport: TALL, ...DARK },
+  phone: { viewport: { ...PHONE, height: 20_000 }, isMobile: true, hasTouch: true },
+  "a dark phone": { viewport: { ...PHONE, height: 20_000 }, isMobile: true, hasTouch: true, ...DARK },
+};
+
+for (const [look, options] of Object.entries(LOOKS)) {
+  on("people", `axe finds nothing serious: ${look}, closed, one finding opened, and filtered to nothing`, async (page) => {
+    assert.deepEqual(await violations(page), []);
+    await page.locator('[data-detector="ebs-instance-bound"] [data-toggle]').click();
+    await page.locator("figure summary").first().click();
+    await page.locator("details.calls summary").click();
+    assert.deepEqual(await violations(page), []);
+    await page.fill("#search", "no such thing");
+    assert.deepEqual(await violations(page), []);
+  }, options);
+}
+
+for (const name of ["nothing", "blind"]) {
+  for (const look of ["light", "dark"]) {
+    on(name, `axe finds nothing serious: ${look}, the report "${name}"`, async (page) => {
+      assert.deepEqual(await violations(page), []);
+    }, LOOKS[look]);
+  }
+}
+
+on("people", "a screen reader is told the parts, the findings, and what changes", async (page, { document: { findings } }) => {
+  await page.getByRole("main").waitFor();
+  assert.equal(await page.getByRole("heading", { level: 1 }).count(), 1);
+  const levels = await page.$$eval("h1, h2, h3, h4, h5, h6", (all) => all.map((heading) => Number(heading.tagName[1])));
+  assert.ok(levels.slice(1).every((level, at) => level <= levels[at] + 1), `headings skip a level: ${levels}`);
+  for (const name of ["gaps", "unknown", "cost"]) assert.equal(await page.locator(`#${name}[aria-labelledby], #${name}[aria-label]`).count(), 1, name);
+  assert.equal(await page.getByRole("searchbox", { name: "Search" }).count(), 1);
+  assert.equal(await page.getByRole("status").count(), 1);
+  const unnamed = await page.$$eval("[data-toggle]", (all) => all.filter((toggle) => !toggle.textContent.trim()).length);
+  assert.equal(unnamed, 0);
+  assert.equal(await page.getByRole("button", { expanded: false }).count(), findings.length);
+});
+
+on("people", "the money comes first, and what was not seen is above the findings", async (page, { document: { totals } }) => {
+  const money = Number(totals.monthly_savings_usd).toLocaleString("en-US", { minimumFractionDigits: 2 });
+  assert.match(await page.innerText("h1"), new RegExp(`At least\\s+${money}`));
+  const tops = await page.evaluate(() => ["h1", "#gaps", "#findings"].map((part) => document.querySelector(part).getBoundingClientRect().top));
+  assert.deepEqual(tops, tops.toSorted((a, b) => a - b));
+  assert.ok(tops[0] < 300);
+  assert.match(await page.innerText("main > section"), /2 questions without an answer/);
+  assert.match(await page.innerText("main > section"), /5 flagged, but not listed/);
+  for (const part of [/elasticfilesystem:DescribeFileSystems/, /AccessDeniedException/, /compute-optimizer:GetEnrollmentStatus/]) {
+    assert.match(await page.innerText("#gaps"), part);
+  }
+  assert.match(await page.innerText("#unknown"), /no metric for 9 of 36 days/);
+  for (const part of [/0\.00736 USD/, /\b66\b/, /\b736\b/, /524,338/]) assert.match(await page.innerText("#cost"), part);
+});

@@ -1,0 +1,83 @@
+/** Reports, and tests that open one in a browser. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { launch } from "./chromium.mjs";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const HUNG_MS = 120_000;
+export const DESK = { width: 1280, height: 900 };
+export const PHONE = { width: 360, height: 740 };
+
+/** Reports of fixtures.py, by name: `url`, `bytes`, and the scan `document` they show. */
+export function reports(folder, ...names) {
+  execFileSync(join(ROOT, ".venv", "bin", "python"), [join(import.meta.dirname, "fixtures.py"), folder, ...names], { stdio: "inherit" });
+  return Object.fromEntries(
+    names.map((name) => {
+      const file = join(folder, `${name}.html`);
+      const document = JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8"));
+      return [name, { url: pathToFileURL(file).href, bytes: statSync(file).size, document }];
+    }),
+  );
+}
+
+/**
+ * Says how a file's tests open a report: `on(name, what, body)` calls `body(page, report)` with a page of its own;
+ * beside what `reports` says of it, the report has the page's `troubles` so far, and the test `t`.
+ * Whatever the body does, the page must ask for nothing, complain of nothing, and run nobody's names.
+ */
+export function browserTests(...names) {
+  let browser, folder, made;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "slackwater-reports-"));
+    made = reports(folder, ...names);
+    browser = await launch();
+  });
+  after(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  return function on(name, what, body, { hash = () => "", ...options } = {}) {
+    test(what, { timeout: HUNG_MS }, async (t) => {
+      const report = made[name];
+      const { page, troubles } = await open(browser, report.url + hash(report.document), options);
+      try {
+        await body(page, { ...report, troubles, t });
+        if (options.javaScriptEnabled !== false) assert.equal(await page.evaluate(() => window.hacked), undefined);
+        assert.deepEqual(troubles, []);
+      } finally {
+        await page.context().close();
+      }
+    });
+  };
+}
+
+/** A page, and what it should not have done: requests (refused), errors and warnings, dialogs. */
+export async function open(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: DESK, colorScheme: "light", reducedMotion: "reduce", locale: "en-GB", ...options });
+  const troubles = [];
+  const itself = url.split("#")[0];
+  await context.route("**/*", (route) => {
+    if (route.request().url().split("#")[0] === itself) return route.continue();
+    troubles.push(`asked for ${route.request().url()}`);
+    return route.abort();
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on("pageerror", (error) => troubles.push(`threw ${error}`));
+  page.on("websocket", (socket) => troubles.push(`asked for ${socket.url()}`));
+  page.on("console", (message) => {
+    if (["error", "warning", "assert"].includes(message.type())) troubles.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on("dialog", (dialog) => {
+    troubles.push(`dialog: ${dialog.message()}`);
+    return dialog.dismiss();
+  });
+  await page.goto(url);
+  return { page, troubles };
+}

@@ -1,0 +1,110 @@
+/** What people name their resources harms nobody, and the file needs and reaches nothing but itself. */
+import assert from "node:assert/strict";
+import { browserTests } from "./page.mjs";
+
+const on = browserTests("people", "nothing");
+const hostile = ({ findings }) => findings.filter(({ resource }) => !resource.name.startsWith("store-"));
+/** As the report shows a text that holds what nobody could see, and as a page shows white space. */
+const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]+/g, "\ufffd");
+
+on("people", "hostile names, tags, owners and reasons are shown as they are", async (page, { document }) => {
+  for (const { id, resource, recommendations } of hostile(document)) {
+    const row = page.locator(`[data-finding="${id}"]`);
+    const name = seen(resource.name);
+    assert.equal(await row.locator("[data-toggle]").textContent(), name);
+    const closed = (await row.textContent()).split(name).length - 1;
+    assert.ok(closed >= 3, `${name} is shown ${closed} times: not as name, owner and summary`);
+    await row.locator("[data-toggle]").click();
+    // Facts, picture, level, advice, risk, caveat, price, ARN, owner and tags come with it.
+    const opened = (await row.textContent()).split(name).length - 1;
+    assert.ok(opened >= closed + 12, `${name} is shown ${opened} times when opened`);
+    assert.equal(await row.locator("pre").textContent(), seen(recommendations[0].command));
+  }
+  const ill = document.scan.gaps.find(({ what }) => what.startsWith("<img"));
+  for (const part of ["#gaps", "#unknown"]) assert.ok((await page.textContent(part)).includes(ill.reason), part);
+});
+
+/** What a page is made of, that names could have added to. */
+const made = (page) =>
+  page.evaluate(() => ({
+    scripts: document.scripts.length,
+    styles: document.querySelectorAll("style, link[rel=stylesheet]").length,
+    foreign: document.querySelectorAll("img, iframe, object, embed, video, audio, textarea, form, base, area, portal, math").length,
+    handlers: [...document.querySelectorAll("*")].filter((element) => element.getAttributeNames().some((name) => name.startsWith("on"))).length,
+    links: [...document.querySelectorAll("[href], [src], [action]")].filter((element) => !/^(#|data:image\/)/.test(element.getAttribute("href") ?? "?")).length,
+  }));
+
+/** The theme, the details and the rest; the style. */
+const OURS = { scripts: 3, styles: 1, foreign: 0, handlers: 0, links: 0 };
+
+on("people", "hostile texts add no element, handler or link, whatever is opened and pressed", async (page, { document }) => {
+  const [first] = hostile(document);
+  for (const { id, resource } of hostile(document)) {
+    await page.locator(`[data-finding="${id}"] [data-toggle]`).click();
+    await page.locator(`[data-finding="${id}"] figure summary`).click();
+    await page.fill("#search", resource.name.replaceAll("\0", ""));
+    await page.fill("#search", "");
+  }
+  for (const filter of await page.locator("select[data-filter]").all()) {
+    for (let at = (await filter.locator("option").count()) - 1; at >= 0; at -= 1) await filter.selectOption({ index: at });
+  }
+  await page.selectOption("#sort", "name");
+  await page.locator(`[data-finding="${first.id}"] .u-over`).hover();
+  await page.emulateMedia({ media: "print" });
+  await page.emulateMedia({ media: "screen" });
+  assert.deepEqual(await made(page), OURS);
+});
+
+on("nothing", "a report without any name is made of the same", async (page) => assert.deepEqual(await made(page), OURS));
+
+on("people", "text from right to left turns nothing around it", async (page, { document }) => {
+  const { id, resource } = hostile(document).find(({ resource }) => resource.name.startsWith("גיבוי"));
+  const row = page.locator(`[data-finding="${id}"]`);
+  await row.locator("[data-toggle]").click();
+  const loose = await row.evaluate((element, name) => {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (texts.nextNode()) {
+      const { data, parentElement } = texts.currentNode;
+      if (data.includes(name) && !["isolate", "plaintext", "isolate-override"].includes(getComputedStyle(parentElement).unicodeBidi)) {
+        found.push(parentElement.outerHTML.slice(0, 120));
+      }
+    }
+    return found;
+  }, seen(resource.name).slice(0, 5));
+  assert.deepEqual(loose, []);
+});
+
+on("people", "markup that got in all the same would run nothing, and fetch nothing", async (page, { troubles }) => {
+  await page.evaluate(() => {
+    const bad = "window.hacked = true";
+    document.body.insertAdjacentHTML("beforeend", `<img src="https://example.invalid/x" onerror="${bad}"><svg onload="${bad}"></svg><form action="https://example.invalid/"></form>`);
+    const script = document.createElement("script");
+    script.textContent = bad;
+    document.body.append(script);
+    for (const [tag, key] of [["iframe", "src"], ["script", "src"], ["link", "href"]]) {
+      document.body.append(Object.assign(document.createElement(tag), { [key]: "https://example.invalid/", rel: "stylesheet" }));
+    }
+    document.forms[0].submit();
+    return fetch("https://example.invalid/").catch(() => {});
+  });
+  await page.waitForLoadState("networkidle");
+  const refused = troubles.splice(0);
+  assert.deepEqual(refused.filter((trouble) => trouble.startsWith("asked")), []);
+  assert.ok(refused.length >= 5, "who refused it?");
+});
+
+on("people", "without JavaScript the money, the findings and what was not seen can be read, and nothing pretends to work", async (page, { document }) => {
+  const money = (usd) => Number(usd).toLocaleString("en-US", { minimumFractionDigits: 2 }).replace("-", "\u2212");
+  assert.ok((await page.innerText("h1")).includes(money(document.totals.monthly_savings_usd)));
+  for (const { id, resource, summary, monthly_savings_usd: usd, recommendations } of document.findings) {
+    const row = page.locator(`[data-finding="${id}"]`);
+    assert.ok(await row.isVisible());
+    const text = await row.innerText();
+    for (const part of [resource.name, summary].map(seen)) assert.ok(text.includes(part), part);
+    if (recommendations.length) assert.ok(text.includes(usd === null ? "unknown" : money(usd)), `${usd} in ${text}`);
+  }
+  assert.match(await page.innerText("#gaps"), /elasticfilesystem:DescribeFileSystems/);
+  assert.match(await page.innerText("#unknown"), /no metric for 9 of 36 days/);
+  for (const control of ["#search", "#sort", "#theme"]) assert.equal(await page.isVisible(control), false, control);
+}, { javaScriptEnabled: false });

@@ -1,0 +1,15 @@
+/** The report carries uPlot itself: the very files of the version that package.json pins. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const PACKED = join(import.meta.dirname, "node_modules", "uplot");
+const VENDORED = join(import.meta.dirname, "..", "..", "layers", "core", "src", "slackwater", "views", "report", "vendor");
+
+for (const file of ["dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE"]) {
+  test(`${file} is uPlot's own`, () => {
+    const [vendored, packed] = [join(VENDORED, file.replace("dist/", "")), join(PACKED, file)].map((path) => readFileSync(path));
+    assert.ok(vendored.equals(packed), "differs from node_modules/uplot: copy it again");
+  });
+}

@@ -1,0 +1,748 @@
+"""What an audit tells whom, and what becomes of a post whatever its channel says, with plain fakes for the world."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from slack_world import ACCOUNT, NOW, MemoryOutbox, World, entry, sighting
+from slackwater.app.audit_publish import NoAuditError
+from slackwater.app.delivery import Notified
+from slackwater.app.notify import NoNewsError
+from slackwater.app.telemetry import of_posts
+from slackwater.model import object_keys
+from slackwater.model.audits import DEFAULTS, PolicyVersion
+from slackwater.model.posts import Post, Sent
+from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+
+POLICY = """
+[slack]
+channel = "C0DEFAULT"
+fallback_channel = "C0FALLBACK"
+"""
+MINUTE = timedelta(minutes=1)
+DAY = timedelta(days=1)
+
+
+@dataclass
+class FakeChannel:
+    """A channel that answers as it is told: with what is next in `answers`, or else it takes everything."""
+
+    can_look: bool = True
+    answers: list[Exception | Callable[[Post], None] | None] = field(default_factory=list)
+    looks: list[Exception | Sent | None] = field(default_factory=list)
+    sent: list[tuple[Post, Sent | None]] = field(default_factory=list)
+    looked_for: list[str] = field(default_factory=list)
+
+    def send(self, post: Post, thread: Sent | None) -> Sent:
+        answer = self.answers.pop(0) if self.answers else None
+        if isinstance(answer, BaseException):
+            raise answer
+        if answer:
+            answer(post)
+        self.sent.append((post, thread))
+        if not self.can_look:
+            return Sent(channel=None, ts=None)
+        return Sent(channel=thread.channel if thread else post.channel, ts=f"{len(self.sent)}.000000")
+
+    def find(self, post: Post, thread: Sent | None) -> Sent | None:
+        self.looked_for.append(post.id)
+        answer = self.looks.pop(0) if self.looks else None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    @property
+    def ids(self) -> list[str]:
+        return [post.id for post, _ in self.sent]
+
+
+@pytest.fixture
+def world() -> World:
+    made = World(channel=FakeChannel())
+    made.policy(POLICY)
+    return made
+
+
+def told(world: World, audit_id: str = "a") -> Notified:
+    return world.notifier().notify(audit_id)
+
+
+def texts(world: World, channel: str | None = "C0DEFAULT") -> list[str]:
+    """The text of each digest in a channel."""
+    return [post.message.text for post, thread in world.channel.sent if post.channel == channel and thread is None]
+
+
+def post(world: World, id_: str = "a.0.0") -> Post:
+    return world.outbox.get(id_)
+
+
+# -- What there is to tell
+
+
+def test_a_digest_and_its_thread_are_recorded_and_sent(world) -> None:
+    world.audit("a", entry(sighting("f-1")), entry(sighting("f-2", usd="99")))
+
+    assert told(world) == Notified(waiting=0, wait_s=0)
+    assert world.channel.ids == ["a.0.0", "a.0.1"]
+    (digest, _), (_, thread) = world.channel.sent
+    assert "2 new findings: 111.30 USD a month" in digest.message.text
+    assert thread == Sent(channel="C0DEFAULT", ts="1.000000")
+    assert post(world).state == post(world, "a.0.1").state == "sent"
+    assert post(world).sent == thread
+    assert post(world, "a.0.1").thread_of == "a.0.0"
+
+
+def test_told_again_it_says_nothing_more(world) -> None:
+    world.audit("a", entry(sighting("f-1")))
+    told(world)
+    stored = dict(world.outbox.posts)
+    world.clock.sleep(600)
+
+    assert told(world) == Notified(waiting=0, wait_s=0)
+    assert world.outbox.posts == stored
+    assert len(world.channel.sent) == 2
+
+
+def test_what_was_recorded_is_what_is_sent_whatever_would_be_composed_now(world) -> None:
+    world.channel.answers = [ChannelBusyError(30)]
+    world.audit("a", entry(sighting("f-1")))
+    told(world)
+    world.bucket.write(object_keys.news("a"), "[]")
+    world.clock.sleep(30)
+    told(world)
+
+    assert "1 new finding" in texts(world)[0]
+
+
+def test_its_buttons_are_of_the_findings_that_the_digest_shows(world) -> None:
+    world.policy(f"{POLICY}top_findings = 2\n")
+    world.audit("a", *[entry(sighting(f"f-{n}", usd=f"{n}")) for n in range(1, 5)])
+    told(world)
+
+    assert post(world).findings == ("f-4", "f-3")
+    assert post(world, "a.0.1").findings == ()
+    places = [block["block_id"] for block in post(world).message.blocks if block["type"] == "actions"]
+    assert places == ["a.0.0/f-4", "a.0.0/f-3", "a.0.0/report"]
+
+
+OPENED = entry(sighting("f-1"))
+NEW = "1 new finding"
+CHANGED = "1 finding changed"
+GONE = "Gone since"
+NOTHING = "Nothing new"
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ([OPENED], NEW),
+        ([entry(sighting("f-1"), "reopened", was="snoozed", revision=3)], NEW),
+        ([entry(sighting("f-1"), "opened", was="resolved", revision=3)], NEW),
+        ([entry(sighting("f-1"), "changed", revision=2)], CHANGED),
+        ([entry(sighting("f-1"), "changed", was="approved", revision=4)], CHANGED),
+        ([OPENED, entry(sighting("f-1", summary="more"), "changed", revision=2)], NEW),
+        ([entry(sighting("f-1"), "resolved", revision=2)], GONE),
+        ([entry(sighting("f-1"), "resolved", was="snoozed", revision=2)], GONE),
+        ([entry(sighting("f-1"), "resolved", was="dismissed", revision=2)], NOTHING),
+        ([entry(sighting("f-1"), "changed", was="snoozed", now="snoozed", revision=2)], NOTHING),
+        ([entry(sighting("f-1"), "changed", was="dismissed", now="dismissed", revision=2)], NOTHING),
+        ([entry(sighting("f-1"), "resolved", revision=2), entry(sighting("f-1"), "opened", was="resolved", revision=3)], NEW),
+        ([], NOTHING),
+    ],
+)
+def test_news_is_what_is_open_and_was_not_or_is_not_the_same(world, entries, said) -> None:
+    world.audit("a", *entries)
+    told(world)
+
+    (text,) = texts(world)
+    assert [one for one in (NEW, CHANGED) if one in text] == ([said] if said in (NEW, CHANGED) else [])
+    assert (GONE in text) == (said == GONE)
+    assert said in text
+
+
+def test_the_dearest_comes_first_and_the_unpriced_last(world) -> None:
+    world.policy(f"{POLICY}top_findings = 10\n")
+    savings = {"f-1": None, "f-2": "-3", "f-3": "800", "f-4": "0", "f-5": "0"}
+    severities = {"f-5": "high"}
+    world.audit("a", *[entry(sighting(id_, usd, severity=severities.get(id_, "low"))) for id_, usd in savings.items()])
+    told(world)
+
+    assert post(world).findings == ("f-3", "f-5", "f-4", "f-2", "f-1")
+
+
+ROUTES = f"""{POLICY}
+[[slack.routes]]
+channel = "C0BOTH"
+owner = "storage"
+detector = "efs-idle"
+[[slack.routes]]
+channel = "C0OWNER"
+owner = "storage"
+[[slack.routes]]
+channel = "C0ACCOUNT"
+account = "{ACCOUNT}"
+detector = "ebs-idle"
+[[slack.routes]]
+channel = "C0DEFAULT"
+detector = "ec2-idle"
+[[slack.routes]]
+channel = "C0OWNER"
+account = "210987654321"
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "channel"),
+    [
+        ({"owner": "storage"}, "C0BOTH"),
+        ({"owner": "storage", "detector": "ebs-idle"}, "C0OWNER"),
+        ({"detector": "ebs-idle"}, "C0ACCOUNT"),
+        ({"detector": "ebs-idle", "resource": {"account": "210987654321"}}, "C0OWNER"),
+        ({"detector": "ec2-idle"}, "C0DEFAULT"),
+        ({"owner": "Storage"}, "C0DEFAULT"),
+        ({}, "C0DEFAULT"),
+    ],
+)
+def test_a_finding_goes_where_the_first_route_that_fits_says(world, changes, channel) -> None:
+    world.policy(ROUTES)
+    world.audit("a", entry(sighting("f-1", **changes)))
+    told(world)
+
+    assert NEW in texts(world, channel)[0]
+    others = {post.channel for post, _ in world.channel.sent} - {channel}
+    assert others == ({"C0DEFAULT"} - {channel})  # which has its line
+
+
+def test_each_channel_hears_of_its_own_and_how_much_others_heard(world) -> None:
+    world.policy(ROUTES)
+    world.audit("a", entry(sighting("f-1", owner="storage")), entry(sighting("f-2")), entry(sighting("f-3"), "resolved"))
+    told(world)
+
+    assert world.channel.ids == ["a.0.0", "a.0.1", "a.1.0", "a.1.1"]
+    assert "f-1" not in texts(world)[0]
+    assert "1 change told to other channels" in json.dumps(post(world).message.blocks)
+    assert "2 changes told to other channels" in json.dumps(post(world, "a.1.0").message.blocks)
+
+
+@pytest.mark.parametrize(
+    ("policy", "entries", "changes", "lines"),
+    [
+        ("", [], {}, 1),
+        ("when_nothing_is_new = 'silence'", [], {}, 0),
+        ("when_nothing_is_new = 'silence'", [entry(sighting("f-1"), "resolved", revision=2)], {}, 1),
+        ("when_nothing_is_new = 'silence'", [], {"state": "incomplete"}, 1),
+        ("when_nothing_is_new = 'silence'", [], {"state": "failed", "outcome": None, "error": "PolicyError: x"}, 1),
+    ],
+)
+def test_where_nothing_is_new_the_policy_says_whether_that_is_worth_a_line(world, policy, entries, changes, lines) -> None:
+    world.policy(f"{POLICY}{policy}\n")
+    world.audit("a", *entries, **changes)
+    told(world)
+
+    assert len(world.channel.sent) == lines
+
+
+def test_a_channel_with_nothing_new_hears_how_much_others_heard(world) -> None:
+    world.policy(ROUTES)
+    world.audit("a", entry(sighting("f-1", owner="storage")))
+    told(world)
+
+    assert texts(world)[0].startswith("Nothing new here. 1 change told to other channels.")
+
+
+def test_silence_is_of_the_whole_audit_where_only_others_have_news(world) -> None:
+    world.policy(ROUTES.replace('[[slack.routes]]\nchannel = "C0BOTH"', "when_nothing_is_new = 'silence'\n[[slack.routes]]\nchannel = \"C0BOTH\"", 1))  # fmt: skip
+    world.audit("a", entry(sighting("f-1", owner="storage")))
+    told(world)
+
+    assert {post.channel for post, _ in world.channel.sent} == {"C0BOTH"}
+
+
+def test_an_audit_that_failed_is_told_in_a_line_with_the_reason(world) -> None:
+    world.policy(ROUTES)
+    world.audit("a", state="failed", outcome=None, error="States.Timeout: too long")
+    told(world)
+
+    (text,) = texts(world)
+    assert "failed: States." in text
+    assert "too long" in text
+    assert len(world.channel.sent) == 1
+
+
+def test_what_could_not_be_seen_is_told(world) -> None:
+    gap = {"account": ACCOUNT, "region": "eu-west-1", "what": "fsx:DescribeVolumes", "reason": "Denied", "optional": False}
+    world.audit("a", entry(sighting("f-1")), gaps=[gap])
+    told(world)
+
+    assert "1 required call failed: fsx:DescribeVolumes: Denied" in json.dumps(post(world).message.blocks)
+
+
+def test_only_what_the_policy_allows_may_be_approved_or_decided(world) -> None:
+    approvable = entry(sighting("f-1"))
+    world.audit("plain", approvable)
+    world.policy(
+        f'{POLICY}deciders = ["U0123"]\n[cleanup]\naccounts = ["{ACCOUNT}"]\nregions = ["eu-west-1"]\nresource_types = '
+        f'["efs-file-system"]\ndetectors = ["efs-idle"]\napprovers = ["U0123"]\n'
+    )
+    world.audit("allowed", approvable, entry(sighting("f-2", resource={"region": "us-east-1"})))
+    told(world, "plain")
+    told(world, "allowed")
+
+    def ways(id_: str) -> list[list[str]]:
+        blocks = [block for block in post(world, id_).message.blocks if block["type"] == "actions"]
+        return [[one["action_id"] for one in block["elements"]] for block in blocks]
+
+    assert ways("plain.0.0") == [["details"], ["report"]]
+    assert ways("allowed.0.0") == [["details", "snooze", "dismiss", "approve"], ["details", "snooze", "dismiss"], ["report"]]
+
+
+def test_a_webhook_gets_the_digest_alone_without_buttons_and_all_in_its_own_channel(world) -> None:
+    world.channel = FakeChannel(can_look=False)
+    world.policy(ROUTES)
+    world.audit("a", entry(sighting("f-1", owner="storage")), entry(sighting("f-2")))
+
+    assert told(world).waiting == 0
+    ((only, thread),) = world.channel.sent
+    assert (only.channel, thread) == (None, None)
+    assert "2 new findings" in only.message.text
+    assert not [block for block in only.message.blocks if block["type"] == "actions"]
+
+
+# -- Which policy, and what is missing
+
+
+def test_the_policy_is_the_one_that_the_audit_went_by(world) -> None:
+    world.audit("a", entry(sighting("f-1")))
+    world.policy('[slack]\nchannel = "C0ANOTHER"\n')
+    told(world)
+
+    assert texts(world, "C0ANOTHER") == []
+    assert len(texts(world)) == 1
+
+
+@pytest.mark.parametrize("version", [None, PolicyVersion(version="77", sha256="0")])
+def test_where_the_audits_policy_cannot_be_read_the_newest_that_can_names_the_channel(world, version) -> None:
+    world.policy('[slack]\nchannel = "C0NEWER"\n')
+    world.bucket.write(object_keys.POLICY, "[detectors.efs-idel]\n")
+    world.bucket.write(object_keys.POLICY, None)
+    world.bucket.write(object_keys.POLICY, "[[[")
+    record = world.audit("a", state="failed", outcome=None, error="PolicyError: no such detector")
+    world.audits.records["a"] = replace(record, policy=version)
+    told(world)
+
+    assert "no such detector" in texts(world, "C0NEWER")[0]
+
+
+@pytest.mark.parametrize("entries", [[], [entry(sighting("f-1"))]])
+def test_a_policy_that_names_no_channel_is_a_trouble_and_nothing_waits(world, entries) -> None:
+    record = world.audit("a", *entries)
+    world.audits.records["a"] = replace(record, policy=DEFAULTS)
+    notified = told(world)
+
+    assert (notified.waiting, notified.wait_s) == (0, 0)
+    assert [trouble for trouble in notified.troubles if "slack.channel" in trouble]
+    assert world.channel.sent == []
+
+
+def test_a_fallback_alone_is_a_channel_too(world) -> None:
+    world.policy('[slack]\nfallback_channel = "C0FALLBACK"\n')
+    world.audit("a", entry(sighting("f-1")))
+    told(world)
+
+    assert len(texts(world, "C0FALLBACK")) == 1
+
+
+def test_an_audit_that_is_not_there_or_has_not_ended_or_left_no_news_is_an_error(world) -> None:
+    with pytest.raises(NoAuditError, match="nowhere"):
+        told(world, "nowhere")
+    world.audit("running", state="running")
+    with pytest.raises(NoNewsError, match="running"):
+        told(world, "running")
+    world.audit("a", entry(sighting("f-1")))
+    del world.bucket.texts[object_keys.news("a")]
+    with pytest.raises(NoNewsError, match="news"):
+        told(world)
+    assert world.outbox.posts == {}
+
+
+# -- On its way
+
+
+@pytest.fixture
+def audited(world) -> World:
+    """An audit with a digest and one message of its thread."""
+    world.audit("a", entry(sighting("f-1")))
+    return world
+
+
+def test_a_post_says_that_it_is_being_sent_before_it_is(audited) -> None:
+    seen = []
+    audited.channel.answers = [lambda sent: seen.append((sent, audited.outbox.get(sent.id)))]
+    told(audited)
+
+    ((sent, stored),) = seen
+    assert sent == stored
+    assert (stored.state, stored.attempts, stored.tried_at) == ("sending", 1, NOW)
+
+
+def test_posts_keep_to_a_message_a_second(audited) -> None:
+    told(audited)
+
+    assert audited.clock.slept == [1.0, 1.0]
+
+
+def test_a_busy_channel_is_left_alone_as_long_as_it_asks(audited) -> None:
+    audited.audit("b", entry(sighting("f-2")))
+    audited.channel.answers = [ChannelBusyError(90)]
+
+    assert told(audited) == Notified(waiting=2, wait_s=90)
+    assert (post(audited).state, post(audited).not_before) == ("pending", NOW + timedelta(seconds=90))
+    assert told(audited, "b") == Notified(waiting=2, wait_s=88)
+    assert audited.channel.ids == ["b.0.0", "b.0.1"]
+    audited.clock.now = NOW + timedelta(seconds=89)
+    assert told(audited) == Notified(waiting=2, wait_s=1)
+    audited.clock.sleep(1)
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert audited.channel.ids == ["b.0.0", "b.0.1", "a.0.0", "a.0.1"]
+
+
+def test_who_is_always_busy_is_asked_less_and_less_often(audited) -> None:
+    audited.channel.answers = [ChannelBusyError(2)] * 11
+    waits = []
+    while (notified := told(audited)).waiting:
+        waits.append(notified.wait_s)
+        audited.clock.sleep(notified.wait_s)
+
+    assert waits == [2, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
+
+
+def test_in_one_run_nothing_else_is_sent_to_a_channel_that_is_busy(world) -> None:
+    world.policy(ROUTES)
+    world.channel.answers = [ChannelBusyError(9)]
+    world.audit("a", entry(sighting("f-1")))
+    world.outbox.record([])
+    world.audit("b", entry(sighting("f-2")), entry(sighting("f-3", owner="storage")))
+    notifier = world.notifier()
+    world.outbox.record(notifier._composed(world.audits.get("a"), notifier._policy(world.audits.get("a")), buttons=True)[0])
+
+    assert notifier.notify("b") == Notified(waiting=4, wait_s=7)
+    assert world.channel.ids == ["b.1.0", "b.1.1"]
+
+
+def test_who_waits_longer_than_five_minutes_is_asked_again_before(audited) -> None:
+    audited.channel.answers = [ChannelBusyError(4_000)]
+
+    assert told(audited).wait_s == 300
+
+
+REFUSED = ["channel_not_found", "not_in_channel", "is_archived", "restricted_action"]
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_a_digest_whose_channel_does_not_take_it_goes_to_the_fallback_and_says_so(audited, reason) -> None:
+    audited.channel.answers = [ChannelRefusedError(reason)]
+
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+    (digest, _), (detail, thread) = audited.channel.sent
+    assert digest.channel == detail.channel == thread.channel == "C0FALLBACK"
+    line = f"This is for <#C0DEFAULT> (`C0DEFAULT`), which did not take it: `{reason}`"
+    assert digest.message.text.startswith(f"{line}\n1 new finding")
+    assert digest.message.blocks[0]["elements"][0]["text"] == line
+    assert post(audited).message == digest.message
+    assert post(audited).why == f"C0DEFAULT did not take it: {reason}"
+    assert post(audited).findings == ("f-1",)
+
+
+def test_the_fallback_is_tried_once(audited) -> None:
+    audited.channel.answers = [ChannelRefusedError("is_archived"), ChannelRefusedError("not_in_channel")]
+    notified = told(audited)
+
+    assert notified.waiting == 0
+    assert [post(audited).state, post(audited, "a.0.1").state] == ["failed", "failed"]
+    assert notified.troubles == (
+        "a.0.0: not posted to C0FALLBACK: C0DEFAULT did not take it: is_archived; not_in_channel",
+        "a.0.1: not posted to C0DEFAULT: its digest was not posted",
+    )
+    assert of_posts(notified) == {"SlackPostsFailed": 2, "SlackPostsWaiting": 0}
+
+
+def test_without_a_fallback_it_fails(world) -> None:
+    world.policy('[slack]\nchannel = "C0DEFAULT"\n')
+    world.audit("a", entry(sighting("f-1")))
+    world.channel.answers = [ChannelRefusedError("is_archived")]
+
+    assert told(world).troubles[0] == "a.0.0: not posted to C0DEFAULT: is_archived"
+
+
+def test_what_slack_cannot_use_fails_at_once_and_the_rest_of_the_thread_goes_on(world) -> None:
+    world.audit("a", *[entry(sighting(f"f-{n:04}", summary="x" * 250)) for n in range(200)])
+    world.channel.answers = [None, ChannelRefusedError("invalid_blocks")]
+    notified = told(world)
+
+    assert notified.troubles == ("a.0.1: not posted to C0DEFAULT: invalid_blocks",)
+    assert world.channel.ids[:2] == ["a.0.0", "a.0.2"]
+    assert notified.waiting == 0
+
+
+def test_a_thread_does_not_go_to_the_fallback_without_its_digest(audited) -> None:
+    audited.channel.answers = [None, ChannelRefusedError("is_archived")]
+
+    assert told(audited).troubles == ("a.0.1: not posted to C0DEFAULT: is_archived",)
+
+
+def test_a_token_that_is_not_in_order_is_told_and_tried_again_until_somebody_mends_it(audited) -> None:
+    audited.channel.answers = [ChannelRefusedError("token_revoked"), ChannelRefusedError("invalid_auth")]
+    notified = told(audited)
+    assert (notified.waiting, notified.wait_s) == (2, 300)
+    assert notified.troubles == ("a.0.0: Slack refused it, and will be asked again: token_revoked",)
+    assert told(audited).troubles == ()
+    audited.clock.sleep(300)
+    assert told(audited).troubles == ("a.0.0: Slack refused it, and will be asked again: invalid_auth",)
+    audited.clock.sleep(300)
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+
+
+# -- Nobody knows
+
+
+def test_what_was_not_answered_is_let_alone_for_a_minute_then_looked_for_and_not_sent_again(audited) -> None:
+    audited.channel.answers = [NobodyKnowsError("TimeoutError")]
+    assert told(audited) == Notified(waiting=2, wait_s=60)
+    assert (post(audited).state, post(audited).tried_at) == ("sending", NOW)
+    audited.clock.sleep(59)
+    assert told(audited) == Notified(waiting=2, wait_s=1)
+    assert audited.channel.looked_for == []
+
+    audited.clock.sleep(1)
+    audited.channel.looks = [Sent(channel="C0DEFAULT", ts="7.000000")]
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert post(audited).sent == Sent(channel="C0DEFAULT", ts="7.000000")
+    ((detail, thread),) = audited.channel.sent
+    assert (detail.id, thread.ts) == ("a.0.1", "7.000000")
+
+
+def test_what_is_not_found_is_sent_again_at_once(audited) -> None:
+    audited.channel.answers = [NobodyKnowsError("TimeoutError")]
+    told(audited)
+    audited.clock.sleep(60)
+
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert audited.channel.looked_for == ["a.0.0"]
+    assert audited.channel.ids == ["a.0.0", "a.0.1"]
+    assert post(audited).attempts == 2
+
+
+def test_who_keeps_not_answering_is_asked_less_and_less_often(audited) -> None:
+    audited.channel.answers = [NobodyKnowsError("HTTP 500") for _ in range(9)]
+    tried = []
+    while (notified := told(audited)).waiting:
+        tried.append(post(audited).tried_at)
+        audited.clock.sleep(notified.wait_s)
+
+    tried = sorted({*tried, post(audited).tried_at})
+    waits = [(after - before).total_seconds() for before, after in pairwise(tried)]
+    assert waits == [60, 120, 240, 480, 960, 1920, 1920, 1920, 1920]
+
+
+def test_somebody_who_was_killed_left_it_sending_and_it_is_looked_for(audited) -> None:
+    audited.channel.answers = [KeyboardInterrupt()]
+    with pytest.raises(KeyboardInterrupt):
+        told(audited)
+
+    assert told(audited) == Notified(waiting=2, wait_s=60)
+    audited.clock.sleep(60)
+    audited.channel.looks = [Sent(channel="C0DEFAULT", ts="7.000000")]
+    assert told(audited).waiting == 0
+    assert audited.channel.ids == ["a.0.1"]
+
+
+@pytest.mark.parametrize(
+    ("error", "wait_s", "troubles"),
+    [
+        (ChannelBusyError(20), 60, 0),
+        (ChannelBusyError(200), 200, 0),
+        (NobodyKnowsError("TimeoutError"), 60, 0),
+        (ChannelRefusedError("missing_scope"), 300, 1),
+    ],
+)
+def test_what_cannot_be_looked_for_is_not_sent_again(audited, error, wait_s, troubles) -> None:
+    audited.channel.answers = [NobodyKnowsError("TimeoutError")]
+    told(audited)
+    audited.clock.sleep(60)
+    audited.channel.looks = [error]
+
+    notified = told(audited)
+    assert (notified.waiting, notified.wait_s, len(notified.troubles)) == (2, wait_s, troubles)
+    assert told(audited).wait_s == wait_s
+    assert len(audited.channel.looked_for) == 1
+    assert audited.channel.sent == []
+    audited.clock.sleep(wait_s)
+    assert told(audited).waiting == 0
+    assert audited.channel.ids == ["a.0.0", "a.0.1"]
+
+
+def test_by_webhook_what_was_not_answered_is_sent_again_after_a_minute(audited) -> None:
+    audited.channel = FakeChannel(can_look=False, answers=[NobodyKnowsError("TimeoutError")])
+    assert told(audited) == Notified(waiting=1, wait_s=60)
+    audited.clock.sleep(60)
+
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert audited.channel.ids == ["a.0.0"]
+    assert audited.channel.looked_for == []
+
+
+# -- Giving up
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [(ChannelBusyError(1), "given up after .* tries: asked to come again in 1 s"), (ChannelRefusedError("token_revoked"), "token_revoked")],
+)  # fmt: skip
+def test_after_a_day_a_post_is_given_up_with_its_thread_and_it_comes_to_an_end(audited, answer, said) -> None:
+    audited.channel.answers = [answer] * 1_000
+    turns = 0
+    while (notified := told(audited)).waiting:
+        audited.clock.sleep(notified.wait_s)
+        turns += 1
+        assert notified.wait_s >= 120 or audited.clock.now - NOW < timedelta(hours=1)
+
+    assert timedelta(hours=24) < audited.clock.now - NOW < timedelta(hours=25)
+    assert turns < 400
+    assert post(audited).state == "failed"
+    assert len(notified.troubles) == 2
+    assert re.search(said, notified.troubles[0])
+
+
+def test_what_nobody_could_look_for_is_given_up_after_a_day(audited) -> None:
+    audited.channel.answers = [NobodyKnowsError("TimeoutError")]
+    audited.channel.looks = [ChannelRefusedError("missing_scope")] * 2_000
+    notified = told(audited)
+    while notified.waiting:
+        audited.clock.sleep(notified.wait_s)
+        notified = told(audited)
+
+    assert audited.channel.sent == []
+    assert notified.troubles[0] == ("a.0.0: not posted to C0DEFAULT: nobody can look whether it was posted: missing_scope")
+
+
+def test_an_audit_that_is_told_late_is_told_all_the_same(audited) -> None:
+    audited.clock.sleep(3 * 86_400)
+
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert audited.channel.ids == ["a.0.0", "a.0.1"]
+
+
+# -- One bad post, and two runs at once
+
+
+def test_one_bad_post_holds_up_no_other(world) -> None:
+    world.policy(ROUTES)
+    world.audit("a", entry(sighting("f-1")), entry(sighting("f-2", owner="storage")))
+    world.channel.answers = [TypeError("not JSON"), None, None]
+    notified = told(world)
+
+    assert notified == Notified(waiting=2, wait_s=58, troubles=("a.0.0: TypeError: not JSON",))
+    assert world.channel.ids == ["a.1.0", "a.1.1"]
+
+
+def test_a_store_that_fails_for_one_post_holds_up_no_other(world, monkeypatch) -> None:
+    world.policy(ROUTES)
+    world.audit("a", entry(sighting("f-1")), entry(sighting("f-2", owner="storage")))
+    works, broken = world.outbox.write, ["a.0.0"]
+
+    def write(one: Post) -> bool:
+        if one.id in broken:
+            raise OSError("throttled")
+        return works(one)
+
+    monkeypatch.setattr(world.outbox, "write", write)
+    assert told(world).waiting == 2
+    broken.clear()
+    assert told(world).waiting == 0
+    assert sorted(world.channel.ids) == ["a.0.0", "a.0.1", "a.1.0", "a.1.1"]
+
+
+def test_of_two_runs_at_once_one_sends(audited) -> None:
+    inner = []
+
+    def at_the_same_time(_: Post) -> None:
+        inner.append(told(audited))
+
+    audited.channel.answers = [at_the_same_time]
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert inner == [Notified(waiting=2, wait_s=60)]
+    assert audited.channel.ids == ["a.0.0", "a.0.1"]
+
+
+def test_who_reads_late_takes_nothing_from_who_was_first(audited, monkeypatch) -> None:
+    works = audited.outbox.write
+
+    def beaten(one: Post) -> bool:
+        monkeypatch.setattr(audited.outbox, "write", works)
+        works(replace(one, why="another run"))
+        return works(one)
+
+    monkeypatch.setattr(audited.outbox, "write", beaten)
+    assert told(audited) == Notified(waiting=2, wait_s=60)
+    assert audited.channel.sent == []
+
+
+def test_who_took_too_long_to_say_that_it_sends_does_not_send(audited, monkeypatch) -> None:
+    """Somebody else may be looking for the post soon, would not find it, and would send it, too."""
+    works = audited.outbox.write
+
+    def slow(one: Post) -> bool:
+        monkeypatch.setattr(audited.outbox, "write", works)
+        audited.clock.now += timedelta(seconds=21)
+        return works(one)
+
+    monkeypatch.setattr(audited.outbox, "write", slow)
+    assert told(audited) == Notified(waiting=2, wait_s=39)
+    assert audited.channel.sent == []
+    audited.clock.sleep(39)
+    assert told(audited).waiting == 0
+    assert audited.channel.ids == ["a.0.0", "a.0.1"]
+
+
+def test_what_the_list_does_not_show_yet_is_sent_all_the_same_and_in_order(world) -> None:
+    world.outbox = MemoryOutbox(behind=True)
+    world.audit("a", *[entry(sighting(f"f-{n:04}", summary="x" * 250)) for n in range(200)])
+
+    assert told(world) == Notified(waiting=0, wait_s=0)
+    assert len(world.channel.ids) > 3
+    assert world.channel.ids == [f"a.0.{n}" for n in range(len(world.channel.ids))]
+
+
+def test_a_thread_waits_for_the_message_before_it_even_where_the_list_does_not_show_that(world, monkeypatch) -> None:
+    world.audit("a", *[entry(sighting(f"f-{n:04}", summary="x" * 250)) for n in range(200)])
+    world.audit("b")
+    world.channel.answers = [None, ChannelBusyError(30)]
+    told(world)
+    shown = [world.outbox.get(id_) for id_ in ("a.0.2", "a.0.3")]
+    monkeypatch.setattr(world.outbox, "waiting", lambda: iter(shown))
+    world.clock.sleep(5)
+    told(world, "b")
+
+    assert world.channel.ids == ["a.0.0", "b.0.0"]
+
+
+def test_a_run_ends_in_time_and_says_that_it_has_not_done(world) -> None:
+    owners = [f"team-{n}" for n in range(99)]
+    routes = "".join(f'[[slack.routes]]\nchannel = "C{n:04}"\nowner = "{owner}"\n' for n, owner in enumerate(owners))
+    world.policy(f"{POLICY}{routes}")
+    world.audit("a", *[entry(sighting(f"f-{n:02}", owner=owner)) for n, owner in enumerate(owners)])
+    notified = told(world)
+
+    assert len(world.channel.sent) == 60
+    assert notified.wait_s == 1
+    assert notified.waiting == len(world.outbox.posts) - 60
+    while notified.waiting:
+        notified = told(world)
+    assert sorted(world.channel.ids) == sorted(world.outbox.posts)

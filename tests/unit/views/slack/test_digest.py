@@ -1,0 +1,393 @@
+"""A digest and its thread."""
+
+import json
+import re
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import slack_messages as invented
+from slackwater.model.findings import Gap
+from slackwater.model.tracking import LedgerEntry
+from slackwater.views.slack.blocks import ROOM, header, weight
+from slackwater.views.slack.digest import digest, nothing
+from slackwater.views.slack.finding import LINE, WAYS_BACK, line
+from slackwater.views.slack.news import News
+
+POST = invented.POST
+
+
+def as_json(message):
+    return json.loads(json.dumps({"text": message.text, "blocks": list(message.blocks)}))
+
+
+def actions(message):
+    return [block for block in message.blocks if block["type"] == "actions"]
+
+
+def texts(part) -> list[str]:
+    """Every text of a message's blocks, in order."""
+    match part:
+        case dict():
+            return [
+                text for key, one in part.items() for text in ([one] if key == "text" and isinstance(one, str) else texts(one))
+            ]
+        case list() | tuple():
+            return [text for one in part for text in texts(one)]
+        case _:
+            return []
+
+
+def whole(messages) -> str:
+    return "\n".join("\n".join(texts(message.blocks)) for message in messages)
+
+
+def test_the_digest_says_what_is_new_and_what_it_costs() -> None:
+    first, *_ = digest(invented.news(4), POST)
+
+    assert (
+        first.blocks[0]["text"]["text"]
+        == "4 new findings: 422.64 USD a month could be saved (1 unpriced), 1 performance trouble"
+    )
+    assert (
+        "Audit of 2026-11-16 09:00 UTC · In all 54 findings, up to 4,391.08 USD a month (3 unpriced), in 4 targets."
+        in first.text
+    )
+
+
+def test_a_title_is_never_longer_than_slack_takes() -> None:
+    assert len(header("w" * 200)["text"]["text"]) == 150
+
+
+def test_a_resource_counts_once_in_the_headline() -> None:
+    one = invented.sighting(0)
+    twin = replace(one, id="twin", detector="ebs-outdated-type", monthly_savings_usd=Decimal("10.00"))
+    first, *_ = digest(invented.news(0, new=(invented.finding_news(one), invented.finding_news(twin))), POST)
+
+    assert first.blocks[0]["text"]["text"] == "2 new findings: 54.00 USD a month could be saved"
+
+
+def test_trouble_is_no_saving() -> None:
+    waste, slow = invented.sighting(0), replace(invented.sighting(2), monthly_savings_usd=Decimal("9.00"))
+    first, *_ = digest(invented.news(0, new=tuple(map(invented.finding_news, (waste, slow)))), POST)
+
+    assert first.blocks[0]["text"]["text"] == "2 new findings: 54.00 USD a month could be saved, 1 performance trouble"
+
+
+def test_the_longest_line_is_whole() -> None:
+    longest = "w" * 300
+    seen = invented.sighting(0)
+    resource = replace(seen.resource, name=longest, id=longest, region=longest, account=longest)
+    usd = Decimal("1234567890.12")
+    seen = replace(seen, resource=resource, owner=longest, detector=longest, monthly_savings_usd=usd)
+
+    assert line(seen, longest).endswith("w…")
+    assert line(seen, f"{'x' * 59}y{longest}").endswith(f"{'x' * 59}…")
+    assert len(line(seen, longest)) < LINE
+
+
+def test_a_finding_is_told_with_all_that_a_decision_needs() -> None:
+    first, *_ = digest(invented.news(1), POST)
+
+    assert texts(first.blocks[2:4]) == [
+        "🟠 scratch-00 (vol-00000000000000001)",
+        " · saves 54.00 USD a month\n500 GiB gp3 on no instance for 14 days",
+        "Medium severity · medium confidence · owner video · EBS volume · eu-west-1, account 123456789012 · ebs-unattached",
+    ]
+
+
+def test_what_can_be_done_about_a_finding() -> None:
+    first, *_ = digest(invented.news(1), POST)
+    of_finding, of_digest = actions(first)
+    details, snooze, dismiss, approve = of_finding["elements"]
+    id_, fingerprint = invented.sighting(0).id, invented.sighting(0).fingerprint
+
+    assert of_finding["block_id"] == f"{POST}/{id_}"
+    assert [one["action_id"] for one in of_finding["elements"]] == ["details", "snooze", "dismiss", "approve"]
+    assert [one["value"] for one in snooze["options"]] == ["7", "30", "90"]
+    assert (details["value"], dismiss["value"], approve["value"]) == (id_, id_, f"{id_}:{fingerprint}")
+    assert (of_digest["block_id"], of_digest["elements"][0]["action_id"]) == (f"{POST}/report", "report")
+
+
+def test_an_approval_is_asked_for_only_where_the_policy_allows_that_finding() -> None:
+    first, *_ = digest(invented.news(4), POST)
+
+    offered = {block["block_id"].rpartition("/")[2]: "approve" in json.dumps(block) for block in actions(first)[:-1]}
+    assert offered == {invented.sighting(n).id: n == 0 for n in range(4)}
+
+
+@pytest.mark.parametrize("type_", WAYS_BACK)
+@pytest.mark.parametrize("name", ["scratch", "n" * 300, "ש" * 300])
+def test_the_confirmation_names_resource_saving_backup_and_way_back(type_: str, name: str) -> None:
+    seen = invented.sighting(0)
+    seen = replace(seen, resource=replace(seen.resource, type=type_, name=name))
+    first, *_ = digest(invented.news(0, new=(replace(invented.finding_news(seen), may_approve=True),)), POST)
+
+    asked = actions(first)[0]["elements"][-1]["confirm"]["text"]["text"]
+    backup, way_back = WAYS_BACK[type_]
+    for part in (name[:30], seen.resource.id, "saves 54.00 USD a month", f"Backup, first: {backup}.", f"Way back: {way_back}."):
+        assert part in asked
+    assert asked.endswith("needs a new approval.")
+
+
+def test_where_nobody_may_decide_there_are_details_alone() -> None:
+    first, *_ = digest(invented.news(2, may_decide=False, new=(invented.finding_news(invented.sighting(1)),)), POST)
+
+    assert [[one["action_id"] for one in block["elements"]] for block in actions(first)] == [["details"], ["report"]]
+
+
+def test_a_webhook_gets_the_same_without_anything_to_press() -> None:
+    bot, webhook = (digest(invented.news(49, buttons=buttons), POST) for buttons in (True, False))
+
+    assert "actions" not in {block["type"] for message in webhook for block in message.blocks}
+    assert [m.blocks for m in webhook[1:]] == [m.blocks for m in bot[1:]]
+    assert [b for b in bot[0].blocks if b["type"] != "actions"][:-1] == list(webhook[0].blocks[:-1])
+    assert texts(webhook[0].blocks[-1]) == ["44 more: slackwater findings list and the report have all."]
+
+
+def test_what_is_gone_is_told_with_what_it_saved_apart_from_what_is_only_told_no_more() -> None:
+    first, *_ = digest(invented.news(1, gone=invented.gone()), POST)
+
+    assert re.search(
+        r"Gone since: 2 findings, 422\.64 USD a month saved: scratch-100 \(vol-\w+\), archive-101 \(fs-\w+\);"
+        r" no longer listed: 1 kept by a tag\.",
+        first.text,
+    )
+
+
+def test_of_what_is_gone_three_are_named() -> None:
+    gone = tuple(invented.entry(invented.sighting(4 * n), "no longer flagged") for n in range(5))
+    first, *_ = digest(invented.news(1, gone=gone), POST)
+
+    assert "Gone since: 5 findings, 270.00 USD a month saved: scratch-00" in first.text
+    assert re.search(r"scratch-08 \(vol-\w+\) and 2 more\.", first.text)
+
+
+def test_what_could_not_be_seen_is_said_plainly() -> None:
+    first, *_ = digest(invented.news(1, **invented.incomplete()), POST)
+
+    assert first.blocks[0]["text"]["text"].startswith("Incomplete: at least 1 new finding: ")
+    assert texts(first.blocks[2])[0] == "Not seen"
+    assert texts(first.blocks[2])[1] == (
+        ": 1 of 4 targets could not be seen whole, and findings there may be missing: eu-west-1/123456789012"
+        " (ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation). It is audit 3 in a row."
+        " 1 required call failed. 1 call failed that the audit can do without. 17 questions without an answer."
+    )
+
+
+def test_a_required_gap_is_said_even_where_no_target_is_incomplete() -> None:
+    gap = Gap("123456789012", "eu-west-1", "sts:AssumeRole", "AccessDenied")
+    first, *_ = digest(invented.news(1, gaps=(gap, gap)), POST)
+
+    assert texts(first.blocks[2]) == ["Not seen", ": 2 required calls failed: sts:AssumeRole: AccessDenied."]
+
+
+def test_where_everything_was_seen_nothing_is_said_of_it() -> None:
+    assert "Not seen" not in digest(invented.news(1), POST)[0].text
+
+
+def test_changed_findings_follow_the_new_ones_and_say_why() -> None:
+    changed = (invented.finding_news(invented.sighting(40), "the snooze ended 2026-11-15 09:00 UTC"),)
+    first, *_ = digest(invented.news(1, changed=changed), POST)
+
+    assert "· 1 finding changed ·" in first.text
+    assert texts(first.blocks[6])[0].endswith("· ebs-unattached · the snooze ended 2026-11-15 09:00 UTC")
+
+
+def test_a_digest_of_changes_alone_says_so() -> None:
+    first, *_ = digest(invented.news(0, changed=(invented.finding_news(invented.sighting(0), "it has changed"),)), POST)
+
+    assert first.blocks[0]["text"]["text"] == "1 finding changed: 54.00 USD a month could be saved"
+
+
+def test_other_channels_are_counted() -> None:
+    assert "3 changes told to other channels." in digest(invented.news(1, others=3), POST)[0].text
+
+
+def test_the_thread_has_evidence_commands_and_caveats() -> None:
+    _, details = digest(invented.news(1), POST)
+
+    kinds = [part["type"] for part in details.blocks[1]["elements"]]
+    assert kinds.count("rich_text_preformatted") == 1
+    said = "\n".join(texts(details.blocks))
+    for part in (
+        "Evidence",
+        "Operations by day: 0 operations",
+        "(saves 54.00 USD a month; can be undone)",
+        "Mind",
+        "not published yet.",
+    ):
+        assert part in said
+    assert "aws ec2 create-snapshot --region eu-west-1 --volume-id vol-00000000000000001" in texts(details.blocks)
+
+
+@pytest.mark.parametrize("command", ["aws x --tag '<!channel>'", "aws x \u202e--rm", "aws x " + "y" * 600])
+def test_a_command_is_shown_as_it_is_or_not_at_all(command: str) -> None:
+    one = invented.finding_news(invented.sighting(0))
+    one.found["recommendations"][0]["command"] = command
+    _, details = digest(invented.news(0, new=(one,)), POST)
+
+    assert "rich_text_preformatted" not in json.dumps(details.blocks)
+    assert "Its command is in the report." in details.text
+
+
+def test_a_finding_that_the_scan_does_not_have_is_told_all_the_same() -> None:
+    one = replace(invented.finding_news(invented.sighting(0)), found=None)
+
+    assert "Its evidence is no longer kept." in digest(invented.news(0, new=(one,)), POST)[1].text
+
+
+@pytest.mark.parametrize("buttons", [True, False])
+@pytest.mark.parametrize("many", [1, 5, 6, 14, 15, 16, 49, 51, 500, 5_000])
+def test_every_finding_is_told_once_or_counted(many: int, buttons: bool, limits) -> None:
+    first, *thread = messages = digest(invented.news(many, buttons=buttons), POST)
+
+    assert len(messages) <= 6
+    assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []
+    in_digest = re.findall(r"[🔴🟠🟡⚪] \S+ \((\S+)\)$", "\n".join(texts(first.blocks)), re.MULTILINE)
+    lines = [
+        each
+        for text in texts([m.blocks for m in thread])
+        for each in text.splitlines()
+        if " · owner " in each or "/1234" in each
+    ]
+    in_tail = [re.search(r"\((\S+)\)", each)[1] for each in lines]
+    counted = re.findall(r"^([\d,]+) more: slackwater", whole(thread), re.MULTILINE)
+    more = int(counted[0].replace(",", "")) if counted else 0
+
+    assert len(in_digest) == min(many, 5)
+    assert not {*in_digest} & {*in_tail}
+    assert len({*in_tail}) == len(in_tail)
+    assert len(in_digest) + len(in_tail) + more == many
+    assert bool(more) == (many >= 500)
+
+
+def test_details_of_ten_findings_fit_into_the_thread() -> None:
+    messages = digest(invented.news(60, top=10), POST)
+
+    assert whole(messages[1:]).count("Evidence") == 10
+
+
+def long(n: int, characters: int):
+    """A finding all of whose words are as long."""
+    seen = invented.sighting(4 * n)
+    words = "w" * characters
+    one = invented.finding_news(replace(seen, owner=words, summary=words, resource=replace(seen.resource, name=words)))
+    advice = {**one.found["recommendations"][0], "summary": words, "risk": words, "command": words[:600]}
+    fact = {"label": words, "value": words, "unit": "words"}
+    found = {**one.found, "recommendations": [advice] * 5, "caveats": [words] * 9, "evidence": [fact] * 20}
+    return replace(one, found=found)
+
+
+def test_where_findings_are_long_the_digest_has_fewer_and_the_thread_says_what_is_left_out(limits) -> None:
+    messages = digest(invented.news(0, new=tuple(long(n, 2_000) for n in range(40)), top=10), POST)
+
+    assert len(messages) <= 6
+    assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []
+    assert all(weight(message.blocks) <= ROOM + 200 for message in messages)
+    told = len(actions(messages[0])) - 1
+    assert 3 <= told < 10
+    assert f"Details and {40 - told} more are in the thread." in whole(messages[:1])
+    assert whole(messages[1:]).count(", medium · ") == 40 - told
+    assert f"Details of {told - 3} findings more: slackwater findings list and the report have all." in whole(messages)
+
+
+def test_nothing_new_is_one_line_that_says_what_is_gone_and_what_was_not_seen() -> None:
+    said = nothing(invented.news(0, gone=invented.gone(), **invented.incomplete()))
+
+    assert len(said.blocks) == 1
+    assert "\n" not in said.text
+    assert said.text.startswith("Nothing new. Gone since: 2 findings, 422.64 USD a month saved")
+    assert "1 of 4 targets could not be seen whole" in said.text
+    assert digest(invented.news(0), POST) == (nothing(invented.news(0)),)
+
+
+def test_a_failed_audit_says_why_and_nothing_else() -> None:
+    news = invented.news(0, audit=invented.failed())
+
+    assert nothing(news).text == (
+        "The audit of 2026-11-16 09:00 UTC failed: No target could be scanned: sts:\u2060AssumeRole: AccessDenied: not authorized"
+    )
+    assert digest(replace(news, new=invented.news(1).new), POST) == (nothing(news),)
+
+
+def test_the_text_says_what_the_blocks_say_and_ends_before_slack_would_split_it() -> None:
+    first, details, tail = digest(invented.news(49), POST)
+
+    for part in ("49 new findings", "archive-01", "368.64 USD a month", "High severity", "no client in 15 days"):
+        assert part in first.text
+    assert "scratch" in tail.text
+    assert len(details.text) <= 3_000
+    assert details.text.endswith("…")
+
+
+WORDS = st.one_of(
+    st.text(max_size=60),
+    st.sampled_from([*invented.HOSTILE, *invented.HOSTILE.values(), "&" * 300, "<" * 300, "ש" * 300, "\ud800", "\x00", ""]),
+    st.text(st.sampled_from("<>!@#&*_~`:|\n\u200b\u202eaש"), max_size=400),
+)
+
+
+@st.composite
+def entries(draw) -> LedgerEntry:
+    seen = invented.sighting(draw(st.integers(0, 30)))
+    resource = replace(seen.resource, name=draw(WORDS), account=draw(WORDS), region=draw(WORDS))
+    usd = draw(st.none() | st.decimals(-(10**9), 10**9, places=2))
+    seen = replace(seen, resource=resource, owner=draw(st.none() | WORDS), summary=draw(WORDS), monthly_savings_usd=usd)
+    return invented.entry(replace(seen, id=f"{draw(st.integers(0)):016x}"), draw(st.just("new") | WORDS))
+
+
+@st.composite
+def changes(draw):
+    entry = draw(entries())
+    found = invented.found(entry.evidence)
+    words = draw(WORDS)
+    found["evidence"].append({"label": words, "value": words, "unit": "words"})
+    found["caveats"].append(words)
+    found["recommendations"][0] |= {"summary": words, "risk": words, "command": words}
+    approvable = entry.evidence.detector == "ebs-unattached"
+    return replace(invented.finding_news(entry.evidence), entry=entry, found=found, may_approve=approvable)
+
+
+def by_id(changes):
+    return changes.entry.evidence.id
+
+
+@st.composite
+def news(draw) -> News:
+    told = draw(st.lists(changes(), max_size=12, unique_by=by_id))
+    at = draw(st.integers(0, len(told)))
+    why = draw(WORDS)
+    whole = invented.incomplete() if draw(st.booleans()) else {}
+    gaps = (*whole.pop("gaps", ()), Gap(why, why, why, why))
+    return invented.news(
+        0,
+        new=tuple(told[:at]),
+        changed=tuple(told[at:]),
+        gone=tuple(draw(st.lists(entries(), max_size=4))),
+        others=draw(st.integers(0, 3)),
+        top=draw(st.integers(1, 10)),
+        buttons=draw(st.booleans()),
+        **{"unknown": draw(st.integers(0, 3))} | whole,
+        gaps=gaps,
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(news=news())
+def test_whatever_the_words_slack_takes_every_message_and_parses_nothing(news: News, limits) -> None:
+    messages = digest(news, POST)
+
+    assert 1 <= len(messages) <= 6
+    assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(error=st.none() | WORDS)
+def test_whatever_the_error_slack_takes_it(error: str | None, limits) -> None:
+    failed = replace(invented.failed(), error=error)
+
+    assert limits.of_message(as_json(nothing(invented.news(0, audit=failed)))) == []

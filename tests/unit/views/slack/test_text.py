@@ -1,0 +1,109 @@
+"""Foreign words in Slack."""
+
+import re
+from html import unescape
+from unicodedata import category
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from slackwater.views.slack.text import NAME, literal, mrkdwn, shortened
+
+SEEN = str.maketrans({"∗": "*", "∼": "~", "ˋ": "`", "ˍ": "_", "\u2060": None})
+"""From what stands in for a mark to the mark."""
+
+MARKS = st.text(st.sampled_from("<>!@#&*_~`:|^/.-\\ \n\t ahe"), max_size=40)
+WORDS = st.sampled_from(
+    [
+        "<!channel>",
+        "@here",
+        "<@U012>",
+        "<#C012|x>",
+        "<!date^1^{date}|x>",
+        "https://e.example",
+        "www.e.example",
+        ":tada:",
+        "_x_",
+        "ש",
+    ]
+)
+FOREIGN = st.text(max_size=120) | MARKS | st.lists(WORDS, max_size=6).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("build-cache_01", "build-cache_01"),
+        ("<!channel>", "<\u2060!channel>"),
+        ("@here, @Everyone", "@\u2060here, @\u2060Everyone"),
+        ("a@heretic.example", "a@heretic.example"),
+        ("two\r\nlines\u2028three", "two lines three"),
+        ("\x1b[31mred\x00", "[31mred"),
+        ("a\u200bb\ufeffc\u00add\u202ee", "abcde"),
+        ("\u3164", "(empty)"),
+        ("", "(empty)"),
+        ("👨\u200d👩", "👨👩"),
+        ("half\ud83d", "half\ufffd"),
+        ("שלום", "\u2068שלום\u2069"),
+        ("*bold* `code` :tada:", "*bold* `code` :tada:"),
+    ],
+)
+def test_words_are_said_as_they_are_where_nothing_is_parsed(words: str, said: str) -> None:
+    assert literal(words) == said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("a < b && c > d", "a &lt; b &amp;&amp; c &gt; d"),
+        ("*bold* ~gone~ `code`", "∗bold∗ ∼gone∼ ˋcodeˋ"),
+        ("_slanted_ my_volume_a", "ˍslantedˍ my_volume_a"),
+        (":tada: 12:30 h", ":\u2060tada: 12:30 h"),
+        ("https://evil.example", "https:\u2060//evil.\u2060example"),
+        ("12.50 USD", "12.50 USD"),
+        ("#general", "#\u2060general"),
+    ],
+)
+def test_words_mean_nothing_where_mrkdwn_is_parsed(words: str, said: str) -> None:
+    assert mrkdwn(words) == said
+
+
+def test_what_is_too_long_is_cut_by_characters() -> None:
+    assert literal("n" * 300) == "n" * (NAME - 1) + "…"
+    assert literal("🚀" * 300, 10) == "🚀" * 9 + "…"
+    assert literal("ש" * 300, 10) == "\u2068" + "ש" * 7 + "…\u2069"
+    assert shortened("two words", 5) == "two…"
+
+
+@settings(max_examples=500)
+@given(words=FOREIGN, most=st.integers(3, 60))
+def test_whatever_the_words_they_are_one_visible_line(words: str, most: int) -> None:
+    said = literal(words, most)
+
+    assert 1 <= len(said) <= max(most, len("(empty)"))
+    assert {one for one in said if category(one) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} <= {"\u2060", "\u2068", "\u2069"}
+    assert re.fullmatch("[^\u2068\u2069]*|\u2068[^\u2068\u2069]*\u2069", said)
+    assert not re.search(r"<[!@#]|@(here|channel|everyone)\b", said, re.IGNORECASE)
+
+
+@settings(max_examples=1_000)
+@given(words=FOREIGN)
+@example(words="<!channel|*_x_*>")
+@example(words="a_ _b_ c_d")
+@example(words="`*x*`:a:b:")
+def test_whatever_the_words_mrkdwn_makes_nothing_of_them(words: str, limits) -> None:
+    said = literal(words, 500)
+
+    assert limits.markup(mrkdwn(said)) == []
+    assert unescape(mrkdwn(said)).translate(SEEN) == said.translate(SEEN)
+    assert len(mrkdwn(said)) <= 5 * len(said)
+
+
+def test_the_check_itself_knows_what_mrkdwn_parses(limits) -> None:
+    for harm in (
+        *("<!channel>", "<https://e.example|x>", "a < b", "*bold*", "x _slanted_ y", "~gone~", "`code`", ":tada:", "@here"),
+        *("www.e.example", "e.example", "&nbsp;"),
+    ):
+        assert limits.markup(harm), harm
+    assert limits.markup("<@U0123ABCDEF> dismissed my_volume_a &lt;at&gt; 12:30, for 12.50 USD") == []

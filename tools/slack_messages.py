@@ -1,0 +1,388 @@
+"""`python tools/slack_messages.py DIR`: writes the JSON of every kind of message in Slack, made of invented findings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+from unicodedata import category
+
+from slackwater.engine.registry import documentation, registry
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget
+from slackwater.model.findings import Gap
+from slackwater.model.listing import Page
+from slackwater.model.posts import Message
+from slackwater.model.tracking import Decided, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource
+from slackwater.views.document import FindingDocument
+from slackwater.views.slack import answers
+from slackwater.views.slack.decided import decided
+from slackwater.views.slack.digest import digest
+from slackwater.views.slack.modals import dismissal
+from slackwater.views.slack.news import FindingNews, News
+from slackwater.views.words import count
+
+NOW: Final = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+AUDIT: Final = "20261116T090000Z-5f3c2a1b"
+POST: Final = f"{AUDIT}.0.0"
+ACCOUNT: Final = "123456789012"
+DECIDER: Final = "slack:U0123ABCDEF"
+
+HOSTILE: Final = {
+    "<!channel> <img src=x onerror=alert(1)>": "@here",
+    "*bold* _slanted_ ~gone~ `code` ```block``` :tada:": "<@U0123ABCDEF>",
+    "n" * 300: "https://evil.example www.evil.example #general",
+    "מחיר: 100 \u202eשקל": "\u200bzero\u200bwidth\u2060",
+    "two\nlines\r\n\x1b[31mred": "🚀 rocket",
+}
+"""Names, each with an owner, that would like to do harm."""
+
+KINDS: Final[tuple[tuple[Any, ...], ...]] = (
+    ("ebs-unattached", "waste", "medium", "ebs-volume", "vol", "scratch", "500 GiB gp3 on no instance for {n} days", "54.00"),
+    ("efs-idle", "waste", "high", "efs-file-system", "fs", "archive", "1,024 GiB, and no client in {n} days", "368.64"),
+    ("ec2-network-throttled", "performance", "high", "ec2-instance", "i", "ingest", "at its baseline for {n} h", "-61.32"),
+    ("fsx-oversized", "waste", "low", "fsx-file-system", "fs", "shares", "12 % of 1,024 GiB used in {n} days", None),
+)
+"""Detector, kind, severity, type of resource, how its id begins, name, summary, saving."""
+
+
+def sighting(number: int) -> Sighting:
+    """An invented finding: the same number is the same finding."""
+    detector, kind, severity, type_, prefix, name, summary, usd = KINDS[number % len(KINDS)]
+    id_ = f"{prefix}-{number * 7919 + 1:017x}"
+    return Sighting(
+        id=f"{number:016x}",
+        detector=detector,
+        kind=kind,
+        severity=severity,
+        confidence="high" if number % 3 else "medium",
+        resource=TrackedResource(
+            arn=f"arn:aws:invented:eu-west-1:{ACCOUNT}:{type_}/{id_}",
+            id=id_,
+            type=type_,
+            name=f"{name}-{number:02}",
+            account=ACCOUNT,
+            region=("eu-west-1", "ap-northeast-1")[number % 2],
+        ),
+        owner=("video", "platform", None)[number % 3],
+        summary=summary.format(n=14 + number % 60),
+        monthly_savings_usd=None if usd is None else Decimal(usd),
+        fingerprint=f"{number * 7919:016x}",
+    )
+
+
+def entry(seen: Sighting, why: str = "new", **changes: Any) -> LedgerEntry:
+    """A change of a finding: its opening, unless `changes` say otherwise."""
+    opened = {
+        "happening": "opened",
+        "at": NOW,
+        "who": "slackwater",
+        "was": None,
+        "now": "open",
+        "revision": 1,
+        "audit_id": AUDIT,
+    }
+    return LedgerEntry(**{**opened, **changes}, why=why, evidence=seen)
+
+
+def found(seen: Sighting) -> FindingDocument:
+    """How a scan document has the finding."""
+    usd = None if seen.monthly_savings_usd is None else f"{seen.monthly_savings_usd:.2f}"
+    resource = seen.resource
+    return {
+        "id": seen.id,
+        "detector": seen.detector,
+        "severity": seen.severity,
+        "kind": seen.kind,
+        "confidence": seen.confidence,
+        "resource": {
+            "arn": resource.arn,
+            "id": resource.id,
+            "type": resource.type,
+            "name": resource.name,
+            "account": resource.account,
+            "region": resource.region,
+            "tags": {"Name": resource.name},
+        },
+        "owner": seen.owner,
+        "summary": seen.summary,
+        "evidence": [
+            {"label": "Size", "value": 500, "unit": "GiB"},
+            {
+                "label": "Operations by day",
+                "value": 0,
+                "unit": "operations",
+                "series": {"start": "2026-10-17T00:00:00Z", "period_s": 86_400, "values": [0.0] * 30},
+            },
+            {"label": "Created", "value": "2025-07-04", "unit": "date"},
+        ],
+        "monthly_savings_usd": usd,
+        "price_basis": [],
+        "recommendations": [
+            {
+                "action": "back-up-and-delete",
+                "summary": "Ask the owner; back it up, wait until the backup is completed, delete it.",
+                "monthly_savings_usd": usd,
+                "risk": "The backup is billed as long as it is kept; what is made of it has a new id.",
+                "reversible": True,
+                "command": f"aws ec2 create-snapshot --region {resource.region} --volume-id {resource.id}",
+            },
+            {
+                "action": "keep",
+                "summary": "Keep it, and tag it keep.",
+                "monthly_savings_usd": "0.00",
+                "risk": "It is paid for as before.",
+                "reversible": True,
+            },
+        ],
+        "caveats": ["What was asked of it in the last minutes is not published yet."],
+        "fingerprint": seen.fingerprint,
+    }
+
+
+def finding_news(seen: Sighting, why: str = "new") -> FindingNews:
+    """What is told of a finding; the policy lets volumes be cleaned up."""
+    return FindingNews(entry=entry(seen, why), found=found(seen), may_approve=seen.detector == "ebs-unattached")
+
+
+def audit(**outcome: Any) -> AuditRecord:
+    """An audit that ended as `outcome` says: complete, unless it says otherwise."""
+    ended = {
+        "targets": 4,
+        "incomplete_targets": 0,
+        "incomplete": (),
+        "gaps": 0,
+        "findings": 54,
+        "monthly_savings_usd": Decimal("4391.08"),
+        "unpriced": 3,
+        "opened": 0,
+        "changed": 0,
+        "resolved": 0,
+        "api_calls": 97,
+        "metrics_requested": 3_120,
+        "estimated_usd": Decimal("0.0312"),
+        "incomplete_in_a_row": 0,
+    }
+    return AuditRecord(
+        id=AUDIT,
+        state="incomplete" if outcome.get("incomplete_targets") else "complete",
+        started_at=NOW,
+        finished_at=NOW + timedelta(minutes=3),
+        request=AuditRequest(requested_by="schedule", occasion="weekly/2026-11-16T09:00:00Z"),
+        policy=None,
+        outcome=AuditOutcome(**{**ended, **outcome}),
+        error=None,
+    )
+
+
+def news(findings: int, **changes: Any) -> News:
+    """So many new findings, the dearest first, for a channel with buttons, unless `changes` say otherwise."""
+    seen = sorted(map(sighting, range(findings)), key=lambda one: (-(one.monthly_savings_usd or 0), one.id))
+    told = {
+        "audit": audit(),
+        "new": tuple(map(finding_news, seen)),
+        "changed": (),
+        "gone": (),
+        "others": 0,
+        "gaps": (),
+        "unknown": 0,
+        "top": 5,
+        "buttons": True,
+        "may_decide": True,
+    }
+    return News(**{**told, **changes})
+
+
+def incomplete() -> dict[str, Any]:
+    """Changes of `news` for an audit that did not see everything."""
+    why = "ec2:DescribeVolumes: UnauthorizedOperation: not authorized to perform this operation"
+    target = IncompleteTarget(account=ACCOUNT, region="eu-west-1", why=why)
+    return {
+        "audit": audit(incomplete_targets=1, incomplete=(target,), gaps=2, incomplete_in_a_row=3),
+        "gaps": (
+            Gap(ACCOUNT, "eu-west-1", "ec2:DescribeVolumes", "UnauthorizedOperation: not authorized"),
+            Gap(ACCOUNT, "eu-west-1", "pricing:GetProducts", "AccessDenied", optional=True),
+        ),
+        "unknown": 17,
+    }
+
+
+def failed() -> AuditRecord:
+    """An audit that failed."""
+    error = "No target could be scanned: sts:AssumeRole: AccessDenied: not authorized"
+    return replace(audit(), state="failed", outcome=None, error=error)
+
+
+def gone() -> tuple[LedgerEntry, ...]:
+    """What is gone since the audit before."""
+    whys = ("no longer flagged", "no longer flagged", "kept by a tag")
+    return tuple(
+        entry(sighting(number), why, happening="resolved", was="open", now="resolved", revision=2)
+        for number, why in enumerate(whys, start=100)
+    )
+
+
+def hostile() -> tuple[FindingNews, ...]:
+    """Findings whose names and tags would like to do harm."""
+    return tuple(
+        finding_news(
+            replace(
+                seen,
+                owner=owner,
+                summary=f"500 GiB of {name[:200]} on no instance",
+                resource=replace(seen.resource, name=name),
+            )
+        )
+        for seen, (name, owner) in zip(map(sighting, range(0, 20, 4)), HOSTILE.items(), strict=True)
+    )
+
+
+def tracked(seen: Sighting, decision: Decision | None = None, **changes: Any) -> TrackedFinding:
+    """A finding as it is stored: open, or as the decision has it."""
+    known = {
+        "status": decision.status if decision else "open",
+        "opened_at": NOW,
+        "last_seen_at": NOW,
+        "resolved_at": None,
+        "audit_id": AUDIT,
+        "revision": 2 if decision else 1,
+    }
+    return TrackedFinding(sighting=seen, decision=decision, **{**known, **changes})
+
+
+def decision(status: Decided, why: str = "", days: int | None = None) -> Decision:
+    """What somebody decided an hour after the audit, for so many days or for good."""
+    at = NOW + timedelta(hours=1)
+    until = None if days is None else at + timedelta(days=days)
+    return Decision(status=status, who=DECIDER, why=why, at=at, until=until, fingerprint="f" if status == "approved" else None)
+
+
+def after_decisions() -> Message:
+    """A digest of five findings, after each of them met another fate."""
+    told = news(5)
+    first, *_ = digest(told, POST)
+    seen = [one.entry.evidence for one in told.new]
+    fates = (
+        tracked(seen[0], decision("snoozed", "moves in spring", 30)),
+        tracked(seen[1], decision("dismissed", "the archive of the press office")),
+        tracked(seen[2], decision("approved", days=7)),
+        tracked(seen[3], status="resolved", resolved_at=NOW + timedelta(days=7)),
+        tracked(seen[4]),
+    )
+    return decided(first, {one.id: one for one in fates})
+
+
+def kinds() -> dict[str, tuple[str, object]]:
+    """What is written, by name: what it shows, and the messages of a post and its thread, one message, or a form."""
+    volume = sighting(0)
+    snoozed = tracked(volume, decision("snoozed", "moves in spring", 30))
+    dearest = Page(items=tuple(tracked(one.entry.evidence) for one in news(8).new), cursor=None)
+    told = [entry(volume), entry(volume, "moves in spring", happening="snoozed", who=DECIDER, was="open", now="snoozed")]
+    digests = {
+        f"digest-{many}-{by}": (f"{count(many, 'new finding')}, by {by}", digest(news(many, buttons=by == "bot"), POST)[:most])
+        for many in (0, 1, 49, 51, 5_000)
+        for by, most in (("bot", None), ("webhook", 1))
+    }
+    changed = (
+        finding_news(sighting(40), "it has changed"),
+        finding_news(sighting(41), "the snooze ended 2026-11-15 09:00 UTC"),
+    )
+    return digests | {
+        "digest-everything": (
+            "New, changed and gone findings of an incomplete audit, some told to other channels",
+            digest(news(12, changed=changed, gone=gone(), others=3, **incomplete()), POST),
+        ),
+        "digest-hostile-names": ("Names and tags that would like to do harm", digest(news(0, new=hostile()), POST)),
+        "digest-nobody-decides": (
+            "The policy lets nobody decide",
+            digest(replace(news(2), new=tuple(replace(one, may_approve=False) for one in news(2).new), may_decide=False), POST),
+        ),
+        "nothing-new": ("Nothing new, something gone", digest(news(0, gone=gone(), unknown=17), POST)),
+        "nothing-new-incomplete": ("Nothing new in an incomplete audit", digest(news(0, **incomplete()), POST)),
+        "failed": ("An audit that failed", digest(news(0, audit=failed()), POST)),
+        "decided": ("A digest after people decided, and an audit came", after_decisions()),
+        "modal-dismissal": ("The form that asks why", dismissal(POST, volume.id, "https://hooks.slack.com/actions/T0/1/a")),
+        "answer-details": ("Details", answers.details(snoozed, found(volume), told)),
+        "answer-details-expired": ("Details of a finding whose evidence has expired", answers.details(tracked(volume), None)),
+        "answer-report": (
+            "Open the report",
+            answers.report(
+                "https://bucket.s3.amazonaws.com/audits/report.html?X-Amz-Expires=900&X-Amz-Signature=0", audit(), 15
+            ),
+        ),
+        "answer-done": ("A decision was taken", answers.done(snoozed)),
+        "answer-already-decided": ("Somebody was faster", answers.already_decided(snoozed)),
+        "answer-changed": ("The finding is another than was seen", answers.changed(tracked(volume))),
+        "answer-not-allowed": ("The policy does not name the user", answers.not_allowed("slack.deciders", "U0123ABCDEF")),
+        "answer-problem": ("Something did not work", answers.problem("There is no account 210987654321 here.")),
+        "slash-status": ("/slackwater status", answers.status(audit(**incomplete_outcome()), dearest, audit())),
+        "slash-status-first": ("/slackwater status before the first audit", answers.status(None, Page(items=(), cursor=None))),
+        "slash-top": ("/slackwater top", answers.top(dearest)),
+        "slash-explain": ("/slackwater explain efs-idle", _explained("efs-idle")),
+        "slash-audit": ("/slackwater audit", answers.started(AUDIT, ACCOUNT, ("eu-west-1",))),
+        "slash-help": ("/slackwater help", answers.usage()),
+    }
+
+
+def incomplete_outcome() -> dict[str, Any]:
+    """The outcome of an audit that did not see everything."""
+    target = IncompleteTarget(account=ACCOUNT, region="eu-west-1", why="ec2:DescribeVolumes: UnauthorizedOperation")
+    return {"incomplete_targets": 1, "incomplete": (target,)}
+
+
+def _explained(id_: str) -> Message:
+    return answers.explain(id_, registry()[id_].title, documentation(id_))
+
+
+def as_json(value: object) -> Any:
+    """Messages as Slack takes them."""
+    match value:
+        case Message():
+            return {"text": value.text, "blocks": list(value.blocks)}
+        case tuple():
+            return [as_json(one) for one in value]
+        case _:
+            return value
+
+
+def text(value: object) -> str:
+    """As JSON, in which what cannot be seen is escaped."""
+    dumped = json.dumps(as_json(value), indent=2, ensure_ascii=False)
+    return "".join(f"\\u{ord(one):04x}" if category(one) == "Cf" else one for one in dumped) + "\n"
+
+
+def index(written: Mapping[str, tuple[str, object]]) -> str:
+    """The page that leads to them."""
+    rows = (f"| [{name}.json]({name}.json) | {what} |" for name, (what, _) in written.items())
+    return "\n".join(
+        (
+            "# Messages in Slack",
+            "",
+            "Written by `python tools/slack_messages.py docs/slack/messages`, of invented findings. A list is a digest,",
+            "then its thread, which a webhook does not have. To see one as it looks, paste its `blocks` into Slack's [Block Kit Builder](https://app.slack.com/block-kit-builder).",
+            "",
+            "| File | Shows |",
+            "| --- | --- |",
+            *rows,
+            "",
+        )
+    )
+
+
+def main(into: Path) -> None:
+    """Write all of them."""
+    into.mkdir(parents=True, exist_ok=True)
+    written = kinds()
+    for name, (_, value) in written.items():
+        (into / f"{name}.json").write_text(text(value), encoding="utf-8")
+    (into / "README.md").write_text(index(written), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python tools/slack_messages.py DIR")
+    main(Path(sys.argv[1]))
