@@ -132,6 +132,7 @@ def sighting(id_: str = "f-1", usd: str | None = "12.30", **changes: Any) -> Sig
     seen = Sighting(
         id=id_, detector="efs-idle", kind="waste", severity="medium", confidence="high", owner=None, summary=f"{id_} is idle",
         resource=replace(resource, **changes.pop("resource", {})), monthly_savings_usd=None if usd is None else Decimal(usd), fingerprint="a",
+        deletes=True,
     )  # fmt: skip
     return replace(seen, **changes)
 
@@ -157,7 +158,10 @@ def found(seen: Sighting) -> dict[str, Any]:
         "owner": seen.owner, "summary": seen.summary, "evidence": [{"label": "Idle for", "value": 30, "unit": "days"}],
         "monthly_savings_usd": None if seen.monthly_savings_usd is None else f"{seen.monthly_savings_usd:.2f}", "price_basis": [],
         "recommendations": [
-            {"action": "delete", "summary": "Delete it", "monthly_savings_usd": "12.30", "risk": "Its data is gone.", "reversible": False}
+            {
+                "action": "delete", "summary": "Delete it", "risk": "Its data is gone.", "reversible": False,
+                "monthly_savings_usd": None if seen.monthly_savings_usd is None else f"{seen.monthly_savings_usd:.2f}",
+            }
         ],
         "caveats": [], "fingerprint": seen.fingerprint,
     }  # fmt: skip
@@ -207,13 +211,16 @@ class World:
         version = self.bucket.write(object_keys.POLICY, text)
         self.version = PolicyVersion(version=version, sha256=hashlib.sha256(text.encode()).hexdigest())
 
-    def audit(self, id_: str, *entries: LedgerEntry, gaps: Sequence[Any] = (), **changes: Any) -> AuditRecord:
-        """An audit that ended now, with what it changed."""
+    def audit(
+        self, id_: str, *entries: LedgerEntry, gaps: Sequence[Any] = (), waste: Any = None, **changes: Any
+    ) -> AuditRecord:
+        """An audit that ended now, with what it changed; `waste` is what all of it comes to."""
         record = replace(RECORD, id=id_, policy=self.version, started_at=self.clock.now, finished_at=self.clock.now, **changes)
         self.audits.records[id_] = record
-        if record.state not in {"failed", "running"}:
+        if record.state not in {"failed", "running"} or entries:
             findings = [found(one.evidence) for one in entries if one.now != "resolved"]
-            document = {"scan": {"gaps": list(gaps)}, "findings": findings, "unknown": []}
+            totals = {"by_kind": {"waste": waste} if waste else {}}
+            document = {"scan": {"gaps": list(gaps)}, "findings": findings, "unknown": [], "totals": totals}
             self.bucket.write(object_keys.scan(id_), json.dumps(document))
             self.bucket.write(object_keys.news(id_), TypeAdapter(list[LedgerEntry]).dump_json(list(entries)).decode())
         return record

@@ -22,6 +22,7 @@ from slackwater.views.document import FindingDocument
 from slackwater.views.slack import answers
 from slackwater.views.slack.decided import decided
 from slackwater.views.slack.digest import digest
+from slackwater.views.slack.finding import worth
 from slackwater.views.slack.modals import dismissal
 from slackwater.views.slack.news import FindingNews, News
 from slackwater.views.words import count
@@ -180,11 +181,18 @@ def audit(**outcome: Any) -> AuditRecord:
 
 
 def news(findings: int, **changes: Any) -> News:
-    """So many new findings, the dearest first, for a channel with buttons, unless `changes` say otherwise."""
+    """So many new findings, the dearest first, for a channel with buttons, unless `changes` say otherwise.
+
+    They are all that the audit found, unless there are none.
+    """
     seen = sorted(map(sighting, range(findings)), key=lambda one: (-(one.monthly_savings_usd or 0), one.id))
+    new = tuple(map(finding_news, seen))
+    usd, unpriced = worth((one.entry.evidence, one.found) for one in new) if new else (Decimal("4391.08"), 3)
     told = {
-        "audit": audit(),
-        "new": tuple(map(finding_news, seen)),
+        "audit": audit(**({"findings": findings} if findings else {})),
+        "waste_usd": usd,
+        "waste_unpriced": unpriced,
+        "new": new,
         "changed": (),
         "gone": (),
         "others": 0,
@@ -363,7 +371,13 @@ def index(written: Mapping[str, tuple[str, object]]) -> str:
             "# Messages in Slack",
             "",
             "Written by `python tools/slack_messages.py docs/slack/messages`, of invented findings. A list is a digest,",
-            "then its thread, which a webhook does not have. To see one as it looks, paste its `blocks` into Slack's [Block Kit Builder](https://app.slack.com/block-kit-builder).",
+            "then its thread, which a webhook does not have. To see one as it looks, paste what this prints into Slack's",
+            "[Block Kit Builder](https://app.slack.com/block-kit-builder):",
+            "",
+            "```",
+            "jq '{blocks: .[0].blocks}' digest-49-bot.json      # .[1] and on: the thread",
+            "jq '{blocks}' answer-details.json                  # one message",
+            "```",
             "",
             "| File | Shows |",
             "| --- | --- |",

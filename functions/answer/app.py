@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER
@@ -13,7 +13,8 @@ from slackwater.model.slack_requests import Asked, Command, Dismissal, Press
 
 ANSWERER = answering(Deployed.of(os.environ))
 
-EVENT: TypeAdapter[Asked] = TypeAdapter(Press | Dismissal | Command)
+EVENT: TypeAdapter[Asked] = TypeAdapter(Press | Dismissal | Command, config=ConfigDict(hide_input_in_errors=True))
+"""An event holds what people wrote, and where they are answered: none of that belongs in a log."""
 
 
 @LOGGER.inject_lambda_context(clear_state=True)
@@ -21,7 +22,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, str]:  #
     """What whoever asked was told.
 
     Raises:
-        UnfinishedError: Slack could not be told of all. Lambda then calls again: nothing is decided twice.
+        UnfinishedError: Slack could not be told of all. Lambda then calls again: nothing is decided or told twice.
     """
     asked = EVENT.validate_python(event)
     LOGGER.append_keys(request=asked.id, kind=asked.kind, user=asked.asker.user)

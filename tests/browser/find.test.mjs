@@ -89,7 +89,7 @@ on("people", "search and filters narrow together, and are cleared together", asy
 
 const saving = ({ monthly_savings_usd: usd, recommendations }) => (usd === null || !recommendations.length ? -Infinity : Number(usd));
 const ORDERS = {
-  saving: (a, b) => saving(b) - saving(a) || 0,
+  saving: (a, b) => saving(b) - saving(a) || RANK.indexOf(a.severity) - RANK.indexOf(b.severity),
   severity: (a, b) => RANK.indexOf(a.severity) - RANK.indexOf(b.severity) || saving(b) - saving(a) || 0,
 };
 
@@ -111,6 +111,47 @@ for (const [name, order] of Object.entries(ORDERS)) {
     assert.deepEqual(await shown(page), before);
   });
 }
+
+on("people", "what is slow stands before the waste, each under its own head, and no head is without findings", async (page, { document: { findings } }) => {
+  const heads = await page.$$eval("#list > li", (items) => items.map(({ dataset }) => dataset.group ?? dataset.kind));
+  const kinds = heads.filter((kind) => ["waste", "performance", "risk"].includes(kind));
+  assert.equal(kinds.length, findings.length);
+  assert.deepEqual(kinds.map((kind) => kind === "waste"), kinds.map((kind) => kind === "waste").toSorted());
+  await page.selectOption('select[data-filter="kind"]', "risk");
+  const left = await page.$$eval("[data-group]:not([hidden])", (groups) => groups.map((group) => group.id));
+  assert.deepEqual(left.sort(), findings.filter((f) => f.kind === "risk").map((f) => `slow-${f.detector}`).sort());
+});
+
+on("people", "a group that is narrowed says of how many, and has no sum, which is of them all", async (page, { document: { findings } }) => {
+  const group = page.locator("#in-ebs-unattached");
+  const all = findings.filter((f) => f.detector === "ebs-unattached").length;
+  assert.match(await group.innerText(), new RegExp(`^ebs-unattached\\s+${all} findings\\s+[\\d,.]+$`));
+  await page.selectOption('select[data-filter="severity"]', "high");
+  const here = findings.filter((f) => f.detector === "ebs-unattached" && f.severity === "high").length;
+  assert.match(await group.innerText(), new RegExp(`^ebs-unattached\\s+${here} of ${all} findings$`));
+  await page.selectOption('select[data-filter="severity"]', "");
+  assert.match(await group.innerText(), /[\d,.]+$/);
+});
+
+on("people", "a print of some findings says which", async (page) => {
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.isVisible("#narrowed"), false);
+  await page.emulateMedia({ media: "screen" });
+  await page.selectOption('select[data-filter="severity"]', "high");
+  await page.fill("#search", " store-2 ");
+  assert.equal(await page.isVisible("#narrowed"), false);
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await page.innerText("#narrowed"), "severity: high; search: store-2");
+});
+
+on("people", "an opened finding tells its kind and its confidence apart", async (page, { document: { findings } }) => {
+  const { id, kind, confidence } = findings.find((finding) => finding.kind === "risk");
+  const row = page.locator(`[data-finding="${id}"]`);
+  await row.locator("[data-toggle]").click();
+  const told = await row.locator(".panel dl").last().evaluate((list) => Object.fromEntries([...list.querySelectorAll("dt")].map((name) => [name.textContent, name.nextSibling.textContent])));
+  assert.equal(told.Kind, kind);
+  assert.equal(told.Confidence, confidence);
+});
 
 on("people", "the order by name goes from a to z", async (page, { document: { findings } }) => {
   await page.selectOption("#sort", "name");

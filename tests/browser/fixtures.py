@@ -46,10 +46,10 @@ HOSTILE = {
 }
 
 
-def series(period_s: int, values: Iterable[float | None]) -> Document:
-    """A series that ends now."""
+def series(period_s: int, values: Iterable[float | None], end: datetime = NOW) -> Document:
+    """A series that ends now, or when it is said to."""
     points = list(values)
-    start = NOW - timedelta(seconds=period_s * len(points))
+    start = end - timedelta(seconds=period_s * len(points))
     return {"start": scan_json.rfc3339(start), "period_s": period_s, "values": points}
 
 
@@ -145,6 +145,53 @@ def pictures() -> Iterator[Document]:
         "unit": "IOPS",
         "series": series(3600, [1e-9, None, -4.0, 1.5e15, None, None, 0.1, 1e-300]),
     }
+
+
+def heights() -> Iterator[Document]:
+    """Evidence whose picture lies if its heights, its times or its end are drawn carelessly."""
+    levels = [{"label": "Baseline", "value": 8.0}, {"label": "Burst", "value": 625.0}]
+    for label, values in {
+        "A plateau after a peak": [348.0, *[7.96] * 49, 0.0],
+        "A plateau alone": [7.96 + n % 3 / 100 for n in range(86)],
+        "On a power of ten": [1.0] * 40,
+    }.items():
+        yield {"label": label, "value": 7.96, "unit": "MB/s", "series": series(300, values), "lines": levels}
+    empty = [{"label": "Empty", "value": 0}, levels[1]]
+    yield {"label": "Far below", "value": 1e-5, "unit": "MB/s", "series": series(300, [1e-5] * 40), "lines": empty}
+    tonight = NOW.replace(hour=0, minute=0) + timedelta(days=1)
+    yield {
+        "label": "Used of what is provisioned",
+        "value": 660,
+        "unit": "IOPS",
+        "series": series(86400, [*[660.0] * 35, 20.0], tonight),
+        "scale": 8000,
+        "lines": [{"label": "Provisioned", "value": 8000}, {"label": "Proposed", "value": 792}],
+    }
+    yield {
+        "label": "Highest CPU",
+        "value": 4.2,
+        "unit": "percent",
+        "series": series(3600, [1.8, 4.2, *[1.8] * 70]),
+        "scale": 100,
+        "lines": [{"label": "Idle below", "value": 5}],
+    }
+    yield {
+        "label": "Next to no credits",
+        "value": 0,
+        "unit": "bytes",
+        "series": series(3600, [n % 24 * 4e8 for n in range(168)]),
+        "scale": 2_308_974_418_330,
+    }
+    balance = series(3600, [2_300_000_000_000 - 5_000_000_000 * n for n in range(336)])
+    yield {
+        "label": "Credits and what becomes of them",
+        "value": 620_000_000_000,
+        "unit": "bytes",
+        "series": balance,
+        "forecast": after(balance, [620_000_000_000 - 5_000_000_000 * n for n in range(124)]),
+    }
+    spike = series(300, [10.0 if n == 1000 else 1 + n % 7 / 10 for n in range(4032)])
+    yield {"label": "A spike among thousands", "value": 10, "unit": "IOPS", "series": spike}
 
 
 def hostile(number: int, text: str) -> Document:
@@ -287,6 +334,8 @@ def many(count: int) -> Document:
 
 
 DOCUMENTS = {
+    "heights": lambda: document([finding(1, "ebs-instance-bound", "performance", "high", "1.00", evidence=list(heights()))]),
+    "two-hundred": lambda: many(200),
     "people": people,
     "nothing": lambda: document([]),
     "blind": lambda: document(

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PHONE, browserTests } from "./page.mjs";
 
-const on = browserTests("people", "nothing", "blind");
+const on = browserTests("people", "nothing", "blind", "two-hundred");
 const AXE = readFileSync(join(import.meta.dirname, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const DARK = { colorScheme: "dark" };
 
@@ -63,6 +63,26 @@ for (const name of ["people", "nothing", "blind"]) {
     }
   }, { viewport: PHONE, isMobile: true, hasTouch: true });
 }
+
+on("people", "on a phone every cell of a table says what it is", async (page) => {
+  const cells = await page.$$eval(".wide td", (all) =>
+    all
+      .filter((cell) => cell.checkVisibility())
+      .map((cell) => {
+        const column = cell.closest("table").querySelectorAll("thead th")[cell.cellIndex];
+        return [getComputedStyle(cell, "::before").content, JSON.stringify(column.textContent.trim())];
+      }),
+  );
+  assert.ok(cells.length > 10);
+  for (const [said, column] of cells) assert.equal(said, column);
+}, { viewport: PHONE, isMobile: true, hasTouch: true });
+
+on("two-hundred", "a print says which pictures it leaves out", async (page) => {
+  await page.emulateMedia({ media: "print" });
+  const charts = await page.$$eval(".chart", (all) => all.map((chart) => (chart.querySelector("canvas") ? "drawn" : chart.textContent)));
+  assert.deepEqual(charts.slice(0, 150), Array(150).fill("drawn"));
+  assert.deepEqual(charts.slice(150), Array(50).fill("Not drawn: a print has 150 pictures."));
+});
 
 on("people", "a finger can tap what is to be tapped, and a finding anywhere", async (page) => {
   const small = await page.$$eval("button:not([data-toggle]), select, input, summary", (all) =>
@@ -162,7 +182,7 @@ on("people", "a screen reader is told the parts, the findings, and what changes"
 });
 
 on("people", "the money comes first, and what was not seen is above the findings", async (page, { document: { totals } }) => {
-  const money = Number(totals.monthly_savings_usd).toLocaleString("en-US", { minimumFractionDigits: 2 });
+  const money = Number(totals.by_kind.waste.monthly_savings_usd).toLocaleString("en-US", { minimumFractionDigits: 2 });
   assert.match(await page.innerText("h1"), new RegExp(`At least\\s+${money}`));
   const tops = await page.evaluate(() => ["h1", "#gaps", "#findings"].map((part) => document.querySelector(part).getBoundingClientRect().top));
   assert.deepEqual(tops, tops.toSorted((a, b) => a - b));

@@ -59,7 +59,7 @@ export function browserTests(...names) {
 
 /** A page, and what it should not have done: requests (refused), errors and warnings, dialogs. */
 export async function open(browser, url, options = {}) {
-  const context = await browser.newContext({ viewport: DESK, colorScheme: "light", reducedMotion: "reduce", locale: "en-GB", ...options });
+  const context = await browser.newContext({ viewport: DESK, colorScheme: "light", reducedMotion: "reduce", locale: "en-GB", timezoneId: "Asia/Tokyo", ...options });
   const troubles = [];
   const itself = url.split("#")[0];
   await context.route("**/*", (route) => {

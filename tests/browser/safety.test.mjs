@@ -95,8 +95,8 @@ on("people", "markup that got in all the same would run nothing, and fetch nothi
 });
 
 on("people", "without JavaScript the money, the findings and what was not seen can be read, and nothing pretends to work", async (page, { document }) => {
-  const money = (usd) => Number(usd).toLocaleString("en-US", { minimumFractionDigits: 2 }).replace("-", "\u2212");
-  assert.ok((await page.innerText("h1")).includes(money(document.totals.monthly_savings_usd)));
+  const money = (usd) => Number(usd).toLocaleString("en-US", { minimumFractionDigits: 2 }).replace("-", "costs ");
+  assert.ok((await page.innerText("h1")).includes(money(document.totals.by_kind.waste.monthly_savings_usd)));
   for (const { id, resource, summary, monthly_savings_usd: usd, recommendations } of document.findings) {
     const row = page.locator(`[data-finding="${id}"]`);
     assert.ok(await row.isVisible());

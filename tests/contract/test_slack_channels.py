@@ -195,6 +195,16 @@ def test_it_is_found_on_whichever_page_it_is(slack, bot) -> None:
     assert bot.find(replace(POST, id="audit-1.0.00"), None) is None
 
 
+def test_of_two_that_carry_the_same_id_the_older_one_is_found(slack, bot) -> None:
+    slack.page = 1
+    sent = bot.send(POST, None)
+    slack.clock = lambda: NOW.timestamp() + 5
+    again = bot.send(POST, None)
+
+    assert float(again.ts) > float(sent.ts)
+    assert bot.find(POST, None) == sent
+
+
 def test_in_a_thread_it_is_looked_for_there_and_nowhere_else(slack, bot) -> None:
     slack.page = 3
     digest, other = bot.send(POST, None), bot.send(replace(POST, id="audit-1.1.0"), None)

@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 import pytest
 from botocore.stub import Stubber
 from moto import mock_aws
+from pydantic import ValidationError
 
 from slack_server import SIGNING_SECRET, Fault, SlackServer, signed
 from slackwater.app import wiring
@@ -64,7 +65,7 @@ FINDING = TrackedFinding(
         resource=TrackedResource(
             arn="arn:vol-1", id="vol-1", type="ebs-volume", name="scratch", account="123456789012", region="ap-northeast-1"
         ),
-        monthly_savings_usd=Decimal("12.30"), fingerprint="abc123",
+        monthly_savings_usd=Decimal("12.30"), fingerprint="abc123", deletes=True,
     ),
     status="open", decision=None, opened_at=NOW, last_seen_at=NOW, resolved_at=None, audit_id="monday", revision=1,
 )  # fmt: skip
@@ -399,6 +400,23 @@ def test_the_events_are_what_slack_sends_and_are_handed_over_as_the_answers_even
         name: value for name, value in example.items() if name not in differs
     }
     assert endpoint.work()
+
+
+def test_an_event_that_cannot_be_read_is_refused_without_a_word_of_it(endpoint: Endpoint) -> None:
+    event = json.loads((ROOT / "events" / "answer-dismissal.json").read_text())
+    with pytest.raises(ValidationError) as refused:
+        endpoint.function("answer").handler({**event, "days": "plans", "why": ["secret plans"]}, CONTEXT)
+
+    assert "days" in str(refused.value)
+    assert "plans" not in str(refused.value)
+    assert event["response_url"] not in str(refused.value)
+
+
+def test_an_event_of_the_version_before_is_good(endpoint: Endpoint) -> None:
+    event = json.loads((ROOT / "events" / "answer-command.json").read_text())
+    event["asker"]["enterprise"] = None
+
+    assert endpoint.function("answer").handler(event, CONTEXT)["said"]
 
 
 # -- The adapters

@@ -318,6 +318,24 @@ def test_throttled_instances_are_at_their_limit_for_hours_and_batches_for_half_a
         assert _at_limit(ask, id_) <= 8 * 0.5
 
 
+def test_volumes_do_no_more_than_what_is_left_of_their_instances_burst_lets_through(fleet, drawn, ask):
+    kinds = {instance.id: instance.kind.ebs for instance in fleet.instances}
+    held = 0
+    for id_ in drawn("ec2-ebs-throttled", trouble=True):
+        limit = kinds[id_]
+        for names, balance, base in (
+            (("EBSReadBytes", "EBSWriteBytes"), "EBSByteBalance%", limit.baseline_mbps * 125_000),
+            (("EBSReadOps", "EBSWriteOps"), "EBSIOBalance%", limit.baseline_iops),
+        ):
+            rates = sum(ask("AWS/EC2", name, "Sum", 300, 7, InstanceId=id_) for name in names) / 300
+            left = ask("AWS/EC2", balance, "Maximum", 300, 7, InstanceId=id_)
+            gone = rates[1:][(left[1:] == 0) & (left[:-1] == 0)] if len(left) == len(rates) else rates[:0]
+            if len(gone):
+                held += 1
+                assert np.quantile(gone, 0.25) == pytest.approx(base, rel=0.01), id_  # the root volume adds its own, at times
+    assert held >= 5
+
+
 def test_bound_instances_have_volumes_set_above_their_maximum(fleet, drawn):
     instances = {instance.id: instance for instance in fleet.instances}
     for id_ in drawn("ebs-instance-bound", trouble=True):

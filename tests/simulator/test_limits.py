@@ -171,6 +171,24 @@ def test_the_ebs_balance_of_an_instance_falls_while_its_volumes_ask_for_more_tha
     assert min(seen.values("AWS/EC2", "EBSIOBalance%", "Minimum", 300, 1, InstanceId="i-small")) < 100
 
 
+def test_the_volumes_of_the_demos_throttled_instance_do_what_its_burst_lets_through(demo, clients, planted):
+    metrics = Metrics(clients(demo, "cloudwatch"), demo.fleet.now)
+    renders = planted("subtitle-renders").resource_id
+    moved = [metrics.values("AWS/EC2", name, "Sum", 300, 7, InstanceId=renders) for name in ("EBSReadBytes", "EBSWriteBytes")]
+    left = metrics.values("AWS/EC2", "EBSByteBalance%", "Minimum", 300, 7, InstanceId=renders)
+    raised = metrics.values("AWS/EC2", "InstanceEBSThroughputExceededCheck", "Average", 300, 7, InstanceId=renders)
+    rates, base = [sum(both) / 300 / MIB for both in zip(*moved, strict=True)], 650 * 125_000 / MIB
+    points = [*zip(rates[1:], left, left[1:], raised[1:], strict=False)]
+    burst = [rate for rate, before, after, _ in points if after < before and after]
+    plateau = [(rate, share) for rate, before, after, share in points if before == after == 0]
+
+    assert 7 * 3.5 < len(burst) / 12 < 7 * 4.5
+    assert 7 * 3.5 < len(plateau) / 12 < 7 * 4.5
+    assert max(burst) == pytest.approx(215, abs=5)
+    assert all(rate == pytest.approx(base, rel=0.001) and share == 1 for rate, share in plateau)
+    assert all(rate < 10 for rate, before, after, _ in points if after > before)
+
+
 def test_an_instance_that_carries_all_that_is_asked_raises_nothing(seen, listed):
     assert set(seen.values("AWS/EC2", "InstanceEBSThroughputExceededCheck", "Maximum", 3_600, 7, InstanceId="i-m5")) == {0}
     assert not {"EBSByteBalance%", "EBSIOBalance%"} & listed("AWS/EC2", InstanceId="i-m5")

@@ -11,6 +11,7 @@ from slackwater_simulator.mechanisms import (
     efs_bursting,
     efs_provisioned,
     instance_allowance,
+    let_through,
     network_buckets,
     nfs_writes,
     stepped,
@@ -79,6 +80,18 @@ def test_an_instance_holds_its_maximum_for_half_an_hour():
     credit = bursting(np.full(60, 1e9), *instance_allowance(10.9e6, 260.6e6))
     assert int(np.argmin(credit.balance > 0)) == pytest.approx(30, abs=1)
     assert credit.done[-1] / 60 == pytest.approx(10.9e6)
+
+
+def test_what_an_instance_let_through_shows_the_same_credits_as_what_was_wanted():
+    allowed, minute = instance_allowance(81e6, 1.25e9), np.arange(2_880)
+    for times in np.random.default_rng(3).uniform(1.6, 3.9, 50):
+        demand = np.where((minute >= 700) & (minute < 1_500), times * 81e6, 1e6)
+        asked, passed = bursting(demand, *allowed), let_through(demand, 81e6, 1.25e9)
+        seen = bursting(passed, *allowed)
+        assert passed[700] == pytest.approx(times * 81e6)
+        assert passed[1_499] == pytest.approx(81e6)
+        assert seen.balance == pytest.approx(asked.balance, abs=1e4)
+        assert np.array_equal(seen.permitted, asked.permitted)
 
 
 def test_a_provisioned_file_system_does_what_is_provisioned_or_what_its_size_allows():

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -20,7 +21,8 @@ HOLDS = "ignore"
 CLEARS = "notBreaching"
 
 ALARMS = {
-    "AuditFailedAlarm": ("AWS/States", "ExecutionsFailed", "Sum", 1, CLEARS),
+    "AuditFailedAlarm": ("Slackwater", "AuditFailed", "Sum", 1, CLEARS),
+    "ExecutionFailedAlarm": ("AWS/States", "ExecutionsFailed", "Sum", 1, CLEARS),
     "AuditsIncompleteAlarm": ("Slackwater", "IncompleteInARow", "Maximum", 2, HOLDS),
     "PolicyInvalidAlarm": ("Slackwater", "PolicyInvalid", "Maximum", 1, HOLDS),
     "ScheduleDeadLettersAlarm": ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", 1, CLEARS),
@@ -125,6 +127,14 @@ def test_alarms_and_dashboard_watch_what_is_sent(stack: Any, sent: dict[str, Any
 
 def test_what_we_send_is_shown(stack: Any, sent: dict[str, Any]) -> None:
     assert {line[1] for line in watched(stack) if line[0] == "Slackwater"} == sent["Slackwater"][0]
+
+
+def test_an_audit_that_failed_is_an_alarm_before_slack_is_told(stack: Any) -> None:
+    """Publish says so when it puts it on record; the execution fails once nothing waits for Slack any more, a day later at worst."""
+    failed = replace(AUDITED, state="failed", outcome=None)
+    alarm = stack["AuditFailedAlarm"]
+
+    assert (alarm["Namespace"], telemetry.of_audit(failed)[alarm["MetricName"]]) == ("Slackwater", alarm["Threshold"])
 
 
 def test_somebody_sends_each_of_the_others() -> None:

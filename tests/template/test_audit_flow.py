@@ -75,6 +75,8 @@ TESTS: dict[str, Callable[[Any, Any], bool]] = {
 def met(choice: dict[str, Any], data: Any, context: Any) -> bool:
     if "And" in choice:
         return all(met(one, data, context) for one in choice["And"])
+    if "Not" in choice:
+        return not met(choice["Not"], data, context)
     if "IsPresent" in choice:
         try:
             at(choice["Variable"], data, context)
@@ -152,6 +154,11 @@ def done(payload: Any) -> Any:
     return {"account": payload["target"]["account"], "region": payload["target"]["region"], "complete": True}
 
 
+def ends(state: str) -> Callable[[Any], Any]:
+    """A PublishFunction that ends what was scanned so, and puts on record what failed."""
+    return lambda asked: {"audit_id": asked["audit_id"], "state": "failed" if "error" in asked else state}
+
+
 def fails(error: str, times: int = 1000) -> Callable[[Any], Any]:
     """A function that fails so often, and then scans."""
     left = iter(range(times))
@@ -175,7 +182,7 @@ def audit(deploy: Any, definition: str) -> Callable[..., tuple[str, Execution]]:
             {
                 "PlanFunction.Arn": lambda asked: asked | {"duplicate": False, "targets": [EUROPE, JAPAN]},
                 "ScanFunction.Arn": done,
-                "PublishFunction.Arn": lambda asked: {"audit_id": asked["audit_id"], "state": "complete"},
+                "PublishFunction.Arn": ends("complete"),
                 "NotifyFunction.Arn": lambda _: {"waiting": 0, "wait_s": 0},
             }
             | {f"{name.title()}Function.Arn": function for name, function in functions.items()}
@@ -265,6 +272,19 @@ def test_an_audit_that_cannot_be_published_is_recorded_as_failed_and_fails(audit
     assert asked(execution, "Publish")[-1] == recorded("Sandbox.Timedout")
 
 
+@pytest.mark.parametrize("state", ["complete", "incomplete"])
+def test_an_audit_that_had_ended_before_its_publishing_died_at_the_report_has_not_failed(audit: Any, state: str) -> None:
+    def publish(payload: Any) -> Any:
+        if "results" in payload:
+            raise StepError("Lambda.Unknown", "signal: killed")
+        return {"audit_id": payload["audit_id"], "state": state}
+
+    ended, execution = audit(publish=publish)
+
+    assert ended == "succeeded"
+    assert asked(execution, "Notify") == [{"audit_id": "a-1"}]
+
+
 def test_what_cannot_even_be_recorded_fails_with_the_first_error(audit: Any) -> None:
     ended, _ = audit(plan=fails("PolicyError"), publish=fails("Sandbox.Timedout"))
 
@@ -330,7 +350,7 @@ def test_an_audit_ends_as_it_would_have_where_slack_cannot_be_told(
 ) -> None:
     ended, execution = audit(
         notify=notify,
-        publish=lambda asked: {"audit_id": asked["audit_id"], "state": state},
+        publish=ends(state),
         **({"plan": plan} if plan else {}),
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slackwater.app import permissions
-from slackwater.aws import request_guard
+from slackwater.aws import finding_store, outbox, request_guard, table
 from slackwater.model import object_keys
 
 BY_LAMBDA_ITSELF = {
@@ -126,6 +126,22 @@ def test_whoever_waits_on_the_open_door_may_only_mark_requests_and_hand_them_ove
         "RefuseWhatCameBefore": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{request_guard.KIND}#*"]}},
         "HandOver": None,
     }
+
+
+def test_whoever_answers_in_slack_may_store_findings_and_their_ledgers_and_nothing_else(stack: Any) -> None:
+    (put,) = [one for one in statements(stack, "answer") if "dynamodb:PutItem" in listed(one["Action"])]
+    own = {table.key(finding_store.KIND, "1")["pk"]["S"], table.ledger_key("1", 1)["pk"]["S"]}
+
+    assert (put["Action"], put["Resource"]) == ("dynamodb:PutItem", "Table.Arn")
+    assert put["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{finding_store.KIND}#*"]}}
+    assert all(fnmatchcase(one, f"{finding_store.KIND}#*") for one in own)
+
+
+def test_whoever_posts_may_store_posts_and_nothing_else(stack: Any) -> None:
+    (put,) = [one for one in statements(stack, "notify") if "dynamodb:PutItem" in listed(one["Action"])]
+
+    assert (put["Action"], put["Resource"]) == ("dynamodb:PutItem", "Table.Arn")
+    assert put["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{outbox.KIND}#*"]}}
 
 
 TABLE = {"Table.Arn"}

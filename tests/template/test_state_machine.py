@@ -27,8 +27,21 @@ def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any
         assert task["TimeoutSeconds"] <= 930, name
         assert task["Retry"][-1]["ErrorEquals"] == task["Catch"][-1]["ErrorEquals"] == ["States.ALL"], name
         patient = [retry["ErrorEquals"] for retry in task["Retry"] if not 0 <= retry["MaxAttempts"] <= 6]
-        # Every scan takes its turn, however many there are at once.
-        assert patient == ([["Lambda.TooManyRequestsException"]] if name == "Scan" else []), name
+        # Every scan takes its turn, however many there are at once. Slack is told once somebody has mended what kept it from that.
+        assert patient == {"Scan": [["Lambda.TooManyRequestsException"]], "NotifySlack": [["States.ALL"]]}.get(name, []), name
+
+
+def test_slack_is_told_even_if_it_takes_half_a_day_to_mend_a_secret_and_in_the_end_it_is_given_up(
+    states: dict[str, Any],
+) -> None:
+    (retry,) = states["NotifySlack"]["Retry"]
+    waits = [
+        min(retry["IntervalSeconds"] * retry["BackoffRate"] ** n, retry["MaxDelaySeconds"]) for n in range(retry["MaxAttempts"])
+    ]
+
+    assert waits[0] <= 60
+    assert 12 * 3600 <= sum(waits) <= 24 * 3600
+    assert "JitterStrategy" not in retry  # which would halve it
 
 
 def test_a_task_gives_its_function_a_little_more_time_than_it_takes(functions: dict[str, Any], states: dict[str, Any]) -> None:
@@ -45,7 +58,7 @@ def test_what_stays_wrong_is_not_tried_again(states: dict[str, Any]) -> None:
 def test_only_keys_travel(states: dict[str, Any]) -> None:
     for name in ("Plan", "Scan", "Publish", "NotifySlack"):
         assert all(path != "$.Payload" for path in states[name]["ResultSelector"].values()), name
-    assert states["RecordFailure"]["ResultPath"] is None
+    assert states["RecordFailure"]["ResultSelector"] == {"state.$": "$.Payload.state"}
 
 
 def test_it_may_invoke_just_the_functions_that_it_does(resources: dict[str, Any], states: dict[str, Any]) -> None:

@@ -1,4 +1,7 @@
-"""The demo's messages in Slack, as they would be sent: everything is new, and a policy lets somebody press every button."""
+"""The demo's messages in Slack, as they would be sent: everything is new, and a policy lets somebody press every button.
+
+Only the line above the first says what they would not: that the account is simulated.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,25 @@ from slackwater.engine.merge import merge_one
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest
 from slackwater.model.findings import Gap
 from slackwater.model.policy import CleanupSection, SlackSection
-from slackwater.model.rank import SEVERITIES
+from slackwater.model.rank import rank
 from slackwater.model.tracking import LedgerEntry, TargetReport
-from slackwater.views.document import ScanDocument
+from slackwater.views.document import ScanDocument, SomeTotals
 from slackwater.views.service_json import sighting
+from slackwater.views.slack.blocks import said, small
 from slackwater.views.slack.digest import digest
 from slackwater.views.slack.news import FindingNews, News
 
 SLACK: Final = SlackSection(channel="C0STORAGE", deciders=["U0OPERATOR"])
 
 
-def messages(doc: ScanDocument, now: datetime) -> list[Mapping[str, Any]]:
-    """Each message with its channel, and whether it is in the thread of the first. The same scan gives the same messages."""
+def messages(doc: ScanDocument, now: datetime, notice: str) -> list[Mapping[str, Any]]:
+    """Each message with its channel, and whether it is in the thread of the first, which begins with a notice.
+
+    The same scan gives the same messages.
+    """
     audit = _audit(doc, now)
-    posts = digest(_news(doc, audit, now), f"{audit.id}.0.0")
+    first, *thread = digest(_news(doc, audit, now), f"{audit.id}.0.0")
+    posts = (said(small(notice), *first.blocks), *thread)
     return [
         {"channel": SLACK.channel, "thread": number > 0, "message": {"text": post.text, "blocks": list(post.blocks)}}
         for number, post in enumerate(posts)
@@ -34,14 +42,16 @@ def messages(doc: ScanDocument, now: datetime) -> list[Mapping[str, Any]]:
 
 def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
     found = {finding["id"]: finding for finding in doc["findings"]}
-    entries = sorted(_opened(doc, audit.id, now), key=_dearest)
+    entries = sorted(_opened(doc, audit.id, now), key=lambda entry: rank(entry.evidence))
     cleanup = CleanupSection(
         accounts=sorted({target["account"] for target in doc["scan"]["targets"]}),
         regions=sorted({target["region"] for target in doc["scan"]["targets"]}),
-        resource_types=["ebs-volume"],
-        detectors=["ebs-unattached"],
+        resource_types=["ebs-volume", "efs-file-system", "fsx-file-system"],
+        detectors=["ebs-unattached", "efs-abandoned", "efs-idle", "efs-orphaned", "fsx-idle"],
         approvers=SLACK.deciders,
     )
+    nothing: SomeTotals = {"findings": 0, "monthly_savings_usd": "0", "unpriced": 0}
+    waste = doc["totals"]["by_kind"].get("waste", nothing)
     return News(
         audit=audit,
         new=tuple(
@@ -57,6 +67,8 @@ def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
         others=0,
         gaps=tuple(Gap(**gap) for gap in doc["scan"]["gaps"]),
         unknown=len(doc["unknown"]),
+        waste_usd=Decimal(waste["monthly_savings_usd"]),
+        waste_unpriced=waste["unpriced"],
         top=SLACK.top_findings,
         buttons=True,
         may_decide=bool(SLACK.deciders),
@@ -68,12 +80,6 @@ def _opened(doc: ScanDocument, audit_id: str, now: datetime) -> list[LedgerEntry
     nothing_known = TargetReport(account="", region="", complete=True, detectors=frozenset(), sightings=(), unknown=frozenset())
     writes = (merge_one(None, sighting(finding), nothing_known, audit_id, now) for finding in doc["findings"])
     return [write.entry for write in writes if write and write.entry]
-
-
-def _dearest(entry: LedgerEntry) -> tuple[bool, Decimal, int, str]:
-    seen = entry.evidence
-    usd = seen.monthly_savings_usd
-    return usd is None, -(usd or Decimal(0)), SEVERITIES.index(seen.severity), seen.id
 
 
 def _audit(doc: ScanDocument, now: datetime) -> AuditRecord:

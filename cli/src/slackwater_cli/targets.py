@@ -77,7 +77,7 @@ def targets_to_scan(
         refuse_unknown("--region" if named else "AWS_REGION or the profile", regions, valid)
 
     known = known_regions(session)
-    new_to_us = not {*regions, *policy.scan.regions, *policy.prices.overrides} <= {*known}
+    new_to_us = not {*regions, *policy.regions} <= {*known}
     try:
         who = identity(session)
         enabled = enabled_regions(session) if every or new_to_us else []

@@ -74,7 +74,8 @@ def bursting(demand: Floats, baseline: float, burst: float, most: float, *, step
     """Work that credits let through; `demand`, `baseline` and `burst` are a second, and the balance starts at its `most`."""
     spent = np.cumsum((demand - baseline) * step)
     owed = spent - np.minimum(np.minimum.accumulate(spent), 0.0)
-    if float(owed.max()) < most and float(demand.max()) <= burst:  # the limits never bind: no need to step
+    # The limits never bind: no need to step. What was held to the limits before owes all but a rounding error.
+    if float(owed.max()) < most * (1 - 1e-9) and float(demand.max()) <= burst:
         return Credits(demand * step, most - owed, np.full_like(demand, burst))
     return stepped(demand, baseline, burst, most, step=step)
 
@@ -154,6 +155,11 @@ def instance_allowance(baseline: float, maximum: float) -> Allowance:
     no refill, which is taken to be what the work leaves of the baseline.
     """
     return Allowance(baseline, maximum, (maximum - baseline) * 1800)
+
+
+def let_through(wanted: Floats, baseline: float, maximum: float, *, step: int = MINUTE) -> Floats:
+    """Of what volumes want, a second, what their instance carries: its maximum while there are credits, then its baseline."""
+    return bursting(wanted, *instance_allowance(baseline, maximum), step=step).done / step
 
 
 def file_server_allowance(baseline: float, burst: float) -> Allowance:

@@ -219,7 +219,7 @@ class Service:
             api_calls={"ec2:DescribeVolumes": 2}, metrics_requested=1_000, datapoints=9, estimated_usd=Decimal("0.01")
         )
         return Scan(
-            id="of its own", started_at=self.clock(), finished_at=self.clock(), targets=(part,), gaps=(), usage=usage,
+            id="of its own", as_of=now, started_at=self.clock(), finished_at=self.clock(), targets=(part,), gaps=(), usage=usage,
             detectors=tuple(policy.limits), policy=policy.version,
         )  # fmt: skip
 
@@ -429,6 +429,7 @@ def test_one_document_tells_the_whole_audit(service) -> None:
     assert [finding["resource"]["id"] for finding in document["findings"]] == ["vol-2", "vol-1"]
     assert document["scan"]["usage"]["api_calls"] == {"ec2:DescribeVolumes": 4}
     assert document["totals"]["monthly_savings_usd"] == "10.00"
+    assert {scan_json.rfc3339(now) for _, now, _ in service.scans} == {document["scan"]["as_of"]}
     assert record.state == "complete"
     assert (record.outcome.opened, record.outcome.findings, record.outcome.monthly_savings_usd) == (2, 2, Decimal("10.00"))
     assert (record.outcome.metrics_requested, record.outcome.estimated_usd) == (2_000, Decimal("0.02"))
@@ -491,6 +492,7 @@ def test_an_audit_that_could_scan_nothing_has_failed(service) -> None:
     assert (record.state, record.outcome) == ("failed", None)
     assert record.error == "No target could be scanned: lambda:Invoke: Sandbox.Timedout: killed everywhere"
     assert not service.document("a1")["scan"]["complete"]
+    assert service.document("a1")["scan"]["as_of"]
 
 
 def test_an_audit_without_a_region_that_answers_is_told_even_where_results_are_missing(service) -> None:
@@ -583,7 +585,7 @@ def test_a_publish_that_dies_at_a_document_and_runs_again_comes_to_the_same(serv
     assert state(service, "a2")[:5] == undisturbed[:5]
 
 
-def test_an_audit_ends_with_its_news_and_its_report_already_there(service) -> None:
+def test_an_audit_ends_with_its_news_already_there(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
     results = service.scanned("a1")
     service.records.end = None
@@ -591,7 +593,87 @@ def test_an_audit_ends_with_its_news_and_its_report_already_there(service) -> No
         service.publisher.publish("a1", results)
 
     assert [entry["happening"] for entry in json.loads(service.bucket.texts[object_keys.news("a1")][0])] == ["opened"]
+
+
+class OutOfMemory(BaseException):
+    """Nothing catches it."""
+
+
+def test_a_publish_that_is_killed_at_its_report_fails_nothing_and_the_next_try_makes_it(service) -> None:
+    def killed(_: ScanDocument) -> str:
+        raise OutOfMemory
+
+    renders, service.render = service.render, killed
+    service.fleet = {TOKYO: [found("vol-1")]}
+    results = service.scanned("a1")
+    for _ in range(3):
+        with pytest.raises(OutOfMemory):
+            service.publisher.publish("a1", results)
+    ended = service.records.kept["a1"]
+    assert ended.state == "complete"
+    assert service.publisher.fail("a1", ANYBODY, {"Error": "Lambda.Unknown"}) == ended
+
+    service.render = renders
+    assert service.publisher.publish("a1", results) == ended
+    assert service.publisher.publish("a1", results) == ended
     assert service.bucket.texts[object_keys.report("a1")] == ["<p>1 findings"]
+    assert len(service.bucket.texts[object_keys.news("a1")]) == 1
+
+
+def test_an_audit_that_failed_before_there_was_anything_to_see_has_no_report_however_often_it_is_asked_for(service) -> None:
+    results = service.scanned("a1")
+    failed = service.publisher.fail("a1", ANYBODY, {"Error": "Lambda.Unknown"})
+
+    assert service.publisher.publish("a1", results) == failed
+    assert object_keys.report("a1") not in service.bucket.texts
+
+
+@pytest.mark.parametrize("writes", range(1, 6))
+def test_what_a_failed_audit_had_merged_is_its_news(service, writes) -> None:
+    before(service)
+    results = service.scanned("a2")
+    service.findings.patience = writes
+    with pytest.raises(Killed):
+        service.publisher.publish("a2", results)
+    service.findings.patience = None
+    assert service.publisher.fail("a2", ANYBODY, {"Error": "Sandbox.Timedout"}).state == "failed"
+
+    ledgers = [entry for ledger in service.findings.ledgers.values() for entry in ledger if entry.audit_id == "a2"]
+    news = json.loads(service.bucket.texts[object_keys.news("a2")][0])
+    assert sorted((one["evidence"]["id"], one["revision"]) for one in news) == sorted(
+        (entry.evidence.id, entry.revision) for entry in ledgers
+    )
+    assert ledgers or writes == 1  # which may be a finding that is as it was
+
+
+def test_an_audit_that_failed_with_its_news_told_keeps_them_and_one_that_merged_nothing_has_none(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    results = service.scanned("a1")
+    service.records.end = None
+    with pytest.raises(TypeError):
+        service.publisher.publish("a1", results)
+    del service.records.end
+    service.findings.ledgers.clear()
+    service.publisher.fail("a1", ANYBODY, {"Error": "Sandbox.Timedout"})
+    service.scanned("a2")
+    service.publisher.fail("a2", ANYBODY, {"Error": "Sandbox.Timedout"})
+
+    (news,) = service.bucket.texts[object_keys.news("a1")]
+    assert len(json.loads(news)) == 1
+    assert object_keys.news("a2") not in service.bucket.texts
+    assert {one.state for one in service.records.kept.values()} == {"failed"}
+
+
+def test_an_audit_whose_ledgers_cannot_be_read_is_put_on_record_as_failed_all_the_same(service, monkeypatch) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    results = service.scanned("a1")
+    service.findings.patience = 0
+    with pytest.raises(Killed):
+        service.publisher.publish("a1", results)
+    service.findings.ledger = None
+
+    assert service.publisher.fail("a1", ANYBODY, {"Error": "Sandbox.Timedout"}).state == "failed"
+    assert service.records.kept["a1"].state == "failed"
 
 
 def test_an_audit_whose_report_cannot_be_made_is_good_without_it_and_the_log_and_a_metric_say_why(
@@ -614,7 +696,7 @@ def test_an_audit_whose_report_cannot_be_made_is_good_without_it_and_the_log_and
     assert json.loads(capsys.readouterr().out)["ReportsFailed"] == [1.0]
 
 
-def test_a_report_that_cannot_be_stored_fails_the_try_as_any_document_does(service) -> None:
+def test_a_report_that_cannot_be_stored_fails_the_try_but_not_the_audit(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
     results = service.scanned("a1")
 
@@ -626,7 +708,7 @@ def test_a_report_that_cannot_be_stored_fails_the_try_as_any_document_does(servi
     service.bucket.write = refuses
     with pytest.raises(Killed):
         service.publisher.publish("a1", results)
-    assert service.records.kept["a1"].state == "running"
+    assert service.records.kept["a1"].state == "complete"
 
 
 def test_a_publish_that_dies_at_the_very_end_and_runs_again_comes_to_the_same(service, undisturbed) -> None:
@@ -815,6 +897,19 @@ def test_the_latest_report_is_that_of_the_newest_audit_that_has_ended(service) -
 
     assert (found_["audit_id"], found_["url"]) == ("a2", "https://bucket/audits/a2/report.html?for=900")
     assert found_["expires_at"] == rfc3339(service.now + timedelta(minutes=15))
+
+
+def test_a_report_of_everything_goes_before_a_newer_one_of_a_part(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1")]}
+    service.run("hourly-1", replace(ANYBODY, detectors=("ebs-unattached",)))
+    assert service.audits.latest_report()["audit_id"] == "hourly-1"
+
+    service.now += timedelta(hours=1)
+    service.run("weekly")
+    service.now += timedelta(hours=1)
+    service.run("hourly-2", replace(ANYBODY, detectors=("ebs-unattached",)))
+
+    assert service.audits.latest_report()["audit_id"] == "weekly"
 
 
 def test_an_audit_that_failed_without_a_report_is_passed_over(service) -> None:

@@ -43,7 +43,7 @@ OPEN = TrackedFinding(
         resource=TrackedResource(
             arn="arn:fs-1", id="fs-1", type="efs-file-system", name="scratch", account="123456789012", region="eu-west-1"
         ),
-        monthly_savings_usd=Decimal("12.30"), fingerprint="a",
+        monthly_savings_usd=Decimal("12.30"), fingerprint="abc123", deletes=True,
     ),
     status="open", decision=None, opened_at=NOW - WEEK, last_seen_at=NOW - WEEK, resolved_at=None, audit_id="monday", revision=1,
 )  # fmt: skip
@@ -143,7 +143,7 @@ def test_a_decision_is_stored_with_who_why_and_until_when(
     ]  # type: ignore[arg-type]  # fmt: skip
 
 
-@pytest.mark.parametrize("was", ["snoozed", "dismissed"])
+@pytest.mark.parametrize("was", ["snoozed", "dismissed", "approved"])
 def test_a_decision_can_be_taken_back(was: Status) -> None:
     store = Store(being(was))
 
@@ -162,12 +162,29 @@ def test_the_same_again_changes_nothing() -> None:
     assert decide(store, "dismiss", "museum", NOW + WEEK, who="joe").revision == 4
 
 
-@pytest.mark.parametrize("status", [status for status in STATUSES if status not in {"open", "snoozed", "dismissed"}])
-@pytest.mark.parametrize("action", ["snooze", "dismiss", "reopen"])
-def test_from_another_status_it_says_which_and_what_would_be_possible(status: Status, action: Action) -> None:
+@pytest.mark.parametrize("status", ["cleaning", "resolved", "failed"])
+@pytest.mark.parametrize(
+    ("action", "possible"),
+    [
+        ("snooze", "open, snoozed or dismissed"),
+        ("dismiss", "open, snoozed or dismissed"),
+        ("reopen", "open, snoozed, dismissed or approved"),
+    ],
+)
+def test_from_another_status_it_says_which_and_what_would_be_possible(status: Status, action: Action, possible: str) -> None:
     store = Store(being(status))
 
-    with pytest.raises(ConflictError, match=f"f-1 is {status}; {action} is for one that is open, snoozed or dismissed"):
+    with pytest.raises(ConflictError, match=f"f-1 is {status}; {action} is for one that is {possible}$"):
+        decide(store, action)
+    assert store.entries == []
+
+
+@pytest.mark.parametrize("until", [None, NOW - WEEK, NOW + WEEK])
+@pytest.mark.parametrize("action", ["snooze", "dismiss"])
+def test_an_approval_is_taken_back_before_anything_else_is_decided(action: Action, until: datetime | None) -> None:
+    store = Store(being("approved", until))
+
+    with pytest.raises(ConflictError, match="f-1 is approved; reopen it first"):
         decide(store, action)
     assert store.entries == []
 
@@ -237,11 +254,11 @@ CLEANUP = CleanupSection(
     accounts=["123456789012"], regions=["eu-west-1"], resource_types=["efs-file-system"], detectors=["efs-idle"],
     approvers=["U0JANE"], approval_days=3,
 )  # fmt: skip
-APPROVED = Decision(status="approved", who="jane", why="", at=NOW, until=NOW + timedelta(days=3), fingerprint="a")
+APPROVED = Decision(status="approved", who="jane", why="", at=NOW, until=NOW + timedelta(days=3), fingerprint="abc123")
 
 
 def approve(
-    store: Store, who: str = "jane", fingerprint: str = "a", now: datetime = NOW, cleanup: CleanupSection = CLEANUP
+    store: Store, who: str = "jane", fingerprint: str = "abc123", now: datetime = NOW, cleanup: CleanupSection = CLEANUP
 ) -> TrackedFinding:
     return Findings(store=store, documents=Bucket()).approved("f-1", fingerprint, who=who, cleanup=cleanup, now=now)
 
@@ -346,9 +363,10 @@ def test_a_first_decision_that_cannot_be_is_refused() -> None:
 
 
 def test_what_has_changed_since_it_was_seen_is_not_approved() -> None:
-    with pytest.raises(ChangedError, match="has changed since"):
-        approve(Store(), fingerprint="b")
-    changed = replace(OPEN, sighting=replace(OPEN.sighting, fingerprint="b"), revision=2)
+    for another in ("abc124", "bbc123", "abc", "ABC123", ""):
+        with pytest.raises(ChangedError, match="has changed since"):
+            approve(Store(), fingerprint=another)
+    changed = replace(OPEN, sighting=replace(OPEN.sighting, fingerprint="abc124"), revision=2)
     store = Store(rivals=[changed])
     with pytest.raises(ChangedError):
         approve(store)
@@ -361,6 +379,37 @@ def test_what_the_policy_does_not_name_is_not_approved(key: str) -> None:
     with pytest.raises(NotAllowedError, match=f"cleanup.{key} "):
         approve(store, cleanup=CLEANUP.model_copy(update={key: []}))
     assert store.entries == []
+
+
+@pytest.mark.parametrize(
+    ("seen", "why"),
+    [
+        ({"deletes": False}, "nothing that it advises may be deleted by a program"),
+        ({"confidence": "low"}, "its confidence is low"),
+    ],
+)
+def test_what_may_not_be_deleted_is_not_approved_whatever_the_policy_names(seen: dict[str, Any], why: str) -> None:
+    store = Store(replace(OPEN, sighting=replace(OPEN.sighting, **seen)))
+    with pytest.raises(NotAllowedError, match=why):
+        approve(store)
+    assert store.entries == []
+
+
+def test_an_approval_that_was_for_what_was_there_before_is_not_the_same_persons_of_what_is_there_now() -> None:
+    changed = replace(OPEN.sighting, fingerprint="abc124")
+    store = Store(replace(OPEN, sighting=changed, status="approved", decision=APPROVED, revision=2))
+
+    with pytest.raises(DecidedError):
+        approve(store, fingerprint="abc124", now=NOW + timedelta(hours=1))
+
+
+def test_another_decision_of_the_same_person_in_the_same_moment_is_another() -> None:
+    store = Store()
+    first(store)
+    store.finding = replace(OPEN, revision=3)
+
+    assert approve(store).status == "approved"
+    assert [entry.now for entry in store.entries] == ["snoozed", "approved"]
 
 
 def test_a_race_for_an_approval_is_lost_to_whoever_was_faster() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
 import pytest
@@ -20,6 +22,7 @@ from slackwater.model import object_keys
 from slackwater.model.audits import DEFAULTS, PolicyVersion
 from slackwater.model.posts import Post, Sent
 from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+from slackwater.views.slack.blocks import ROOM, weight
 
 POLICY = """
 [slack]
@@ -99,6 +102,14 @@ def test_a_digest_and_its_thread_are_recorded_and_sent(world) -> None:
     assert post(world, "a.0.1").thread_of == "a.0.0"
 
 
+def test_what_the_whole_audit_comes_to_is_the_waste_of_its_scan_document(world) -> None:
+    waste = {"findings": 3, "monthly_savings_usd": "1234.50", "unpriced": 2}
+    world.audit("a", entry(sighting("f-1")), waste=waste)
+    told(world)
+
+    assert "In all 3 findings in 1 target: 1,234.50 USD a month could be saved (2 unpriced)." in texts(world)[0]
+
+
 def test_told_again_it_says_nothing_more(world) -> None:
     world.audit("a", entry(sighting("f-1")))
     told(world)
@@ -167,14 +178,16 @@ def test_news_is_what_is_open_and_was_not_or_is_not_the_same(world, entries, sai
     assert said in text
 
 
-def test_the_dearest_comes_first_and_the_unpriced_last(world) -> None:
+def test_the_gravest_comes_first_and_of_these_the_dearest_as_in_a_scan(world) -> None:
     world.policy(f"{POLICY}top_findings = 10\n")
-    savings = {"f-1": None, "f-2": "-3", "f-3": "800", "f-4": "0", "f-5": "0"}
-    severities = {"f-5": "high"}
-    world.audit("a", *[entry(sighting(id_, usd, severity=severities.get(id_, "low"))) for id_, usd in savings.items()])
+    seen = {
+        "f-1": ("low", None), "f-2": ("medium", "-3"), "f-3": ("low", "9"), "f-4": ("high", "-352.15"), "f-5": ("high", "100"),
+        "f-6": ("medium", "50"), "f-7": ("low", "0"), "f-8": ("info", "-1"), "f-9": ("medium", None),
+    }  # fmt: skip
+    world.audit("a", *[entry(sighting(id_, usd, severity=severity)) for id_, (severity, usd) in seen.items()])
     told(world)
 
-    assert post(world).findings == ("f-3", "f-5", "f-4", "f-2", "f-1")
+    assert post(world).findings == ("f-5", "f-4", "f-6", "f-9", "f-2", "f-3", "f-1", "f-7", "f-8")
 
 
 ROUTES = f"""{POLICY}
@@ -274,6 +287,36 @@ def test_an_audit_that_failed_is_told_in_a_line_with_the_reason(world) -> None:
     assert "failed: States." in text
     assert "too long" in text
     assert len(world.channel.sent) == 1
+
+
+def test_what_an_audit_changed_before_it_failed_is_told_below_the_line_that_says_so(world) -> None:
+    world.policy(ROUTES)
+    world.audit(
+        "a",
+        entry(sighting("f-1", usd="900")),
+        entry(sighting("f-2", owner="storage")),
+        state="failed",
+        outcome=None,
+        error="States.Timeout: long",
+    )
+    told(world)
+
+    assert world.channel.ids == ["a.0.0", "a.0.1", "a.1.0", "a.1.1"]
+    for text, usd in ((texts(world)[0], "900.00"), (texts(world, "C0BOTH")[0], "12.30")):
+        failed, whole, *_ = text.split("\n")
+        assert "failed: States." in failed
+        assert whole == f"Incomplete: at least 1 new finding: {usd} USD a month could be saved"
+    assert post(world).findings == ("f-1",)
+    assert weight(post(world).message.blocks) <= ROOM + 1_000
+
+
+def test_what_is_gone_since_an_audit_that_failed_is_told_too(world) -> None:
+    world.audit("a", entry(sighting("f-1"), "resolved", revision=2), state="failed", outcome=None, error="x")
+    told(world)
+
+    (text,) = texts(world)
+    assert "failed: x" in text
+    assert GONE in text
 
 
 def test_what_could_not_be_seen_is_told(world) -> None:
@@ -404,7 +447,7 @@ def test_a_busy_channel_is_left_alone_as_long_as_it_asks(audited) -> None:
 
     assert told(audited) == Notified(waiting=2, wait_s=90)
     assert (post(audited).state, post(audited).not_before) == ("pending", NOW + timedelta(seconds=90))
-    assert told(audited, "b") == Notified(waiting=2, wait_s=88)
+    assert told(audited, "b") == Notified(waiting=0, wait_s=0)
     assert audited.channel.ids == ["b.0.0", "b.0.1"]
     audited.clock.now = NOW + timedelta(seconds=89)
     assert told(audited) == Notified(waiting=2, wait_s=1)
@@ -432,14 +475,94 @@ def test_in_one_run_nothing_else_is_sent_to_a_channel_that_is_busy(world) -> Non
     notifier = world.notifier()
     world.outbox.record(notifier._composed(world.audits.get("a"), notifier._policy(world.audits.get("a")), buttons=True)[0])
 
-    assert notifier.notify("b") == Notified(waiting=4, wait_s=7)
+    assert notifier.notify("b") == Notified(waiting=2, wait_s=7)
     assert world.channel.ids == ["b.1.0", "b.1.1"]
 
 
-def test_who_waits_longer_than_five_minutes_is_asked_again_before(audited) -> None:
+def test_who_waits_longer_than_a_quarter_of_an_hour_is_asked_again_before(audited) -> None:
     audited.channel.answers = [ChannelBusyError(4_000)]
 
+    assert told(audited).wait_s == 900
+
+
+def test_a_run_delivers_what_others_left_and_waits_for_its_own_alone(audited) -> None:
+    audited.channel.answers = [ChannelRefusedError("token_revoked")]
+    assert told(audited).waiting == 2
+    audited.clock.sleep(301)
+    audited.audit("b", entry(sighting("f-2")))
+    audited.channel.answers = [ChannelRefusedError("token_revoked"), None]
+
+    assert replace(told(audited, "b"), troubles=()) == Notified(waiting=0, wait_s=0)
+    assert audited.channel.ids == ["b.0.0", "b.0.1"]
+    audited.clock.sleep(301)
+    assert told(audited, "b") == Notified(waiting=0, wait_s=0)
+    assert audited.channel.ids[2:] == ["a.0.0", "a.0.1"]
+
+
+def test_when_to_come_again_is_when_its_own_posts_can_go_on(world) -> None:
+    world.policy(ROUTES)
+    world.audit("a", entry(sighting("f-1", owner="storage")))
+    world.channel.answers = [None, ChannelBusyError(90)]
+    assert told(world) == Notified(waiting=2, wait_s=90)
+    world.audit("b", entry(sighting("f-2")))
+    world.channel.answers = [ChannelRefusedError("token_revoked")]
+
+    assert told(world, "b").wait_s == 300
+
+
+def test_hourly_audits_with_a_dead_token_are_a_hundred_turns_each(world) -> None:
+    """Each waits for its own posts, and gives them up after a day: what others have waiting keeps no execution."""
+    world.channel.answers = [ChannelRefusedError("token_revoked")] * 100_000
+    due = [(NOW + timedelta(hours=hour), f"a{hour:03d}") for hour in range(12)]
+    heapify(due)
+    turns: Counter[str] = Counter()
+    while due:
+        world.clock.now, audit_id = heappop(due)
+        if not turns[audit_id]:
+            world.audit(audit_id, entry(sighting(audit_id)))
+        turns[audit_id] += 1
+        if (notified := told(world, audit_id)).waiting:
+            heappush(due, (world.clock.now + timedelta(seconds=notified.wait_s), audit_id))
+
+    assert max(turns.values()) <= 12 + 4 * 24
+    assert {one.state for one in world.outbox.posts.values()} == {"failed"}
+    assert world.clock.now - NOW < timedelta(hours=12 + 25)
+
+
+UNINVITED = ["channel_not_found", "not_in_channel"]
+
+
+@pytest.mark.parametrize("reason", UNINVITED)
+def test_a_bot_that_was_not_invited_and_has_no_other_channel_is_heard_once_it_is(world, reason) -> None:
+    world.policy('[slack]\nchannel = "C0DEFAULT"\n')
+    world.audit("a", entry(sighting("f-1")))
+    world.channel.answers = [ChannelRefusedError(reason)]
+
+    notified = told(world)
+    assert (notified.waiting, notified.wait_s) == (2, 300)
+    assert notified.troubles == (f"a.0.0: Slack refused it, and will be asked again: {reason}",)
+    world.clock.sleep(300)
+    assert told(world) == Notified(waiting=0, wait_s=0)
+
+
+def test_a_fallback_that_lacks_the_bot_waits_for_it_and_the_post_says_both_whys(audited) -> None:
+    audited.channel.answers = [ChannelRefusedError("is_archived"), ChannelRefusedError("not_in_channel")]
+
     assert told(audited).wait_s == 300
+    assert post(audited).why == "C0DEFAULT did not take it: is_archived; not_in_channel"
+    audited.clock.sleep(300)
+    assert told(audited).waiting == 0
+    assert len(texts(audited, "C0FALLBACK")) == 1
+
+
+@pytest.mark.parametrize("reason", ["no_service", "no_active_hooks", "invalid_token", "no_team", "action_prohibited"])
+def test_a_webhook_that_was_removed_is_waited_for_until_there_is_another(audited, reason) -> None:
+    audited.channel = FakeChannel(can_look=False, answers=[ChannelRefusedError(reason)])
+    assert told(audited).wait_s == 300
+    audited.clock.sleep(300)
+
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert audited.channel.ids == ["a.0.0"]
 
 
 REFUSED = ["channel_not_found", "not_in_channel", "is_archived", "restricted_action"]
@@ -461,13 +584,13 @@ def test_a_digest_whose_channel_does_not_take_it_goes_to_the_fallback_and_says_s
 
 
 def test_the_fallback_is_tried_once(audited) -> None:
-    audited.channel.answers = [ChannelRefusedError("is_archived"), ChannelRefusedError("not_in_channel")]
+    audited.channel.answers = [ChannelRefusedError("is_archived"), ChannelRefusedError("restricted_action")]
     notified = told(audited)
 
     assert notified.waiting == 0
     assert [post(audited).state, post(audited, "a.0.1").state] == ["failed", "failed"]
     assert notified.troubles == (
-        "a.0.0: not posted to C0FALLBACK: C0DEFAULT did not take it: is_archived; not_in_channel",
+        "a.0.0: not posted to C0FALLBACK: C0DEFAULT did not take it: is_archived; restricted_action",
         "a.0.1: not posted to C0DEFAULT: its digest was not posted",
     )
     assert of_posts(notified) == {"SlackPostsFailed": 2, "SlackPostsWaiting": 0}
@@ -548,7 +671,7 @@ def test_who_keeps_not_answering_is_asked_less_and_less_often(audited) -> None:
 
     tried = sorted({*tried, post(audited).tried_at})
     waits = [(after - before).total_seconds() for before, after in pairwise(tried)]
-    assert waits == [60, 120, 240, 480, 960, 1920, 1920, 1920, 1920]
+    assert waits == [60, 120, 240, 480, 960, 2700, 2700, 2700, 2700]  # after an hour, whole quarters of one
 
 
 def test_somebody_who_was_killed_left_it_sending_and_it_is_looked_for(audited) -> None:
@@ -609,12 +732,12 @@ def test_after_a_day_a_post_is_given_up_with_its_thread_and_it_comes_to_an_end(a
     audited.channel.answers = [answer] * 1_000
     turns = 0
     while (notified := told(audited)).waiting:
+        assert notified.wait_s == 900 or audited.clock.now - NOW <= timedelta(hours=1)
         audited.clock.sleep(notified.wait_s)
         turns += 1
-        assert notified.wait_s >= 120 or audited.clock.now - NOW < timedelta(hours=1)
 
     assert timedelta(hours=24) < audited.clock.now - NOW < timedelta(hours=25)
-    assert turns < 400
+    assert turns < 130
     assert post(audited).state == "failed"
     assert len(notified.troubles) == 2
     assert re.search(said, notified.troubles[0])
@@ -637,6 +760,52 @@ def test_an_audit_that_is_told_late_is_told_all_the_same(audited) -> None:
 
     assert told(audited) == Notified(waiting=0, wait_s=0)
     assert audited.channel.ids == ["a.0.0", "a.0.1"]
+
+
+@pytest.mark.parametrize(
+    "answer", [ChannelBusyError(2), ChannelRefusedError("token_revoked"), NobodyKnowsError("TimeoutError")]
+)
+def test_a_post_that_nobody_came_back_for_in_days_has_more_tries_before_it_is_given_up(audited, answer) -> None:
+    audited.channel.answers = [answer]
+    told(audited)
+    audited.clock.sleep(2 * 86_400)
+    audited.channel.answers = [answer]
+    assert told(audited).waiting == 2
+    audited.clock.sleep(900)
+
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+    assert audited.channel.ids == ["a.0.0", "a.0.1"]
+
+
+def test_what_was_sent_late_is_looked_for_for_a_day_too(audited) -> None:
+    audited.clock.sleep(3 * 86_400)
+    audited.channel.answers = [NobodyKnowsError("TimeoutError")]
+    audited.channel.looks = [NobodyKnowsError("TimeoutError")]
+    told(audited)
+    audited.clock.sleep(900)
+    assert told(audited).waiting == 2
+    audited.clock.sleep(900)
+
+    assert told(audited) == Notified(waiting=0, wait_s=0)
+
+
+@pytest.mark.parametrize("can_look", [True, False])
+def test_what_is_never_answered_and_never_there_is_given_up_after_a_day(audited, can_look) -> None:
+    audited.channel = FakeChannel(can_look=can_look, answers=[NobodyKnowsError("HTTP 500")] * 1_000)
+    while (notified := told(audited)).waiting:
+        audited.clock.sleep(notified.wait_s)
+
+    assert timedelta(hours=24) < audited.clock.now - NOW < timedelta(hours=26)
+    assert re.search("given up after .* tries: nobody knows whether it was posted: HTTP 500", notified.troubles[0])
+    assert audited.channel.sent == []
+
+
+def test_who_is_told_to_come_back_in_a_day_does_and_is_heard(audited) -> None:
+    audited.channel.answers = [ChannelBusyError(86_400)]
+    told(audited)
+    audited.clock.sleep(86_401)
+
+    assert told(audited) == Notified(waiting=0, wait_s=0)
 
 
 # -- One bad post, and two runs at once
@@ -694,6 +863,21 @@ def test_who_reads_late_takes_nothing_from_who_was_first(audited, monkeypatch) -
     assert audited.channel.sent == []
 
 
+@pytest.mark.parametrize("answer", [None, ChannelBusyError(5)])
+def test_who_finds_that_another_run_went_on_with_a_post_leaves_it_to_that(audited, answer) -> None:
+    """The write after the send is refused: it neither counts as sent nor is it tried again before the other run could be done."""
+
+    def meanwhile(_: Post) -> None:
+        audited.outbox.write(replace(post(audited), why="another run", revision=post(audited).revision + 1))
+        if answer:
+            raise answer
+
+    audited.channel.answers = [meanwhile]
+    assert told(audited) == Notified(waiting=2, wait_s=60)
+    assert (post(audited).state, post(audited).why) == ("sending", "another run")
+    assert audited.clock.slept == []
+
+
 def test_who_took_too_long_to_say_that_it_sends_does_not_send(audited, monkeypatch) -> None:
     """Somebody else may be looking for the post soon, would not find it, and would send it, too."""
     works = audited.outbox.write
@@ -733,7 +917,10 @@ def test_a_thread_waits_for_the_message_before_it_even_where_the_list_does_not_s
     assert world.channel.ids == ["a.0.0", "b.0.0"]
 
 
-def test_a_run_ends_in_time_and_says_that_it_has_not_done(world) -> None:
+@pytest.mark.parametrize("first", [None, ChannelRefusedError("token_revoked")])
+def test_a_run_ends_in_time_and_says_that_it_has_not_done(world, first) -> None:
+    """What it did not reach can go on at once, whatever the others have to wait for."""
+    world.channel.answers = [first]
     owners = [f"team-{n}" for n in range(99)]
     routes = "".join(f'[[slack.routes]]\nchannel = "C{n:04}"\nowner = "{owner}"\n' for n, owner in enumerate(owners))
     world.policy(f"{POLICY}{routes}")
@@ -744,5 +931,6 @@ def test_a_run_ends_in_time_and_says_that_it_has_not_done(world) -> None:
     assert notified.wait_s == 1
     assert notified.waiting == len(world.outbox.posts) - 60
     while notified.waiting:
+        world.clock.sleep(notified.wait_s)
         notified = told(world)
     assert sorted(world.channel.ids) == sorted(world.outbox.posts)

@@ -87,6 +87,7 @@ def scan(world: World, targets: list[Target], minimum: float = 1) -> Scan:
 def test_a_flagged_resource_comes_out_priced() -> None:
     (found,) = scan(World({HERE: [replace(LOOSE, tags={"Owner": "data"})]}), [HERE]).targets[0].findings
 
+    assert scan(World({}), []).as_of == CASE_NOW
     assert found.owner == "data"
     assert (found.detector, found.resource.id, found.monthly_savings_usd) == ("ebs-unattached", "vol-1", Decimal("8.00"))
     assert found.price_basis[0].price.source == "a test in us-east-1"

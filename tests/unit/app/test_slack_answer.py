@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from slackwater.app.audits import Audits
 from slackwater.app.findings import Findings
 from slackwater.app.policy import PolicyError
-from slackwater.app.slack_answer import LATER, Answerer, UnfinishedError, Workspace
+from slackwater.app.slack_answer import LATER, Answerer, UnfinishedError
+from slackwater.aws.errors import AccessDeniedError, AwsError
 from slackwater.engine.registry import registry
 from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.listing import FindingQuery, Page
@@ -35,8 +36,7 @@ DAY = timedelta(days=1)
 ACCOUNT = "123456789012"
 POST = "monday.0.0"
 URL = "https://hooks.slack.com/actions/T0TEAM/1/2"
-JANE, JOE, EVE = (Asker(user=user, team="T0TEAM", enterprise=None) for user in ("U0JANE", "U0JOE", "U0EVE"))
-HOME = Workspace("T0TEAM", None)
+JANE, JOE, EVE = (Asker(user=user, team="T0TEAM") for user in ("U0JANE", "U0JOE", "U0EVE"))
 POLICY = Policy(
     limits={},
     slack=SlackSection(deciders=["U0JANE", "U0JOE"], auditors=["U0JANE"]),
@@ -54,7 +54,7 @@ def finding(id: str, **changed: Any) -> TrackedFinding:
         resource=TrackedResource(
             arn=f"arn:{id}", id=f"vol-{id}", type="ebs-volume", name=f"disk-{id}", account=ACCOUNT, region="eu-west-1"
         ),
-        monthly_savings_usd=Decimal("12.30"), fingerprint="abc123",
+        monthly_savings_usd=Decimal("12.30"), fingerprint="abc123", deletes=True,
     )  # fmt: skip
     open_ = TrackedFinding(
         sighting=sighting, status="open", decision=None, opened_at=NOW - DAY, last_seen_at=NOW - DAY, resolved_at=None,
@@ -195,11 +195,12 @@ class World:
 
     findings: list[TrackedFinding] = field(default_factory=lambda: [finding("f00d")])
     policy: Policy | Exception = POLICY
-    home: Workspace = HOME
+    home: str | None = "T0TEAM"
     origin: str | None = None
     bucket: Bucket = field(default_factory=Bucket)
     runs: Runs = field(default_factory=Runs)
     pauses: list[float] = field(default_factory=list)
+    told: dict[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.store = Store({one.id: one for one in self.findings})
@@ -235,12 +236,13 @@ class World:
                 channel=lambda: self.slack,
                 respond=self.slack.respond,
                 origin=self.origin,
-                workspace=lambda: self.home,
+                home=lambda: self.home,
                 policy=self._policy,
                 registry=registry,
                 account=lambda: ACCOUNT,
                 known_regions=lambda: ["eu-west-1", "us-east-1"],
                 pause=self.pauses.append,
+                told=self.told,
             )
             .answer(asked)
             .text
@@ -400,15 +402,18 @@ def test_without_a_policy_that_can_be_read_nobody_may_do_anything() -> None:
 @pytest.mark.parametrize(
     ("home", "asker", "good"),
     [
-        (Workspace("T0TEAM", None), Asker(user="U0JANE", team="T0TEAM", enterprise=None), True),
-        (Workspace("T0TEAM", None), Asker(user="U0JANE", team="T0OTHER", enterprise=None), False),
-        (Workspace("T0TEAM", None), Asker(user="U0JANE", team=None, enterprise=None), False),
-        (Workspace(None, None), Asker(user="U0JANE", team=None, enterprise=None), False),
-        (Workspace("T0TEAM", "E0ORG"), Asker(user="U0JANE", team="T0OTHER", enterprise="E0ORG"), True),
-        (Workspace("T0TEAM", "E0ORG"), Asker(user="U0JANE", team="T0OTHER", enterprise="E0ELSE"), False),
+        ("T0TEAM", Asker(user="U0JANE", team="T0TEAM"), True),
+        ("T0TEAM", Asker(user="U0JANE", team="T0OTHER"), False),
+        ("T0TEAM", Asker(user="U0JANE", team="T0TEAN"), False),
+        ("T0TEAM", Asker(user="U0JANE", team=None), False),
+        ("T0TEAM", Asker(user="U0JANE", team=""), False),
+        (None, Asker(user="U0JANE", team=None), False),
+        ("", Asker(user="U0JANE", team=""), False),
     ],
 )
-def test_a_user_of_another_workspace_may_have_the_same_id_and_may_do_nothing(home: Workspace, asker: Asker, good: bool) -> None:
+def test_a_user_of_another_workspace_may_have_the_same_id_and_may_do_nothing(
+    home: str | None, asker: Asker, good: bool
+) -> None:
     world = World(home=home)
     told = world.answer(press("snooze", "30", asker))
 
@@ -477,6 +482,88 @@ def test_the_same_event_after_it_was_taken_back_does_not_decide_again(asked: Ask
     assert world.store.findings["f00d"].status == "open"
     assert len(world.store.entries) == 2
     assert "approve" in world.buttons()
+
+
+@pytest.mark.parametrize("asked", [press("snooze", "30"), dismissal(), approve()])
+@pytest.mark.parametrize("forgets", [False, True])
+def test_the_same_answer_is_told_once_however_often_the_message_fails(asked: Asked, forgets: bool) -> None:
+    world = World()
+    world.slack.faults = [NobodyKnowsError("hang")] * 6
+    for _ in range(2):
+        with pytest.raises(UnfinishedError):
+            world.answer(asked)
+        if forgets:  # another process
+            world.told.clear()
+    world.answer(asked)
+
+    assert len(world.slack.told) == 1
+    assert world.slack.updates == 1
+    assert not world.told
+
+
+def test_who_is_refused_is_told_once_however_often_the_message_fails() -> None:
+    world = World()
+    world.slack.faults = [NobodyKnowsError("hang")] * 6
+    for _ in range(2):
+        with pytest.raises(UnfinishedError):
+            world.answer(press("snooze", "30", EVE))
+    world.answer(press("snooze", "30", EVE))
+
+    assert ["Not allowed" in message.text for _, message in world.slack.told] == [True]
+
+
+def test_whom_slack_did_not_tell_of_a_decision_is_told_when_it_is_asked_again() -> None:
+    world = World()
+    world.slack.deaf = [NobodyKnowsError("hang")] * 3
+    with pytest.raises(UnfinishedError, match="hang"):
+        world.answer(approve())
+    assert "Approved" in world.seen
+    world.answer(approve())
+
+    assert ["Approved by <@U0JANE>" in message.text for _, message in world.slack.told] == [True]
+    assert len(world.store.entries) == 1
+
+
+def test_people_hear_before_the_message_changes() -> None:
+    world = World()
+    world.slack.meanwhile = lambda: world.pauses.append(len(world.slack.told))
+    world.answer(press("snooze", "30"))
+
+    assert world.pauses == [1]
+
+
+@pytest.mark.parametrize("asked", [press("snooze", "30"), dismissal(), approve()])
+def test_what_is_decided_stands_whatever_the_policy_says_when_it_is_asked_again(asked: Asked) -> None:
+    world = World()
+    world.slack.faults = [NobodyKnowsError("hang")] * 3
+    with pytest.raises(UnfinishedError):
+        world.answer(asked)
+    world.policy, world.home = PolicyError([]), "T0OTHER"
+    world.answer(asked)
+
+    assert "by <@U0JANE>" in world.seen
+    assert [("did not work" in message.text, "Not allowed" in message.text) for _, message in world.slack.told] == [
+        (False, False)
+    ]
+
+
+def test_a_table_that_fails_once_all_is_decided_and_told_is_not_told_of() -> None:
+    world = World()
+    before = Slack.respond
+
+    def respond(self: Slack, url: str, message: Message) -> None:
+        before(self, url, message)
+        world.store.broken = OSError("throttled")
+
+    world.slack.respond = respond.__get__(world.slack)  # type: ignore[method-assign]
+    with pytest.raises(OSError, match="throttled"):
+        world.answer(press("snooze", "30"))
+    world.store.broken = None
+    world.slack.respond = before.__get__(world.slack)  # type: ignore[method-assign]
+    world.answer(press("snooze", "30"))
+
+    assert ["Snoozed" in message.text for _, message in world.slack.told] == [True]
+    assert "Snoozed" in world.seen
 
 
 def test_an_audit_that_is_asked_for_twice_by_one_event_starts_once() -> None:
@@ -567,7 +654,7 @@ def test_slack_is_asked_again_when_it_says_so_and_when_nobody_knows() -> None:
     world.slack.deaf = [ChannelBusyError(2)]
     world.answer(press("snooze", "30"))
 
-    assert world.pauses == [3, 2]
+    assert world.pauses == [2, 3]
     assert world.slack.updates == 1
     assert len(world.slack.told) == 1
 
@@ -619,13 +706,49 @@ def test_who_cannot_be_told_is_told_another_time() -> None:
     assert not world.slack.told
 
 
-def test_what_stands_in_the_way_is_raised_once_the_user_knows() -> None:
+@pytest.mark.parametrize("broken", [OSError("throttled"), AwsError("throttled"), AccessDeniedError("throttled")])
+def test_what_stands_in_the_way_is_raised_once_the_user_knows(broken: Exception) -> None:
     world = World()
-    world.store.broken = OSError("throttled")
-    with pytest.raises(OSError, match="throttled"):
-        world.answer(press("snooze", "30"))
+    world.store.broken = broken
+    for _ in range(3):
+        with pytest.raises(type(broken), match="throttled"):
+            world.answer(press("snooze", "30"))
 
-    assert LATER.partition(".")[0] in world.slack.told[0][1].text.replace("\u2060", "")
+    [(_, told)] = world.slack.told
+    assert LATER in told.text.replace("\u2060", "")
+    assert "twice" not in told.text  # nobody knows which attempt it is
+
+    world.store.broken = None
+    world.answer(press("snooze", "30"))
+    assert ["Snoozed" in message.text for _, message in world.slack.told] == [False, True]
+
+
+def test_a_message_that_another_person_decides_meanwhile_with_the_same_status_is_changed_again() -> None:
+    world = World()
+    known = world.answer(press("snooze", "30")) and world.store.findings["f00d"]
+    assert known.decision
+
+    def other() -> None:
+        assert known.decision
+        world.store.findings["f00d"] = replace(known, decision=replace(known.decision, who="slack:U0JOE"))
+
+    world.slack.meanwhile = other
+    world.answer(press("snooze", "7", JOE, at=NOW + DAY))
+
+    assert "by <@U0JOE>" in world.seen
+    assert "by <@U0JANE>" not in world.seen
+
+
+def test_a_finding_that_was_resolved_anew_is_shown_so() -> None:
+    world = World([finding("f00d", status="resolved", resolved_at=NOW - DAY)])
+
+    def later() -> None:
+        world.store.findings["f00d"] = finding("f00d", status="resolved", resolved_at=NOW)
+
+    world.slack.meanwhile = later
+    world.answer(approve())
+
+    assert "Resolved on 2026-11-16" in world.seen
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`slackwater demo`."""
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,11 +43,46 @@ def test_the_demo_shows_the_messages_as_they_would_be_sent(run, nowhere: Path) -
     assert [one["thread"] for one in sent] == [False, *[True] * (len(sent) - 1)]
     first, *thread = (json.dumps(one["message"]["blocks"]) for one in sent)
     assert f"{len(doc['findings'])} new findings: " in first
+    notice, head, *_ = sent[0]["message"]["blocks"]
+    assert "SIMULATED" in notice["elements"][0]["text"]
+    assert "SIMULATED" in sent[0]["message"]["text"].partition("\n")[0]
+    assert head["type"] == "header"
+    assert "SIMULATED" not in "".join(thread)
+    assert '"approve"' in first, "a policy lets somebody press every button"
     assert '"block_id": "20261116T090700Z-demo.0.0/report"' in first
     told = [[f["id"] in one for f in doc["findings"]] for one in (first, *thread)]
     assert sum(told[0]) == 5
     names = [f["resource"]["id"] for f in doc["findings"]]
     assert all(name in first or any(name in one for one in thread) for name in names)
+    places = ["".join(thread).index(name) for name in names if names.count(name) == 1]
+    assert places == sorted(places), "the gravest first, as in findings.json"
+
+
+def test_terminal_report_and_slack_say_the_same_figure_first(run, nowhere: Path) -> None:
+    printed = run("demo").out
+    doc, sent = (json.loads((nowhere / f"demo-output/{name}.json").read_text("utf-8")) for name in ("findings", "slack"))
+    page = (nowhere / "demo-output/report.html").read_text("utf-8")
+    waste = doc["totals"]["by_kind"]["waste"]["monthly_savings_usd"]
+    figure = f"{float(waste):,.2f}"
+    _, head, about, *_ = sent[0]["message"]["blocks"]
+
+    assert waste != doc["totals"]["monthly_savings_usd"], "another figure to be mistaken for it"
+    assert f"{figure} USD a month could be saved in " in printed
+    assert re.search(rf'<h1 id="sum">\s*<span class="big">{figure}</span> <span class="small">USD a month could be saved', page)
+    assert f"<title>Slackwater: {len(doc['findings'])} findings, {figure} USD a month</title>" in page
+    assert f" findings: {figure} USD a month could be saved, " in head["text"]["text"]
+    assert about["elements"][0]["text"].endswith(f": {figure} USD a month could be saved.")
+
+
+def test_the_report_says_that_the_account_is_simulated_and_as_of_when_it_was_judged(run, nowhere: Path) -> None:
+    run("demo")
+    page = (nowhere / "demo-output/report.html").read_text("utf-8")
+    text = (nowhere / "demo-output/findings.json").read_text("utf-8")
+
+    assert '<p class="notice" role="note">A SIMULATED account' in page
+    assert "as of 2026-11-16 09:07 UTC," in page
+    assert json.loads(text)["scan"]["as_of"] == "2026-11-16T09:07:00Z"
+    assert "SIMULATED" not in text
 
 
 def test_the_users_own_aws_settings_do_not_matter(run, monkeypatch: pytest.MonkeyPatch, nowhere: Path) -> None:

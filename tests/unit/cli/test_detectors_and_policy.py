@@ -62,6 +62,17 @@ def test_a_policy_with_an_unknown_region_is_wrong(run, nowhere: Path) -> None:
     assert run("policy", "check").status == 2
 
 
+def test_what_is_doubtful_about_a_good_policy_is_said_beside_it(run, nowhere: Path) -> None:
+    (nowhere / "slackwater.toml").write_text("[cleanup]\nregions = ['eu-west-1']\n[detectors.efs-idle]\n", "utf-8")
+
+    done = run("policy", "check")
+
+    assert (done.status, done.out.split(";")[0]) == (0, "slackwater.toml: good")
+    assert done.err == (
+        "slackwater.toml:1: cleanup: nothing can be approved without accounts, resource_types, detectors, approvers\n"
+    )
+
+
 def test_the_policys_schema_is_json_schema(run) -> None:
     schema = json.loads(run("policy", "schema").out)
 

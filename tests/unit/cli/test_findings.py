@@ -17,7 +17,7 @@ from slackwater.aws.session import AwsSession
 from slackwater.aws.table import Table
 from slackwater.model import object_keys
 from slackwater.model.listing import MAX_PAGE, Page
-from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
 from slackwater.views.scan_json import dump
 from slackwater_cli.listing import first
 
@@ -97,7 +97,7 @@ def test_open_findings_are_listed_the_dearest_first(run, store) -> None:
     ]
 
 
-def test_what_costs_money_is_listed_with_a_plus_and_a_resource_counts_once(run, store) -> None:
+def test_what_costs_money_is_listed_as_such_and_a_resource_counts_once(run, store) -> None:
     twice = tracked("a", "3")
     again = replace(twice, sighting=replace(twice.sighting, id="b", monthly_savings_usd=Decimal(2)))
     store(twice, again, tracked("c", "-352.15", kind="performance"))
@@ -105,7 +105,7 @@ def test_what_costs_money_is_listed_with_a_plus_and_a_resource_counts_once(run, 
     lines = run("findings", "list").out.splitlines()
 
     assert lines[0].startswith("3 open findings, 3.00 USD a month, ")
-    assert lines[-1].split()[:3] == ["c", "medium", "+352.15"]
+    assert lines[-1].split()[:4] == ["c", "medium", "costs", "352.15"]
 
 
 def test_filters_are_told_and_regions_where_they_differ(run, store) -> None:
@@ -221,8 +221,8 @@ def test_nothing_found_is_said(run, service) -> None:
         (["--account", "12345"], "--account '12345': an account has twelve digits"),
         (["--min-saving", "-1"], "--min-saving '-1': not an amount"),
         (["--min-saving", "nan"], "--min-saving 'nan': not an amount"),
-        (["--status", "closed"], "--status 'closed': there are open, snoozed, dismissed, resolved\n"),
-        (["--status", "approved"], "--status approved comes with a later release"),
+        (["--status", "closed"], "--status 'closed': there are open, snoozed, dismissed, approved, resolved\n"),
+        (["--status", "cleaning"], "--status cleaning comes with a later release"),
         (["--sort", "age"], "--sort 'age': there are -monthly_savings_usd"),
         (["--region", "eu-wset-1"], "--region: no region 'eu-wset-1'; did you mean eu-west-1?"),
         (["--limit", "-1"], "--limit"),
@@ -321,6 +321,24 @@ def test_an_end_may_be_a_day_which_counts_whole(run, store, monkeypatch: pytest.
 
     assert run("findings", "snooze", "a", "--until", "2036-12-01").out == f"a: snoozed until 2036-12-01T23:59:59Z by {CALLER}\n"
     assert run("findings", "dismiss", "a", "--why", "x", "--until", "9999-12-31").status == 0
+
+
+def test_an_approval_is_listed_and_taken_back_before_anything_else_is_decided(run, listed, store) -> None:
+    until = datetime(2036, 12, 1, tzinfo=UTC)
+    approval = Decision(status="approved", who="slack:U0JANE", why="", at=OPENED, until=until, fingerprint="abc")
+    store(replace(tracked("a"), status="approved", decision=approval), tracked("b"))
+
+    assert listed("--status", "approved") == ["a"]
+    for decide in (["snooze", "a", "--days", "7"], ["dismiss", "a", "--why", "it is a spare"]):
+        refused = run("findings", *decide)
+        assert (refused.status, refused.out) == (2, "")
+        assert "the finding a is approved; reopen it first" in refused.err
+    reopened = run("findings", "reopen", "a", "--why", "not yet")
+    assert (reopened.status, reopened.out) == (0, "a: open\n")
+    assert reopened.err == "It was approved until 2036-12-01T00:00:00Z\n"
+    assert sorted(listed()) == ["a", "b"]
+    ledger = json.loads(run("findings", "show", "a", "--format", "json").out)["ledger"]
+    assert [(entry["happening"], entry["was"], entry["now"]) for entry in ledger[1:]] == [("reopened", "approved", "open")]
 
 
 def test_a_decision_says_what_it_replaces(run, store) -> None:

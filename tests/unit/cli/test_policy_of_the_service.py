@@ -56,6 +56,20 @@ def test_a_wrong_policy_is_told_with_every_mistake_and_not_stored(push, run, ser
     assert run("policy", "pull").out == GOOD
 
 
+def test_a_wrong_policy_is_told_before_anything_is_asked_of_aws(push) -> None:
+    done = push(BAD)
+
+    assert done.status == 2
+    assert done.err.startswith("mine.toml:1: detectors.efs-idel: no such detector")
+
+
+def test_what_is_doubtful_about_a_policy_is_said_as_it_is_pushed(push, service) -> None:
+    done = push("[cleanup]\naccounts = ['123456789012']\n")
+
+    assert done.status == 0
+    assert [line.split(" ")[1] for line in done.err.splitlines()] == ["cleanup:", "good,"]
+
+
 def test_a_policy_is_pulled_to_standard_output(push, run, service, nowhere: Path) -> None:
     push(GOOD)
 

@@ -292,7 +292,9 @@ def test_a_webhook_that_is_gone_is_said(run, deployed, slack) -> None:
     assert "channel_not_found" in done.out
 
 
-@pytest.mark.parametrize(("channel", "says"), [("#storage", "a channel's id looks like C0123ABCDEF"), ("U0ADA", "looks like")])
+@pytest.mark.parametrize(
+    ("channel", "says"), [("#storage", "is no channel's id; it looks like C0123ABCDEF"), ("U0ADA", "looks like")]
+)
 def test_a_channels_name_is_no_id(run, deployed, slack, channel: str, says: str) -> None:
     deployed()
     done = run("slack", "test", "--channel", channel)

@@ -22,6 +22,7 @@ from slackwater.model.tracking import (
     TrackedFinding,
     TrackedResource,
 )
+from slackwater.model.verdicts import FindingKind, Severity
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -177,11 +178,62 @@ def test_what_the_policy_or_a_tag_hides_is_resolved_for_that_reason() -> None:
     assert told(entry) == ("resolved", "kept by a tag")
 
 
-def test_what_is_worse_than_it_was_is_told_and_what_is_better_is_not() -> None:
-    _, entry = merge(known(), replace(SEEN, severity="high"))
-    assert told(entry) == ("changed", "it has changed")
+def test_what_can_be_approved_from_now_on_is_told_again_once() -> None:
+    ripe = replace(SEEN, deletes=True)
+    finding, entry = merge(known(), ripe)
 
-    assert merge(known(), replace(SEEN, severity="low"))[1] is None
+    assert told(entry) == ("changed", "it has changed")
+    assert merge(finding, ripe, audit_id="wednesday", now=MONDAY + 2 * DAY)[1] is None
+    assert merge(known(sighting=ripe), SEEN)[1] is None
+
+
+def seen_at(usd: str | None, severity: Severity, kind: FindingKind = "waste") -> Sighting:
+    return replace(SEEN, kind=kind, severity=severity, monthly_savings_usd=None if usd is None else Decimal(usd))
+
+
+@pytest.mark.parametrize("kind", ["performance", "risk"])
+def test_trouble_that_is_worse_than_it_was_is_told_and_what_is_better_is_not(kind: FindingKind) -> None:
+    was = known(sighting=seen_at("-352.15", "medium", kind))
+
+    assert told(merge(was, seen_at("-352.15", "high", kind))[1]) == ("changed", "it has changed")
+    assert told(merge(was, seen_at(None, "high", kind))[1]) == ("changed", "it has changed")
+    assert merge(was, seen_at("-352.15", "low", kind))[1] is None
+    assert merge(was, seen_at("900.00", "medium", kind))[1] is None
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "worse"),
+    [
+        (("99.99", "medium"), ("100.01", "high"), False),
+        (("9.99", "low"), ("10.00", "medium"), False),
+        (("50.01", "medium"), ("100.01", "high"), False),
+        (("50.00", "medium"), ("100.00", "high"), True),
+        (("5.00", "low"), ("10.00", "medium"), True),
+        (("0.00", "low"), ("10.00", "medium"), True),
+        (("-3.00", "info"), ("10.00", "medium"), True),
+        (("-0.01", "info"), ("0.01", "low"), False),
+        (("10.00", "medium"), ("99.99", "medium"), False),
+        (("200.00", "high"), ("20.00", "medium"), False),
+        ((None, "medium"), ("100.00", "high"), True),
+        ((None, "low"), ("10.00", "medium"), False),
+        ((None, "medium"), ("10.00", "medium"), False),
+        (("3.00", "low"), (None, "medium"), False),
+    ],
+)
+def test_waste_is_worse_where_it_is_twice_as_dear_and_not_because_cents_moved(
+    was: tuple[str | None, Severity], now: tuple[str | None, Severity], worse: bool
+) -> None:
+    _, entry = merge(known(sighting=seen_at(*was)), seen_at(*now))
+
+    assert told(entry) == (("changed", "it has changed") if worse else None)
+
+
+def test_cents_take_no_approval_back() -> None:
+    finding, entry = merge(known("approved", sighting=seen_at("99.99", "medium")), seen_at("100.01", "high"))
+
+    assert finding is not None
+    assert (finding.status, entry) == ("approved", None)
+    assert finding.sighting.severity == "high"
 
 
 def test_of_two_audits_of_the_same_moment_none_takes_back_what_the_other_said() -> None:

@@ -81,6 +81,9 @@ def test_a_region_that_is_new_to_us_counts_if_it_is_enabled(policies) -> None:
     assert policies.push("[scan]\nregions = ['mx-central-1']\n", "mine.toml").version == "1"
     with pytest.raises(PolicyError, match="no region 'mars-1'"):
         policies.push("[scan]\nregions = ['mx-central-1', 'mars-1']\n", "mine.toml")
+    assert policies.push("[cleanup]\nregions = ['mx-central-1']\n", "mine.toml").version == "2"
+    with pytest.raises(PolicyError, match=r"^mine.toml:2: cleanup.regions: no region 'tokyo'"):
+        policies.push("[cleanup]\nregions = ['tokyo']\n", "mine.toml")
     with pytest.raises(PolicyError, match=r"^mine.toml:1: prices.overrides.mars-1: no region 'mars-1'"):
         policies.push("[prices.overrides.mars-1]\n'ebs.gp3.storage' = 1\n", "mine.toml")
 

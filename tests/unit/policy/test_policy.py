@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from slackwater.app.policy import PolicyError, check_regions, load_policy, policy_schema
+from slackwater.app.policy import PolicyError, check_regions, doubts, load_policy, parse_policy, policy_schema
+from slackwater.app.policy_model import REMOVABLE
+from slackwater.engine.cases import play
 from slackwater.engine.registry import registry
+from slackwater.model.policy import CleanupSection, SlackRoute, SlackSection
+from slackwater.model.verdicts import Flagged
 
 REGIONS = ["ap-northeast-1", "eu-west-1", "us-east-1"]
 
@@ -138,8 +142,61 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
             "[prices.overrides.us-east-1]\n'ebs.gp3.storage' = -0.1\n",
             "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storage: must be greater than or equal to 0, not -0.1",
         ),
-        ("[scan]\nregions = [\n  'us-east-1',\n  7,\n]\n", "slackwater.toml:2: scan.regions.1: must be a valid string, not 7"),
+        ("[scan]\nregions = [\n  'us-east-1',\n  7,\n]\n", "slackwater.toml:2: scan.regions[2]: must be a valid string, not 7"),
         ("[scan]\n\nregions = [", "slackwater.toml:3: not valid TOML: Invalid value"),
+        (
+            "[slack]\nchannel = C0123ABCDEF\n",
+            'slackwater.toml:2: not valid TOML: Invalid value; text is in quotes: "C0123ABCDEF"',
+        ),
+        (
+            "[slack]\nchannel = #storage\n",
+            'slackwater.toml:2: not valid TOML: Invalid value; text is in quotes: "#storage"',
+        ),
+        (
+            "[slack]\ndeciders = [\n  U0ADA, U0JOE]\n",
+            'slackwater.toml:3: not valid TOML: Invalid value; text is in quotes: "U0ADA"',
+        ),
+        ("[detectors.efs-idle]\nenabled = False\n", "slackwater.toml:2: not valid TOML: Invalid value"),
+        (
+            "[slack]\nchannel = '#storage'\n",
+            (
+                'slackwater.toml:2: slack.channel: "#storage" is no channel\'s id;'
+                " it looks like C0123ABCDEF, and is at the end of the channel's details"
+            ),
+        ),
+        (
+            "[cleanup]\n\napprovers = ['U0ADA', 'ada']\n",
+            (
+                'slackwater.toml:3: cleanup.approvers[2]: "ada" is no member\'s id;'
+                " it looks like U0123ABCDEF; a member's profile has it under 'Copy member ID'"
+            ),
+        ),
+        (
+            "[slack]\ndeciders = ['S0STORAGE']\n",
+            (
+                "slackwater.toml:2: slack.deciders[1]: \"S0STORAGE\" is a group's, and no member's id;"
+                " it looks like U0123ABCDEF; a member's profile has it under 'Copy member ID'"
+            ),
+        ),
+        (
+            "[cleanup]\naccounts = ['1234-5678-9012']\n",
+            'slackwater.toml:2: cleanup.accounts[1]: "1234-5678-9012" is no account\'s id; it has twelve digits',
+        ),
+        (
+            "[cleanup]\nresource_types = ['ebs-volumes']\n",
+            "slackwater.toml:2: cleanup.resource_types[1]: no removable kind 'ebs-volumes'; did you mean ebs-volume?",
+        ),
+        (
+            "[cleanup]\nresource_types = ['bucket']\n",
+            (
+                "slackwater.toml:2: cleanup.resource_types[1]: no removable kind 'bucket';"
+                " there are ebs-volume, efs-file-system, fsx-file-system"
+            ),
+        ),
+        (
+            "[cleanup]\ndetectors = ['ebs-unatached']\n",
+            "slackwater.toml:2: cleanup.detectors[1]: no detector 'ebs-unatached'; did you mean ebs-unattached?",
+        ),
         ("[scan]\nregions : []\n", "slackwater.toml:2: not valid TOML: Expected '=' after a key in a key/value pair"),
         ("[scan]\n[scan]\n", "slackwater.toml:2: not valid TOML: Cannot declare ('scan',) twice"),
     ],
@@ -162,6 +219,52 @@ def test_the_line_is_found_however_the_key_is_written(text: str, policy_file) ->
     (said,) = complaints(policy_file(text))
 
     assert said.startswith("slackwater.toml:3: detectors.efs-idle.quiet_days: must be")
+
+
+ROUTES = """
+[slack]
+channel = "C0123ABCDEF"
+
+[[slack.routes]]
+channel = "C0123ABCDEG"
+owner = "ada"
+
+[[slack.routes]]
+chanel = "C0123ABCDEH"
+detector = "efs-idel"
+[[slack.routes]]
+channel = "C0123ABCDEI"
+"""
+
+
+def test_a_mistake_in_a_route_is_told_at_its_own_line(policy_file) -> None:
+    assert complaints(policy_file(ROUTES)) == [
+        "slackwater.toml:9: slack.routes[2]: channel is missing",
+        "slackwater.toml:10: slack.routes[2].chanel: no such key; did you mean channel?",
+        "slackwater.toml:11: slack.routes[2].detector: no detector 'efs-idel'; did you mean efs-idle?",
+        (
+            "slackwater.toml:12: slack.routes[3]: names neither owner, account nor detector:"
+            " for everything else there is slack.channel"
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("slack.routes = [{ channel = 'C0A', owner = 'a' },\n  { channel = 'C0B', owner = 1 }]\n", 1),
+        ("[slack]\nroutes = [{ channel = 'C0A', owner = 'a' }, { channel = 'C0B', owner = 1 }]\n", 2),
+        ("[[ slack.routes ]] # one\nchannel = 'C0A'\nowner = 'a'\n[[slack . 'routes']]\nchannel = 'C0B'\n\nowner = 1\n", 7),
+        (
+            "[[slack.routes]]\nchannel = 'C0A'\nowner = 'a'\n[scan]\n[[slack.routes]]\nchannel = 'C0B'\n[slack.routes.owner]\n",
+            7,
+        ),
+    ],
+)
+def test_a_route_has_its_line_however_it_is_written(text: str, line: int, policy_file) -> None:
+    (said,) = complaints(policy_file(text))
+
+    assert said.startswith(f"slackwater.toml:{line}: slack.routes[2].owner: must be a valid string, not ")
 
 
 def test_what_only_looks_like_a_key_has_no_line(policy_file) -> None:
@@ -200,7 +303,7 @@ def test_where_no_name_is_near_and_there_are_many_it_is_told_what_lists_them(pol
 
 
 @pytest.mark.parametrize(
-    "text", ["scan = 1\nprices = []", "[scan]\nregions = 7\n[prices]\noverrides = 1", "[scan]\nregions = [7]"]
+    "text", ["scan = 1\nprices = []\ncleanup = 1", "[scan]\nregions = 7\n[prices]\noverrides = 1", "[scan]\nregions = [7]"]
 )
 def test_regions_of_a_file_that_is_wrong_in_any_other_way_are_looked_for_with_care(text: str, policy_file) -> None:
     path = policy_file(text)
@@ -234,13 +337,16 @@ def test_a_byte_order_mark_is_no_problem(tmp_path: Path) -> None:
 
 
 def test_a_region_that_nobody_knows_is_refused_wherever_it_stands(policy_file) -> None:
-    path = policy_file('[scan]\nregions = ["eu-west-1", "eu-wset-1"]\n[prices.overrides.us-esat-1]\n')
+    path = policy_file(
+        '[scan]\nregions = ["eu-west-1", "eu-wset-1"]\n[prices.overrides.us-esat-1]\n[cleanup]\nregions = ["tokyo-1"]\n'
+    )
 
     with pytest.raises(PolicyError) as caught:
         check_regions(path, REGIONS)
 
     assert str(caught.value).replace(str(path), path.name).splitlines() == [
         "slackwater.toml:2: scan.regions: no region 'eu-wset-1'; did you mean eu-west-1?",
+        "slackwater.toml:5: cleanup.regions: no region 'tokyo-1'; there are ap-northeast-1, eu-west-1, us-east-1",
         "slackwater.toml:3: prices.overrides.us-esat-1: no region 'us-esat-1'; did you mean us-east-1?",
     ]
 
@@ -263,3 +369,77 @@ def test_the_schema_knows_every_detector_and_refuses_what_the_loader_refuses() -
     assert validator.is_valid({"detectors": {"efs-abandoned": {"tag": "Job=encode"}}})
     assert not validator.is_valid({"detectors": {"efs-abandoned": {"tag": ""}}})
     assert not validator.is_valid({"scan": {"region": "eu-west-1"}})
+    route = {"channel": "C0123", "detector": "efs-idle"}
+    assert validator.is_valid({"slack": {"routes": [route]}})
+    assert not validator.is_valid({"slack": {"routes": [route | {"detector": "efs-idel"}]}})
+    assert validator.is_valid({"cleanup": {"detectors": ["efs-idle"], "resource_types": ["efs-file-system"]}})
+    assert not validator.is_valid({"cleanup": {"detectors": ["efs-idel"]}})
+    assert not validator.is_valid({"cleanup": {"resource_types": ["efs"]}})
+
+
+def test_sections_are_what_the_service_knows_whatever_checked_them(policy_file) -> None:
+    policy = load_policy(
+        policy_file(ROUTES.partition("[[slack.routes]]\nchanel")[0] + '[cleanup]\ndetectors = ["efs-idle"]\n'), registry()
+    )
+
+    assert policy.slack == SlackSection(channel="C0123ABCDEF", routes=[SlackRoute(channel="C0123ABCDEG", owner="ada")])
+    assert policy.cleanup == CleanupSection(detectors=["efs-idle"])
+
+
+def test_whatever_a_program_may_delete_is_of_a_kind_that_the_policy_can_name() -> None:
+    kinds = {
+        detector.resource.KIND
+        for detector in registry().values()
+        for case in detector.cases
+        if isinstance(verdict := play(detector, case), Flagged) and any(advice.deletes for advice in verdict.advice)
+    }
+
+    assert kinds
+    assert kinds <= REMOVABLE
+
+
+def doubtful(text: str) -> list[str]:
+    policy = parse_policy(text, "mine.toml", registry())
+    return [str(doubt) for doubt in doubts(text, "mine.toml", policy)]
+
+
+CLEANUP = """
+[cleanup]
+accounts = ["123456789012"]
+regions = ["eu-west-1"]
+resource_types = ["ebs-volume"]
+detectors = ["ebs-unattached"]
+approvers = ["U0ADA"]
+"""
+
+
+@pytest.mark.parametrize("key", ["accounts", "regions", "resource_types", "detectors", "approvers"])
+def test_a_clean_up_that_one_empty_list_forbids_is_doubtful(key: str) -> None:
+    text = "".join(line for line in CLEANUP.splitlines(keepends=True) if not line.startswith(key))
+
+    assert doubtful(text) == [f"mine.toml:2: cleanup: nothing can be approved without {key}"]
+
+
+def test_a_clean_up_of_all_lists_or_of_none_is_not_doubtful() -> None:
+    assert doubtful(CLEANUP) == []
+    assert doubtful("[cleanup]\napproval_days = 3\n") == []
+    assert doubtful("") == []
+    assert doubtful("[cleanup]\napprovers = ['U0ADA']\ndetectors = ['efs-idle']\n") == [
+        "mine.toml:1: cleanup: nothing can be approved without accounts, regions, resource_types"
+    ]
+
+
+@pytest.mark.parametrize("first", ["owner = 'ada'", "detector = 'efs-idle'", "owner = 'ada'\ndetector = 'efs-idle'"])
+def test_a_route_that_an_earlier_one_leaves_nothing_to_is_doubtful(first: str) -> None:
+    routes = ["owner = 'joe'", first, "owner = 'ada'\ndetector = 'efs-idle'"]
+    text = "".join(f"[[slack.routes]]\nchannel = 'C0{n}0'\n{route}\n" for n, route in enumerate(routes))
+    line = text[: text.rindex("[[")].count("\n") + 1
+
+    assert doubtful(text) == [f"mine.toml:{line}: slack.routes[3]: never applies: slack.routes[2] takes all of it"]
+
+
+@pytest.mark.parametrize("first", ["owner = 'joe'", "detector = 'efs-orphaned'", "owner = 'ada'\naccount = '123456789012'"])
+def test_a_route_that_something_is_left_to_is_not_doubtful(first: str) -> None:
+    routes = [first, "owner = 'ada'\ndetector = 'efs-idle'", "owner = 'ada'"]
+
+    assert doubtful("".join(f"[[slack.routes]]\nchannel = 'C0{n}0'\n{route}\n" for n, route in enumerate(routes))) == []

@@ -25,6 +25,7 @@ from slackwater.model.resources import Target, Volume
 from slackwater.model.verdicts import Advice, Evidence, Line
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
+AS_OF = datetime(2026, 11, 15, 23, tzinfo=UTC)
 HERE = Target("123456789012", "ap-northeast-1")
 
 
@@ -72,7 +73,8 @@ def scan(*findings: Finding, kept: int = 0, below_minimum: int = 0, **changes: o
         "target": HERE, "findings": findings, "unknown": (), "gaps": (), "resources": {"ebs-volume": 3}, "unlisted": unlisted,
     }  # fmt: skip
     usage = Usage(api_calls={"ec2:DescribeVolumes": 3}, metrics_requested=7, datapoints=70, estimated_usd=Decimal("0.00007"))
-    return Scan(id="s1", started_at=NOW, finished_at=NOW, targets=(TargetScan(**of_target | changes),), gaps=(), usage=usage)
+    part = TargetScan(**of_target | changes)
+    return Scan(id="s1", as_of=AS_OF, started_at=NOW, finished_at=NOW, targets=(part,), gaps=(), usage=usage)
 
 
 def gap(*, optional: bool = False) -> Gap:

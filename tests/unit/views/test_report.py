@@ -156,6 +156,114 @@ def test_what_is_flagged_and_not_listed_is_told_with_its_reason(make) -> None:
     assert "vol-kept" in unlisted
 
 
+def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -> None:
+    slow = make.finding(
+        "-3.00", "4.00", id="slow", kind="performance", detector="ec2-ebs-throttled", resource=make.volume("v-2")
+    )
+    risk = make.finding("-2.00", id="risk", kind="risk", detector="ec2-idle", resource=make.volume("v-3"))
+    shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
+
+    assert words(shown.inside["sum"]) == "15.00 USD a month could be saved"
+    assert (
+        "and 1 performance trouble and 1 risk: the first ways out would cost 5.00 USD a month in all, "
+        "the best would save up to 4.00 USD a month."
+    ) in words(" ".join(shown.texts["p"]))
+    assert "Slackwater: 3 findings, 15.00 USD a month" in shown.texts["title"]
+    assert "1 waste: 15.00 USD a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
+        shown.inside["found-and-not"]
+    )
+    assert "#slow" in shown.values("href")
+
+
+def test_without_waste_the_headline_says_so(make) -> None:
+    slow = make.finding("0.00", kind="performance")
+
+    assert words(page(make.scan(slow)).inside["sum"]) == "No waste found"
+    assert words(page(make.scan(slow, gaps=(make.gap(),))).inside["sum"]) == "No waste seen"
+    assert "and 1 performance trouble." in words(" ".join(page(make.scan(slow)).texts["p"]))
+
+
+def test_waste_that_nobody_can_price_is_not_zero(make) -> None:
+    assert words(page(make.scan(make.finding(None))).inside["sum"]) == "1 case of waste saving unknown"
+
+
+def test_what_is_slow_comes_before_the_waste_the_worst_first_and_without_a_sum(make) -> None:
+    found = [
+        make.finding("99.00", id="waste", detector="ebs-idle"),
+        make.finding("1.00", id="mild", kind="performance", severity="medium", detector="a-b"),
+        make.finding("0.00", id="bad", kind="performance", detector="z-z", resource=make.volume("v-2")),
+        make.finding("7.00", id="mixed", kind="risk", severity="low", detector="ebs-idle", resource=make.volume("v-3")),
+    ]
+    shown = page(make.scan(*found))
+
+    ids = [id_ for tag, name, id_ in shown.attributes if tag == "li" and name == "id"]
+    assert ids == ["slow-z-z", "bad", "slow-a-b", "mild", "slow-ebs-idle", "mixed", "in-ebs-idle", "waste"]
+    assert words(shown.inside["slow-z-z"]) == "z-z 1 finding performance"
+    assert words(shown.inside["in-ebs-idle"]) == "ebs-idle 1 finding 99.00"
+    assert words(shown.inside["bad"]).endswith("costs nothing")
+
+
+def test_a_sum_that_its_rows_do_not_come_to_says_by_what_it_is(make) -> None:
+    cheap = make.finding("0.00", "15.55", id="cheap", detector="ebs-idle", resource=make.volume("v-1"))
+    twice = [make.finding("3.00", id=id_, detector=id_, resource=make.volume("v-2")) for id_ in ("efs-idle", "fsx-idle")]
+    shown = page(make.scan(cheap, *twice))
+
+    assert words(shown.inside["cheap"]).endswith("0.00 saves up to 15.55")
+    assert words(shown.inside["in-ebs-idle"]) == "ebs-idle 1 finding up to 15.55"
+    assert words(shown.inside["in-efs-idle"]) == "efs-idle 1 finding 3.00"
+    assert words(shown.inside["sum"]).startswith("18.55 "), "the resource that two detectors flag counts once"
+    shared = "A resource that several detectors flag is in the bar of each"
+    assert shared in " ".join(shown.texts["p"])
+    assert shared not in " ".join(page(make.scan(cheap)).texts["p"])
+
+
+def test_the_time_is_what_the_scan_judged_as_of(make) -> None:
+    doc = scan_json.document(make.scan(make.finding()))
+    shown = Page(render_report(doc))
+
+    assert "as of 2026-11-15 23:00 UTC, for about" in words(" ".join(shown.texts["p"]))
+    assert "As of 2026-11-15 23:00 UTC" in words(shown.inside["cost"])
+    del doc["scan"]["as_of"]
+    assert "looked at on 2026-11-16 09:07 UTC for about" in words(" ".join(Page(render_report(doc)).texts["p"]))
+
+
+def test_a_notice_stands_above_all_else(make) -> None:
+    doc = scan_json.document(make.scan())
+    shown = Page(render_report(doc, notice="Nothing is <b>real</b>."))
+
+    assert words(shown.texts["p"][0]) == "Nothing is <b>real</b>."
+    assert "notice" in shown.values("class")
+    assert "notice" not in Page(render_report(doc)).values("class")
+
+
+def test_the_same_failure_in_many_places_is_one_line_and_there_are_not_too_many(make) -> None:
+    places = [Gap(f"{n}", "eu-west-1", "fsx:DescribeVolumes", "AccessDenied") for n in range(180)]
+    others = [Gap("1", "r", f"ec2:Describe{n:02}", "no", optional=True) for n in range(13)]
+    shown = page(make.scan(gaps=(*places, *others)))
+
+    gaps = words(shown.inside["gaps"])
+    assert gaps.count("fsx:DescribeVolumes") == 1
+    assert re.search(r"fsx:DescribeVolumes AccessDenied yes 180 (eu-west-1 of \d+ ?,? ){4}and 176 more", gaps)
+    assert "2 more kinds of failure are in the scan document." in gaps
+    assert shown.tags["tr"] == 1 + 12 + 2, "the head, the failures, and the calls"
+
+
+def test_packaged_prices_are_said_to_be(make) -> None:
+    basis = make.finding().price_basis[0]
+    packaged = replace(basis, price=replace(basis.price, source="snapshot of 2026-11-01"))
+
+    said = "Prices: packaged snapshot, not live"
+    assert said in words(page(make.scan(make.finding(price_basis=(packaged,)))).inside["found-and-not"])
+    assert said not in words(page(make.scan(make.finding())).inside["found-and-not"])
+
+
+def test_questions_without_an_answer_are_counted_in_their_title(make) -> None:
+    shown = page(make.scan(unknown=(make.unknown(), make.unknown("vol-8"))))
+
+    assert words(shown.inside["unknown-title"]) == "2 questions without an answer"
+    assert "hidden" not in [name for tag, name, _ in shown.attributes if tag in {"section", "h2"}]
+
+
 @pytest.mark.parametrize(("gaps", "says"), [(0, "Nothing found"), (1, "Nothing can be said")])
 def test_nothing_found_is_not_the_same_as_nothing_seen(make, gaps: int, says: str) -> None:
     assert words(page(make.scan(gaps=(make.gap(),) * gaps)).inside["sum"]) == says
@@ -190,7 +298,7 @@ def test_every_finding_has_an_anchor_and_what_it_is_filtered_and_sorted_by(make)
         "confidence": "medium",
     }
     assert {id_: row.get("data-saving") for id_, row in rows.items()} == {"a1": "12.30", "a2": None, "a3": "-3.00", "a4": None}
-    assert "\u22123.00 costs more" in words(shown.inside["a3"])
+    assert words(shown.inside["a3"]).endswith("costs 3.00")
     assert words(shown.inside["a2"]).endswith("unknown")
     assert "unknown" not in shown.inside["a4"]
     assert "low (1)" in shown.texts["option"]
@@ -209,8 +317,9 @@ def attributes_of_rows(text: str) -> list[dict[str, str]]:
 
 
 def test_details_tell_everything_about_a_finding(make) -> None:
-    series = Series.of(int(make.now.timestamp()), 86_400, [1.0, None, 3.0])
-    ahead = Series.of(int(make.now.timestamp()) + 3 * 86_400, 86_400, [2.0, 0.0])
+    start = int(make.now.timestamp()) - 4 * 86_400
+    series = Series.of(start, 86_400, [1.0, None, 3.0])
+    ahead = Series.of(start + 3 * 86_400, 86_400, [2.0, 0.0])
     drawn = Evidence(label="Balance", value=3.0, unit="MiB/s", series=series, lines=(Line("Baseline", 2.5),), forecast=ahead)
     silent = Evidence(label="Read", value=0, unit="bytes", series=Series.of(0, 60, [None, None]))
     finding = make.finding(
@@ -223,11 +332,11 @@ def test_details_tell_everything_about_a_finding(make) -> None:
     assert [text[n] for n in balance[:2]] == ["Balance", "3 MiB/s"]
     assert balance[2] == {
         "unit": "MiB/s",
-        "start": int(make.now.timestamp()),
+        "start": start,
         "period": 86_400,
         "values": [1, None, 3],
         "lines": [["Baseline", 2.5]],
-        "forecast": {"start": int(make.now.timestamp()) + 3 * 86_400, "period": 86_400, "values": [2, 0]},
+        "forecast": {"start": start + 3 * 86_400, "period": 86_400, "values": [2, 0]},
     }
     assert [text[n] for n in read] == ["Read", "no points published"]
     assert [[text[n] for n in way] for way in told["advice"]] == [
@@ -351,8 +460,26 @@ def busy(make, n: int) -> Any:
     )
 
 
+@pytest.mark.parametrize("key", ["as_of", "finished_at"])
+@pytest.mark.parametrize(("early_s", "part", "path"), [(0, False, "M0 0h0L48 0L96 20"), (1, True, "M0 0h0L96 0")])
+def test_a_day_that_was_not_over_when_it_was_judged_is_no_whole_day(
+    make, key: str, early_s: int, part: bool, path: str
+) -> None:
+    over = make.now - timedelta(days=2)
+    series = Series.of(int(over.timestamp()) - 3 * 86_400, 86_400, [96.0, 96.0, 2.0])
+    read = Evidence(label="Read", value=96.0, unit="MiB/s", series=series)
+    document = scan_json.document(make.scan(make.finding("1.00", evidence=(read,))))
+    del document["scan"]["as_of"]  # older documents have none
+    document["scan"][key] = scan_json.rfc3339(over - timedelta(seconds=early_s))
+    shown = Page(render_report(document))
+
+    [told] = data(shown)["findings"].values()
+    assert told["evidence"][0][2].get("part", False) is part
+    assert path in shown.values("d")
+
+
 def test_pictures_that_there_is_no_room_for_are_told(make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "album", lambda findings: report.pictures.album(findings, 500))
+    monkeypatch.setattr(report, "album", lambda findings, until: report.pictures.album(findings, 500, until=until))
     shown = page(make.scan(*(busy(make, n) for n in range(20))))
 
     assert "10 pictures of the less pressing findings" in words(shown.inside["left-out"])
@@ -379,7 +506,7 @@ def test_a_scan_of_many_places_names_the_incomplete_ones(make) -> None:
     shown = page(replace(scan, targets=(*scan.targets, blind)))
 
     assert "eu-west-1 of 210987654321 (incomplete)" in words(shown.inside["cost"])
-    assert "1 of 2 regions incomplete: eu-west-1" in words(shown.inside["found-and-not"])
+    assert "1 of 2 targets incomplete: eu-west-1 of 210987654321" in words(shown.inside["found-and-not"])
     assert "ap-northeast-1" in words(shown.inside["f1"]), "where it is matters once there are several places"
 
 

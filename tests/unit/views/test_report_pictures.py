@@ -18,8 +18,12 @@ def fact(values: list[float | None], unit: str = "MiB/s", **more: Any) -> dict[s
     return {"label": "Read", "value": 1, "unit": unit, "series": {"start": START, "period_s": 60, "values": values}, **more}
 
 
-def chart(*facts: dict[str, Any], points: int = 10_000) -> Any:
-    return album([{"evidence": [each]} for each in facts], points).charts[0, 0]  # type: ignore[typeddict-item]
+def chart(*facts: dict[str, Any], points: int = 10_000, until: str | None = None) -> Any:
+    return album([{"evidence": [each]} for each in facts], points, until=until).charts[0, 0]  # type: ignore[typeddict-item]
+
+
+def lines(*values: float) -> list[dict[str, Any]]:
+    return [{"label": f"Level {number}", "value": value} for number, value in enumerate(values)]
 
 
 @given(values=VALUES, most=st.integers(10, 200))
@@ -111,6 +115,48 @@ def test_a_peak_far_above_the_middle_is_drawn_logarithmically_unless_the_scale_i
     assert "log" not in chart(fact([8.0, 9.0]))
 
 
+def test_a_level_far_above_all_of_the_series_is_drawn_logarithmically_and_not_the_series_into_the_axis() -> None:
+    plateau = [7.96, 7.97, 7.98]
+
+    assert chart(fact(plateau, lines=lines(8, 625)))["log"]
+    assert "log" not in chart(fact(plateau, lines=lines(8, 159)))
+    assert "log" not in chart(fact([-0.1, *plateau], lines=lines(8, 625))), "below zero there is no logarithm"
+    assert "log" not in chart(fact([0.0, 0.0], lines=lines(8, 625))), "nothing at all lies on the axis rightly"
+
+
+def test_a_given_scale_stays_linear_until_its_levels_would_hide_the_series() -> None:
+    assert "log" not in chart(fact([150.0], scale=6_000, lines=lines(6_000)))
+    hidden = chart(fact([3.0], scale=6_000, lines=lines(6_000)))
+    assert (hidden["log"], hidden["top"]) == (True, 6_000)
+
+
+def test_a_full_height_far_above_the_series_is_said_and_not_drawn() -> None:
+    made = chart(fact([0.0, 2.0**30], "bytes", scale=2.0**41))
+
+    assert (made["full"], made["unit"], made["values"]) == (2_048, "GiB", [0, 1])
+    assert "top" not in made
+    for near in (fact([30.0], scale=2_000), fact([0.0], scale=2_000), fact([-1.0], scale=2_000)):
+        assert (chart(near)["top"], "full" in chart(near)) == (2_000, False)
+
+
+def test_a_full_height_that_a_level_reaches_is_drawn_with_it() -> None:
+    assert chart(fact([-1.0, 3.0], scale=6_000, lines=lines(6_000)))["top"] == 6_000
+
+
+def test_a_full_height_stays_that_only_a_forecast_comes_near() -> None:
+    ahead = {"start": START, "period_s": 60, "values": [50.0]}
+    assert chart(fact([0.5], scale=100, forecast=ahead))["top"] == 100
+
+
+@pytest.mark.parametrize(
+    ("until", "part"),
+    [("2026-11-16T00:03:00Z", False), ("2026-11-16T00:02:59Z", True), (None, False), ("2026-11-16T09:00:00+09:00", True)],
+)
+def test_a_last_point_whose_time_was_not_over_is_marked(until: str | None, part: bool) -> None:
+    assert ("part" in chart(fact([96.0, 96.0, 2.0]), until=until)) is part
+    assert "part" not in chart(fact([96.0, 96.0, None]), until=until)
+
+
 def test_series_share_the_budget_and_the_first_findings_come_first() -> None:
     some = [{"evidence": [fact([float(n) for n in range(500)])]} for _ in range(10)]
 
@@ -145,8 +191,21 @@ def test_a_small_picture_is_scaled_as_in_other_views() -> None:
     assert sparkline(fact([1_000.0, *[10.0] * 4, 0.0])).endswith("L96 20")
 
 
-@given(values=VALUES)
-def test_a_small_picture_stays_in_its_frame(values: list[float | None]) -> None:
-    for x, y in re.findall(r"[ML](-?\d+) (-?\d+)", sparkline(fact(values))):
+def test_a_small_picture_leaves_out_what_was_not_over_unless_there_is_nothing_else() -> None:
+    assert sparkline(fact([96.0, 96.0, 2.0]), "2026-11-16T00:02:59Z") == sparkline(fact([96.0, 96.0]))
+    assert sparkline(fact([96.0, 96.0, 2.0]), "2026-11-16T00:03:00Z") == "M0 0h0L48 0L96 20"
+    assert sparkline(fact([None, 2.0]), "2026-11-16T00:01:30Z") == "M96 0h0"
+
+
+def test_a_small_picture_is_logarithmic_where_the_chart_is() -> None:
+    assert sparkline(fact([10.0, 10.0])) == "M0 0h0L96 0"
+    assert sparkline(fact([10.0, 10.0], lines=lines(1_000))) == "M0 17h0L96 17"
+
+
+@given(
+    values=VALUES, levels=st.lists(st.floats(-1e12, 1e12), max_size=2), until=st.sampled_from(["2026-11-16T00:05:00Z", None])
+)
+def test_a_small_picture_stays_in_its_frame(values: list[float | None], levels: list[float], until: str | None) -> None:
+    for x, y in re.findall(r"[ML](-?\d+) (-?\d+)", sparkline(fact(values, lines=lines(*levels)), until)):
         assert 0 <= int(x) <= SPARK_WIDTH
         assert 0 <= int(y) <= SPARK_HEIGHT

@@ -35,6 +35,13 @@ def test_an_empty_scan_fits_its_schema_too(make) -> None:
     Draft202012Validator(scan_json.schema()).validate(scan_json.document(make.scan(resources={})))
 
 
+def test_a_scan_says_as_of_when_it_judged_and_one_from_before_it_did_is_still_a_scan(full) -> None:
+    assert full["scan"]["as_of"] == "2026-11-15T23:00:00Z"
+    older = copy.deepcopy(full)
+    del older["scan"]["as_of"]
+    Draft202012Validator(scan_json.schema()).validate(older)
+
+
 BREAKS = {
     "a number for money": lambda doc: doc["totals"].update(monthly_savings_usd=12.3),
     "a number in a finding's money": lambda doc: doc["findings"][0].update(monthly_savings_usd=12.3),
@@ -42,6 +49,7 @@ BREAKS = {
     "a finding without tags": lambda doc: doc["findings"][0]["resource"].pop("tags"),
     "a severity nobody knows": lambda doc: doc["findings"][0].update(severity="urgent"),
     "words in a series": lambda doc: doc["findings"][0]["evidence"][1]["series"]["values"].append("NaN"),
+    "a time as of which it cannot be": lambda doc: doc["scan"].update(as_of="2026-11-15"),
     "a local time": lambda doc: doc["scan"].update(started_at="2026-11-16T09:07:00+09:00"),
     "a total without kept": lambda doc: doc["totals"].pop("kept"),
     "a gap without its reason": lambda doc: doc["scan"]["gaps"][0].pop("reason"),
@@ -134,6 +142,19 @@ def test_a_command_is_there_only_where_there_is_one(make) -> None:
     doc = scan_json.document(make.scan(make.finding(recommendations=(silent,))))
 
     assert "command" not in doc["findings"][0]["recommendations"][0]
+
+
+def test_what_may_be_deleted_says_so_and_nothing_else_does(make) -> None:
+    both = (make.recommendation("2", deletes=True), make.recommendation("1"))
+    doc = scan_json.document(make.scan(make.finding(recommendations=both)))
+    told = doc["findings"][0]["recommendations"]
+
+    assert [one.get("deletes") for one in told] == [True, None]
+    assert "deletes" not in told[1]
+    Draft202012Validator(scan_json.schema()).validate(doc)
+    told[1]["deletes"] = False  # type: ignore[typeddict-item]
+    with pytest.raises(ValidationError):
+        Draft202012Validator(scan_json.schema()).validate(doc)
 
 
 def test_a_series_stays_on_one_line_and_the_text_is_what_json_reads(make) -> None:

@@ -54,6 +54,14 @@ def test_a_saving_that_nobody_knows_stays_unknown(make) -> None:
     assert seen.monthly_savings_usd is None
 
 
+@pytest.mark.parametrize(("said", "may"), [((True, False), True), ((False, True), True), ((False, False), False), ((), False)])
+def test_a_finding_may_be_deleted_if_any_of_its_advice_says_so(make, said: tuple[bool, ...], may: bool) -> None:
+    recommendations = tuple(make.recommendation("1", deletes=one) for one in said)
+    (seen,) = service_json.report(told(make, make.finding(recommendations=recommendations))).sightings
+
+    assert seen.deletes is may
+
+
 def test_a_report_is_of_one_target(make) -> None:
     document = told(make)
     document["scan"]["targets"] *= 2

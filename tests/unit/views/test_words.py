@@ -29,7 +29,7 @@ def test_values_are_said_with_their_unit(value: float | str, unit: str, said: st
     ("usd", "said"),
     [
         ("1234.50", "saves 1,234.50 USD a month"),
-        ("-12.00", "+12.00 USD a month"),
+        ("-12.00", "costs 12.00 USD a month"),
         ("0.00", "costs nothing"),
         (None, "saving unknown"),
     ],

@@ -29,6 +29,8 @@ POLICY: Final = """\
 [detectors.efs-abandoned]
 tag = "Job=transcode-nightly"    # the file systems that this company's jobs make, one each
 """
+NOTICE: Final = "A SIMULATED account, made for slackwater demo: nothing below is real."
+"""What goes above the report and the messages, as both may be passed on."""
 DUMMY_KEYS: Final = ("AKIASIMULATED0000000", "simulated")
 
 
@@ -66,8 +68,8 @@ def demo(
         doc = scan_json.document(done)
         told = compared(account.planted(), doc, registry())
         deliver(scan_json.dump(doc))
-        deliver_report(render_report(doc))
-        deliver_slack(scan_json.dump(demo_slack.messages(doc, account.now)))
+        deliver_report(render_report(doc, notice=NOTICE))
+        deliver_slack(scan_json.dump(demo_slack.messages(doc, account.now, NOTICE)))
     write(rendered(partial(draw_scan, doc, top=0)))
     write(rendered(partial(draw_comparisons, told)))
     note(f"Wrote {output / 'findings.json'}; {output / 'report.html'}, to look at in a browser;")

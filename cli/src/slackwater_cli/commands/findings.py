@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.findings import DECIDABLE, LONGEST_SNOOZE, Action, BadDecisionError, Findings
+from slackwater.app.findings import LONGEST_SNOOZE, REOPENED, Action, BadDecisionError, Findings
 from slackwater.app.policy import LIST_DETECTORS
 from slackwater.app.wiring import clock, serving
 from slackwater.aws.identity import identity
@@ -42,7 +42,7 @@ from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
 from slackwater_cli.targets import check_named_regions
 
 ACCOUNT: Final = re.compile("[0-9]{12}")
-SET: Final[tuple[Status, ...]] = (*DECIDABLE, "resolved")
+SET: Final[tuple[Status, ...]] = (*REOPENED, "resolved")
 LATER: Final = tuple(status for status in STATUSES if status not in SET)
 """Nothing sets these yet."""
 
@@ -172,7 +172,7 @@ def reopen(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Take back what was decided."""
+    """Take back a snooze, a dismissal or an approval."""
     _decide(deployment(stack, stack_region, profile), id, "reopen", why, None)
 
 

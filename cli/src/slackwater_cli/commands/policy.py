@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +11,10 @@ import typer
 from rich.console import Console
 
 from slackwater.app.policies import Policies
-from slackwater.app.policy import DEFAULT_POLICY, check_regions, load_policy, policy_schema, policy_text
+from slackwater.app.policy import DEFAULT_POLICY, check_regions_in, doubts, parse_policy, policy_schema, policy_text
 from slackwater.app.wiring import policies
 from slackwater.engine.registry import registry
+from slackwater.model.policy import Policy
 from slackwater.ports import Version
 from slackwater.views.scan_json import dump, rfc3339
 from slackwater_cli.deployment import deployment
@@ -30,9 +32,9 @@ app = typer.Typer(rich_markup_mode=None, help="What operators may change.", no_a
 @app.command()
 def check(file: Annotated[Path, typer.Argument(metavar="FILE")] = DEFAULT_POLICY) -> None:
     """Check a policy file, without asking AWS. Leaves with status 2 if it is wrong."""
-    regions = regions_without_asking()
-    policy = load_policy(file, registry(), regions=regions)
-    check_regions(file, regions)
+    text, regions = policy_text(file), regions_without_asking()
+    policy = _checked(text, file, regions)
+    check_regions_in(text, str(file), regions)
     write(f"{file}: good; {len(policy.limits)} of {len(registry())} detectors are on.\n")
 
 
@@ -60,6 +62,7 @@ def push(
     4 no credentials, not allowed, or nothing reachable
     """  # noqa: D301 -- the mark that keeps the lines apart
     text = policy_text(file)
+    _checked(text, file, regions_without_asking())
     stored = _policies(stack, stack_region, profile).push(text, str(file))
     write(f"{stored.version}\n")
     note(f"{file}: good, and stored as this version; the next audit goes by it.")
@@ -107,6 +110,18 @@ def history(
         )
         return
     write(rendered(lambda console: _draw_history(versions, console)))
+
+
+def _checked(text: str, file: Path, regions: Collection[str]) -> Policy:
+    """The policy, without asking AWS, which may have newer regions; what is doubtful about it is said.
+
+    Raises:
+        PolicyError: with everything that is wrong with it.
+    """
+    policy = parse_policy(text, str(file), registry(), regions=regions)
+    for doubt in doubts(text, str(file), policy):
+        note(str(doubt))
+    return policy
 
 
 def _policies(stack: str, stack_region: str | None, profile: str | None) -> Policies:

@@ -17,7 +17,7 @@ from rich.text import Text
 from slackwater.app.slack_check import PAGE, SlackCheck, Step
 from slackwater.app.wiring import clock, policies
 from slackwater.aws.secrets import Secret
-from slackwater.model.policy import CHANNEL
+from slackwater.model.policy import CHANNEL, CHANNEL_LOOKS
 from slackwater.slack.bot import BotChannel
 from slackwater.slack.knock import knock
 from slackwater.slack.secret import SecretError, parse
@@ -77,9 +77,7 @@ def check(
     4 no credentials, not allowed, or nothing reachable
     """  # noqa: D301 -- the mark that keeps the lines apart
     if channel is not None and not re.fullmatch(CHANNEL, channel):
-        raise UsageError(
-            f"--channel {channel!r}: a channel's id looks like C0123ABCDEF; it is at the end of the channel's details"
-        )
+        raise UsageError(f"--channel {channel!r} is no channel's id; {CHANNEL_LOOKS}")
     steps = _told(_steps(deployment(stack, stack_region, profile), stack, channel), format)
     bad = any(step.state == "bad" for step in steps)
     if format is Output.JSON:

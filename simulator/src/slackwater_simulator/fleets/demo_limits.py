@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from slackwater_simulator.instance_types import EbsLimit
+from slackwater_simulator.mechanisms import let_through
 from slackwater_simulator.resources import KIB, MIB, Activity, Instance
 from slackwater_simulator.series import Floats
 from slackwater_simulator.shapes import noise
@@ -44,6 +46,16 @@ def _job(build: Builder, name: str, hour: float, hours: float, days: range = _EV
 def _work(build: Builder, values: Floats, read: float, write: float, size: float = 256 * KIB) -> Activity:
     """Reads and writes, MiB/s at the peak."""
     return Activity(shape=build.shapes.signal(values), read=read * MIB, write=write * MIB, read_size=size, write_size=size)
+
+
+def _carried(build: Builder, instance: Instance, wanted: Floats) -> Floats:
+    """Of so many bytes a second that work wants, what the instance lets through beside what its volumes do already."""
+    limit, others = instance.kind.ebs or EbsLimit(0, 0, 0, 0), np.zeros_like(wanted)
+    for volume in build.volumes:
+        if volume.activity and instance.id in {attachment.instance_id for attachment in volume.attachments}:
+            others += volume.activity.shape.stats.total * (volume.activity.read + volume.activity.write)
+    passed = let_through(wanted + others, limit.baseline_mbps * 125_000, limit.maximum_mbps * 125_000)
+    return np.maximum(0.0, passed - others)
 
 
 def _bound(build: Builder) -> None:
@@ -137,8 +149,9 @@ def _credits(build: Builder) -> None:
 def _throttled(build: Builder) -> None:
     trouble = "ec2-ebs-throttled"
     renders = _server(build, "subtitle-renders", "m6i.large", "video")
+    carried = _carried(build, renders, 220 * MIB * _job(build, "renders", 12.5, 8.0)) / (220 * MIB)
     for device, name, seed in (("/dev/sdf", "renders-in", 0), ("/dev/sdg", "renders-out", 1)):
-        activity = _work(build, _job(build, "renders", 12.5, 8.0), 110 * (1 - seed), 110 * seed)
+        activity = _work(build, carried, 110 * (1 - seed), 110 * seed)
         build.volume(name, 500, on=renders, device=device, activity=activity, tags=tags("video"))
     build.plant(
         renders,

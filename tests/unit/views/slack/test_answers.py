@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
@@ -30,7 +30,7 @@ def test_the_status_tells_of_the_last_audit_what_is_open_and_what_runs() -> None
     said = answers.status(last, page(8), invented.audit()).text.replace("\u2060", "")
 
     assert said == (
-        "Last audit: 2026-11-16 09:00 UTC, incomplete. In all 54 findings, up to 4,391.08 USD a month (3 unpriced), in 4 targets.\n"
+        "Last audit: 2026-11-16 09:00 UTC, incomplete. In all 54 findings in 4 targets.\n"
         "Not seen: 1 of 4 targets could not be seen whole, and findings there may be missing:"
         " eu-west-1/123456789012 (ec2:DescribeVolumes: UnauthorizedOperation).\n"
         "Open now: 8 findings: 845.28 USD a month could be saved (2 unpriced), 2 performance troubles\n"
@@ -109,6 +109,20 @@ def test_what_was_decided_is_confirmed() -> None:
     assert answers.done(invented.tracked(SEEN)).text.endswith("Open again.")
 
 
+def test_an_approval_is_confirmed_with_what_it_does_not_do() -> None:
+    approved = invented.tracked(SEEN, invented.decision("approved", days=7))
+
+    assert answers.done(approved).text.endswith("Nothing is deleted by that: this version only records approvals.")
+    assert "Nothing is deleted" not in answers.done(SNOOZED).text
+
+
+def test_what_a_problem_has_between_backticks_is_no_code() -> None:
+    [block] = answers.problem("There is no detector `ls`; `א").blocks
+
+    assert "code" not in json.dumps(block)
+    assert "`ls`" in block["elements"][0]["elements"][1]["text"]
+
+
 def test_a_changed_finding_is_shown_as_it_is_now() -> None:
     said = answers.changed(invented.tracked(replace(SEEN, summary="600 GiB"))).text
 
@@ -128,6 +142,7 @@ def test_the_report_is_a_link_and_the_help_names_every_command() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(words=st.text(max_size=400), many=st.integers(0, 25))
+@example(words="`א", many=0)
 def test_whatever_the_words_slack_takes_every_answer(words: str, many: int, limits) -> None:
     resource = replace(SEEN.resource, name=words, region=words)
     seen = replace(SEEN, resource=resource, owner=words, summary=words)

@@ -53,7 +53,7 @@ def test_the_digest_says_what_is_new_and_what_it_costs() -> None:
         == "4 new findings: 422.64 USD a month could be saved (1 unpriced), 1 performance trouble"
     )
     assert (
-        "Audit of 2026-11-16 09:00 UTC · In all 54 findings, up to 4,391.08 USD a month (3 unpriced), in 4 targets."
+        "Audit of 2026-11-16 09:00 UTC · In all 4 findings in 4 targets: 422.64 USD a month could be saved (1 unpriced)."
         in first.text
     )
 
@@ -68,6 +68,47 @@ def test_a_resource_counts_once_in_the_headline() -> None:
     first, *_ = digest(invented.news(0, new=(invented.finding_news(one), invented.finding_news(twin))), POST)
 
     assert first.blocks[0]["text"]["text"] == "2 new findings: 54.00 USD a month could be saved"
+
+
+def test_a_headline_counts_the_best_way_out_as_the_scan_document_does() -> None:
+    one, unpriced, costs = (invented.finding_news(invented.sighting(n)) for n in (0, 4, 8))
+    one.found["recommendations"][1]["monthly_savings_usd"] = "55.00"
+    for way in unpriced.found["recommendations"]:
+        way["monthly_savings_usd"] = None
+    for way in costs.found["recommendations"]:
+        way["monthly_savings_usd"] = "-7.00"
+    first, *_ = digest(invented.news(0, new=(one, unpriced, costs)), POST)
+
+    assert first.blocks[0]["text"]["text"] == "3 new findings: 55.00 USD a month could be saved (1 unpriced)"
+    assert "saves 54.00 USD a month" in first.text, "a finding's saving is its first recommendation's"
+
+
+def test_a_headline_is_of_what_is_new_and_not_of_what_changed_too() -> None:
+    changed = (invented.finding_news(invented.sighting(4), "it has changed"),)
+    first, *_ = digest(invented.news(1, changed=changed), POST)
+
+    assert first.blocks[0]["text"]["text"] == "1 new finding: 54.00 USD a month could be saved"
+
+
+@pytest.mark.parametrize(("usd", "says"), [("-3.00", "no saving"), (None, "saving unknown")])
+def test_a_headline_of_waste_that_saves_nothing_says_so(usd: str | None, says: str) -> None:
+    seen = replace(invented.sighting(0), monthly_savings_usd=usd and Decimal(usd))
+    told = replace(invented.finding_news(seen), found=None)
+
+    assert digest(invented.news(0, new=(told,)), POST)[0].blocks[0]["text"]["text"] == f"1 new finding: {says}"
+
+
+def test_what_the_whole_audit_comes_to_is_its_waste() -> None:
+    assert (
+        "in 4 targets: 9.50 USD a month could be saved."
+        in nothing(invented.news(0, waste_usd=Decimal("9.5"), waste_unpriced=0)).text
+    )
+    assert nothing(invented.news(0, waste_usd=Decimal(0), waste_unpriced=0)).text.endswith("In all 54 findings in 4 targets.")
+    assert nothing(invented.news(0, waste_usd=Decimal(0), waste_unpriced=2)).text.endswith("in 4 targets: saving unknown.")
+
+
+def test_what_costs_more_is_said_to_cost() -> None:
+    assert " · costs 61.32 USD a month · ec2-network-throttled" in line(invented.sighting(2))
 
 
 def test_trouble_is_no_saving() -> None:
@@ -123,14 +164,43 @@ def test_an_approval_is_asked_for_only_where_the_policy_allows_that_finding() ->
 @pytest.mark.parametrize("name", ["scratch", "n" * 300, "ש" * 300])
 def test_the_confirmation_names_resource_saving_backup_and_way_back(type_: str, name: str) -> None:
     seen = invented.sighting(0)
-    seen = replace(seen, resource=replace(seen.resource, type=type_, name=name))
+    resource = replace(
+        seen.resource, type=type_, name=name, id="fsvol-0123456789abcdef0" if name != "scratch" else seen.resource.id
+    )
+    seen = replace(seen, resource=resource, monthly_savings_usd=Decimal("1234567.89"))
     first, *_ = digest(invented.news(0, new=(replace(invented.finding_news(seen), may_approve=True),)), POST)
 
     asked = actions(first)[0]["elements"][-1]["confirm"]["text"]["text"]
     backup, way_back = WAYS_BACK[type_]
-    for part in (name[:30], seen.resource.id, "saves 54.00 USD a month", f"Backup, first: {backup}.", f"Way back: {way_back}."):
+    for part in (
+        name[:20],
+        seen.resource.id,
+        "saves 1,234,567.89 USD a month",
+        f"Backup, first: {backup}.",
+        f"Way back: {way_back}.",
+    ):
         assert part in asked
-    assert asked.endswith("needs a new approval.")
+    assert asked.endswith("This press deletes nothing, and a finding that changes needs a new approval.")
+
+
+def test_what_nobody_knows_a_way_back_for_cannot_be_approved() -> None:
+    seen = invented.sighting(2)
+    first, *_ = digest(invented.news(0, new=(replace(invented.finding_news(seen), may_approve=True),)), POST)
+
+    assert seen.resource.type not in WAYS_BACK
+    assert [one["action_id"] for one in actions(first)[0]["elements"]] == ["details", "snooze", "dismiss"]
+
+
+def test_what_cannot_be_undone_is_said_so() -> None:
+    one = invented.finding_news(invented.sighting(0))
+    one.found["recommendations"][0]["reversible"] = False
+
+    assert "(saves 54.00 USD a month; cannot be undone)" in digest(invented.news(0, new=(one,)), POST)[1].text
+
+
+def test_the_weight_of_blocks_counts_what_holds_the_text_and_leaves_slack_room() -> None:
+    assert weight([{"type": "section", "text": {"type": "plain_text", "text": "twelve chars"}}]) == 12 + 2 * 20
+    assert ROOM <= 10_000
 
 
 def test_where_nobody_may_decide_there_are_details_alone() -> None:

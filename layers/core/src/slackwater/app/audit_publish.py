@@ -98,6 +98,7 @@ class Publisher:
         """
         record = self._record(audit_id)
         if record.state != "running":
+            self._report_if_missing(audit_id)
             return record
         plan = plan_of(self.documents, audit_id)
         errors = {(one["account"], one["region"]): one["error"] for one in results if "error" in one}
@@ -106,20 +107,28 @@ class Publisher:
         self.documents.write(object_keys.scan(audit_id), scan_json.dump(whole))
         told = self._merge(plan, [report(one) for one in seen if not isinstance(one, Gap)])
         self.documents.write(object_keys.news(audit_id), NEWS.dump_json(told).decode())
+        # The record ends before the report, which could take more than there is of memory or time, is made.
+        ended = self._end(self._came_to(record, whole, seen, told))
         self._report(audit_id, whole)
+        return ended
+
+    def _came_to(
+        self, record: AuditRecord, whole: ScanDocument, seen: Sequence[ScanDocument | Gap], told: Sequence[LedgerEntry]
+    ) -> AuditRecord:
         gaps = [one for one in seen if isinstance(one, Gap)]
         if len(gaps) == len(seen):
-            return self._end(
-                replace(record, state="failed", error=f"No target could be scanned: {gaps[0].what}: {gaps[0].reason}")
-            )
+            return replace(record, state="failed", error=f"No target could be scanned: {gaps[0].what}: {gaps[0].reason}")
         outcome = _outcome(whole, Counter(entry.happening for entry in told))
         if not outcome.incomplete_targets:
-            return self._end(replace(record, state="complete", outcome=outcome))
+            return replace(record, state="complete", outcome=outcome)
         outcome = replace(outcome, incomplete_in_a_row=1 + self._incomplete_before(record))
-        return self._end(replace(record, state="incomplete", outcome=outcome))
+        return replace(record, state="incomplete", outcome=outcome)
 
     def fail(self, audit_id: str, request: AuditRequest, error: StepError) -> AuditRecord:
-        """Put on record that an audit failed, even one that was never begun. An audit that has ended stays as it is."""
+        """Put on record that an audit failed, even one that was never begun. An audit that has ended stays as it is.
+
+        What it had merged by then is news all the same.
+        """
         now = self.clock()
         failed = AuditRecord(
             id=audit_id,
@@ -134,7 +143,10 @@ class Publisher:
         if self.audits.begin(failed):
             return failed
         record = self._record(audit_id)
-        return self._end(replace(record, state="failed", error=failed.error)) if record.state == "running" else record
+        if record.state != "running":
+            return record
+        self._news_if_missing(audit_id)
+        return self._end(replace(record, state="failed", error=failed.error))
 
     def _record(self, audit_id: str) -> AuditRecord:
         record = self.audits.get(audit_id)
@@ -145,6 +157,20 @@ class Publisher:
     def _end(self, record: AuditRecord) -> AuditRecord:
         ended = replace(record, finished_at=self.clock())
         return ended if self.audits.end(ended) else self._record(record.id)
+
+    def _news_if_missing(self, audit_id: str) -> None:
+        """Store what an audit has written in the ledgers before it failed, if it can be read: that it failed is worth more."""
+        try:
+            if stored := self.documents.read(object_keys.known(audit_id)):
+                news = NEWS.dump_json(self._in_ledgers(audit_id, json.loads(stored[0]))).decode()
+                self.documents.write_once(object_keys.news(audit_id), news)
+        except Exception:  # noqa: BLE001 -- whatever it is, the audit's end is put on record
+            LOGGER.exception("no news", audit_id=audit_id)
+
+    def _report_if_missing(self, audit_id: str) -> None:
+        """Make the report of an audit that has ended, whose first try was killed before it was stored."""
+        if not self.documents.has(object_keys.report(audit_id)) and (stored := self.documents.read(object_keys.scan(audit_id))):
+            self._report(audit_id, DOCUMENT.validate_json(stored[0]))
 
     def _report(self, audit_id: str, whole: ScanDocument) -> None:
         """Store the report. Where none can be made the audit is good without it, and the log says why."""
@@ -180,9 +206,14 @@ class Publisher:
         before = self._known_before(plan.audit_id, ids)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             entries = list(pool.map(lambda task: self._merge_one(plan, *task), tasks))
-            if before is not None:  # an earlier try has done some of it: the ledgers know all
-                entries = list(pool.map(lambda id_: self._told(plan, id_), ids | before))
-        return sorted(chain.from_iterable(entries), key=lambda entry: (entry.evidence.id, entry.revision))
+        if before is not None:  # an earlier try has done some of it: the ledgers know all
+            return self._in_ledgers(plan.audit_id, ids | before)
+        return _sorted(entries)
+
+    def _in_ledgers(self, audit_id: str, ids: Collection[str]) -> list[LedgerEntry]:
+        """What an audit has written in the ledgers of these findings."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            return _sorted(pool.map(lambda id_: self._told(audit_id, id_), ids))
 
     def _known_before(self, audit_id: str, ids: Collection[str]) -> set[str] | None:
         """The findings that this audit is about, as its first try found them; None on the first try."""
@@ -206,12 +237,12 @@ class Publisher:
         for _ in range(TRIES):
             write = merge_one(self.findings.get(id_), sighting, report, plan.audit_id, plan.now)
             if write is None or self.findings.write(write):
-                return self._told(plan, id_)
+                return self._told(plan.audit_id, id_)
         raise ContendedError(f"finding {id_} changed whenever it was to be merged")
 
-    def _told(self, plan: AuditPlan, id_: str) -> list[LedgerEntry]:
+    def _told(self, audit_id: str, id_: str) -> list[LedgerEntry]:
         ledger = self.findings.ledger(id_)
-        return [entry for entry in ledger if (entry.audit_id, entry.who) == (plan.audit_id, SERVICE)]
+        return [entry for entry in ledger if (entry.audit_id, entry.who) == (audit_id, SERVICE)]
 
     def _incomplete_before(self, record: AuditRecord) -> int:
         """Audits of the same schedule that ended incomplete or failed before this one, since the last complete one."""
@@ -228,6 +259,10 @@ class Publisher:
             if cursor is None:
                 break
         return count
+
+
+def _sorted(entries: Iterable[Iterable[LedgerEntry]]) -> list[LedgerEntry]:
+    return sorted(chain.from_iterable(entries), key=lambda entry: (entry.evidence.id, entry.revision))
 
 
 def said(error: StepError) -> str:
@@ -247,6 +282,7 @@ def _unseen(plan: AuditPlan, gap: Gap) -> ScanDocument:
     return scan_json.document(
         Scan(
             id=plan.audit_id,
+            as_of=plan.now,
             started_at=plan.now,
             finished_at=plan.now,
             targets=(target,),

@@ -22,8 +22,8 @@ from slackwater.views.service_document import AuditDetailDocument, ReportDocumen
 
 LINK_S: Final = 3_600
 REPORT_LINK_S: Final = 900
-LOOKED_AT: Final = 100
-"""Audits among which the newest that left a report is looked for."""
+LOOKED_AT: Final = 200
+"""Audits among which the newest that left a report is looked for: more than the hourly ones of a week."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +78,13 @@ class Audits:
     def latest_report(self) -> ReportDocument:
         """Where to read the report of the newest audit that has ended, for 15 minutes. One that failed may have left none.
 
+        One that was asked for everything goes before one that was not, such as an hourly one of a few detectors.
+
         Raises:
             NotFoundError: none has ended, or it left no report.
         """
-        for record in self.audits.list(LOOKED_AT, None).items:
-            if record.state == "running":
-                continue
+        ended = [record for record in self.audits.list(LOOKED_AT, None).items if record.state != "running"]
+        for record in sorted(ended, key=_is_partial):
             key = object_keys.report(record.id)
             if self.documents.has(key):
                 until = self.clock() + timedelta(seconds=REPORT_LINK_S)
@@ -94,3 +95,7 @@ class Audits:
                     f"audit {record.id} left no report: the log of PublishFunction says why, or it is of an older version"
                 )
         raise NotFoundError("no audit has left a report yet")
+
+
+def _is_partial(record: AuditRecord) -> bool:
+    return bool(record.request.detectors or record.request.regions)

@@ -8,7 +8,7 @@ until no request can be under way any more.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -32,6 +32,8 @@ BUSY_S: Final = 300
 """Who is told to come again in a second, again and again, comes in 1, 2, 4 … and at last so many."""
 
 GIVEN_UP: Final = timedelta(hours=24)
+LEAST_TRIES: Final = 3
+"""A post is given up after a try that failed so late. One that was recorded late has a few tries all the same."""
 
 AT_WORK: Final = timedelta(seconds=60)
 """How long one run goes on to the next post; the function's own limit is three times that."""
@@ -39,11 +41,12 @@ AT_WORK: Final = timedelta(seconds=60)
 PACE_S: Final = 1.0
 """Slack takes a message a second in a channel."""
 
-LONGEST_WAIT_S: Final = 300
+LONGEST_WAIT_S: Final = 900
 
 PATIENT: Final = timedelta(hours=1)
-LEAST_WAIT_S: Final = 120
-"""How long to wait at least once a post has waited so long: the state machine comes again 1,500 times at most."""
+LEAST_WAIT_S: Final = 900
+"""How long to wait at least once a post has waited so long: a day of that is 96 turns of the state machine, for each audit
+that waits. It comes again 1,500 times at most."""
 
 ELSEWHERE: Final = frozenset(
     {
@@ -67,9 +70,14 @@ MENDABLE: Final = frozenset(
         "access_limited",
         "accesslimited",
         "account_inactive",
+        "action_prohibited",
         "ekm_access_denied",
         "invalid_auth",
+        "invalid_token",
         "missing_scope",
+        "no_active_hooks",
+        "no_service",
+        "no_team",
         "not_authed",
         "org_login_required",
         "team_access_not_granted",
@@ -78,14 +86,17 @@ MENDABLE: Final = frozenset(
         "token_revoked",
     }
 )
-"""Refusals that are not about the post: the token or the workspace is not in order, and may be tomorrow."""
+"""Refusals that are not about the post: the token, the webhook or the workspace is not in order, and may be tomorrow."""
+
+INVITES: Final = frozenset({"channel_not_found", "not_in_channel"})
+"""Refusals that end with an invitation of the bot. So they are mendable, too, where no other channel is the remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notified:
-    """What came of it: how many posts wait, of all audits, and how many seconds until the next is due (0: none waits).
+    """What came of it: how many posts of the audit wait, and how many seconds until the next is due (0: none waits).
 
-    `troubles` are lines for whoever runs this: posts that Slack did not take, or that failed.
+    `troubles` are lines for whoever runs this: posts, of all audits, that Slack did not take, or that failed.
     """
 
     waiting: int
@@ -95,7 +106,10 @@ class Notified:
 
 @dataclass(slots=True, kw_only=True)
 class Delivery:
-    """One run over everything that waits. `due` are the times at which what still waits can go on, `busy` when channels can."""
+    """One run over everything that waits. `due` are the times at which what still waits can go on, `busy` when channels can.
+
+    `ends` is when it leaves the rest to the next run.
+    """
 
     outbox: Outbox
     channel: Channel
@@ -105,21 +119,32 @@ class Delivery:
     troubles: list[str] = field(default_factory=list)
     due: list[datetime] = field(default_factory=list)
     busy: dict[str | None, datetime] = field(default_factory=dict)
+    ends: datetime = field(init=False)
 
-    def deliver(self, own: Sequence[str]) -> Notified:
-        """Try each post that waits once, the oldest first. `own` were recorded just now: the list may not show them yet."""
-        listed = [post for post in self.outbox.waiting() if post.id not in own]
-        mine = [post for post in map(self.outbox.get, own) if post and _waits(post)]
-        ends = self._now + AT_WORK
+    def deliver(self, audit_id: str, recorded: Sequence[str]) -> Notified:
+        """Try each post that waits once, the oldest first, and say what is left of this audit's: others have runs of their own.
+
+        `recorded` are ids of posts of just now: the list may not show them yet.
+        """
+        self.ends = self._now + AT_WORK
+        listed = [post for post in self.outbox.waiting() if post.id not in recorded]
+        mine = [post for post in map(self.outbox.get, recorded) if post and post.waits]
+        self._tried(post for post in listed if post.audit_id != audit_id)
+        self.due.clear()
+        waiting = self._tried([*(post for post in listed if post.audit_id == audit_id), *mine])
+        return Notified(waiting=len(waiting), wait_s=self._wait_s(waiting), troubles=tuple(self.troubles))
+
+    def _tried(self, posts: Iterable[Post]) -> list[Post]:
+        """Those that wait still."""
         waiting: list[Post] = []
-        for post in (*listed, *mine):
+        for post in posts:
             try:
-                waits = self._now >= ends or self._waits_still(post)
+                waits = self._waits_until(self._now) if self._now >= self.ends else self._waits_still(post)
             except Exception as error:  # noqa: BLE001 -- one bad post shall not hold up the others
                 self.troubles.append(f"{post.id}: {type(error).__name__}: {error}")
                 waits = self._waits_until(self._now + LOOK_AGAIN)
             waiting += [post] if waits else []
-        return Notified(waiting=len(waiting), wait_s=self._wait_s(waiting), troubles=tuple(self.troubles))
+        return waiting
 
     def _wait_s(self, waiting: Sequence[Post]) -> int:
         if not waiting:
@@ -139,7 +164,7 @@ class Delivery:
             of, before = self.outbox.get(post.thread_of), self.outbox.get(_before(post))
             if of is None or of.state == "failed":
                 return self._fails(post, "its digest was not posted")
-            if of.sent is None or (before and _waits(before)):
+            if of.sent is None or (before and before.waits):
                 return True
             thread = of.sent
         return self._looks(post, thread) if post.state == "sending" else self._sends(post, thread)
@@ -150,7 +175,7 @@ class Delivery:
         if due > self._now:
             return self._waits_until(due)
         if not self.channel.can_look:
-            return self._sends(replace(post, not_before=None), thread)
+            return self._sends_again(post, thread)
         try:
             sent = self.channel.find(post, thread)
         except ChannelBusyError as error:
@@ -158,21 +183,23 @@ class Delivery:
         except (ChannelRefusedError, NobodyKnowsError) as error:
             # To send it all the same might be to post it twice.
             why = f"nobody can look whether it was posted: {error}"
-            if self._too_old(post):
+            if self._now - (post.tried_at or post.created_at) > GIVEN_UP:
                 return self._fails(post, why)
             if isinstance(error, NobodyKnowsError):
                 return self._later(post, LOOK_AGAIN, why)
             self.troubles.append(f"{post.id}: {why}")
             return self._later(post, MENDED, why)
-        return self._arrived(post, sent) if sent else self._sends(replace(post, not_before=None), thread)
+        return self._arrived(post, sent) if sent else self._sends_again(post, thread)
+
+    def _sends_again(self, post: Post, thread: Sent | None) -> bool:
+        """Send a post once more of which nobody knew, unless that was its last try."""
+        return self._gives_up(post, post.why or "it was not answered") if _was_last(post) else self._sends(post, thread)
 
     def _sends(self, post: Post, thread: Sent | None) -> bool:
-        """Send a post that was not posted, unless it is too early or too late for that."""
+        """Send a post that was not posted, unless it is too early for that."""
         now = self._now
         channel = thread.channel if thread else post.channel
         due = max(post.not_before or now, self.busy.get(channel, now))
-        if post.attempts and self._too_old(post):
-            return self._fails(post, f"given up after {post.attempts} tries: {post.why}")
         if due > now:
             return self._waits_until(due)
         taken = self._wrote(
@@ -185,6 +212,8 @@ class Delivery:
         try:
             sent = self.channel.send(taken, thread)
         except ChannelBusyError as error:
+            if _was_last(taken):
+                return self._gives_up(taken, str(error))
             pause = timedelta(seconds=max(error.retry_after_s, min(2 ** min(post.attempts, 20), BUSY_S)))
             self.busy[channel] = self._now + pause
             return self._later(replace(taken, state="pending"), pause, str(error))
@@ -199,16 +228,20 @@ class Delivery:
         if reason in ELSEWHERE and self.fallback and not post.thread_of and post.channel not in {None, self.fallback}:
             moved = self._wrote(_moved(post, self.fallback, reason))
             return self._sends(moved, None) if moved else self._somebody_elses()
-        if reason in MENDABLE and not self._too_old(post):
+        why = reason if post.why is None else post.why if reason in post.why else f"{post.why}; {reason}"
+        if reason in MENDABLE | INVITES and not _was_last(post):
             self.troubles.append(f"{post.id}: Slack refused it, and will be asked again: {reason}")
-            return self._later(replace(post, state="pending"), MENDED, reason)
-        return self._fails(post, "; ".join(dict.fromkeys(filter(None, (post.why, reason)))))
+            return self._later(replace(post, state="pending"), MENDED, why)
+        return self._fails(post, why)
 
     def _arrived(self, post: Post, sent: Sent) -> bool:
         if self._wrote(replace(post, state="sent", sent=sent, not_before=None)) is None:
             return self._somebody_elses()
         self.sleep(PACE_S)
         return False
+
+    def _gives_up(self, post: Post, why: str) -> bool:
+        return self._fails(post, f"given up after {post.attempts} tries: {why}")
 
     def _fails(self, post: Post, why: str) -> bool:
         if self._wrote(replace(post, state="failed", why=why, not_before=None)) is None:
@@ -233,12 +266,11 @@ class Delivery:
         stored = replace(post, revision=post.revision + 1)
         return stored if self.outbox.write(stored) else None
 
-    def _too_old(self, post: Post) -> bool:
-        return self._now - post.created_at > GIVEN_UP
 
-
-def _waits(post: Post) -> bool:
-    return post.state in {"pending", "sending"}
+def _was_last(post: Post) -> bool:
+    """Whether the try of a post, which failed, was late enough to be its last."""
+    tried_at = post.tried_at or post.created_at
+    return post.attempts >= LEAST_TRIES and tried_at - post.created_at > GIVEN_UP
 
 
 def _before(post: Post) -> str:

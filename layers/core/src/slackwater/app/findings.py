@@ -12,7 +12,7 @@ from slackwater.engine.cleanup import not_allowed
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import CleanupSection
-from slackwater.model.tracking import Decision, Happening, LedgerEntry, Status, TrackedFinding, Write
+from slackwater.model.tracking import Decided, Decision, Happening, LedgerEntry, Status, TrackedFinding, Write
 from slackwater.ports import Documents, FindingStore
 from slackwater.views.document import FindingDocument, ScanDocument
 
@@ -20,6 +20,8 @@ type Action = Literal["snooze", "dismiss", "reopen"]
 
 BECOMES: Final[dict[Action, Status]] = {"snooze": "snoozed", "dismiss": "dismissed", "reopen": "open"}
 DECIDABLE: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed")
+REOPENED: Final[tuple[Status, ...]] = (*DECIDABLE, "approved")
+"""An approval is taken back before anything else is decided."""
 
 LONGEST_SNOOZE: Final = timedelta(days=366)
 LONGEST_WHY: Final = 1_000
@@ -172,10 +174,13 @@ class Findings:
                 return write.finding
         raise ConflictError(f"the finding {id} is being changed by others: try again")
 
-    def _stored(self, id: str, decision: Decision) -> bool:
-        """Whether the ledger has this very decision."""
-        made = (decision.who, decision.at, decision.status)
+    def made(self, id: str, status: Decided, *, who: str, at: datetime) -> bool:
+        """Whether somebody decided just that in that moment, whatever has become of the finding since."""
+        made = (who, at, status)
         return any((entry.who, entry.at, entry.now) == made for entry in self.store.ledger(id))
+
+    def _stored(self, id: str, decision: Decision) -> bool:
+        return self.made(id, decision.status, who=decision.who, at=decision.at)
 
     def _get(self, id: str) -> TrackedFinding:
         finding = self.store.get(id)
@@ -214,8 +219,10 @@ def _decision(action: Action, who: str, why: str, until: datetime | None, now: d
 
 def _write(finding: TrackedFinding, action: Action, decision: Decision) -> Write | None:
     """The finding as decided, with its ledger entry; None where it is so already."""
-    if finding.status not in DECIDABLE:
-        raise ConflictError(f"the finding {finding.id} is {finding.status}; {action} is for one that is {_either(DECIDABLE)}")
+    possible = REOPENED if action == "reopen" else DECIDABLE
+    if finding.status not in possible:
+        how = "reopen it first" if finding.status == "approved" else f"{action} is for one that is {_either(possible)}"
+        raise ConflictError(f"the finding {finding.id} is {finding.status}; {how}")
     stands = finding.decision and replace(finding.decision, at=decision.at)
     if finding.status == BECOMES[action] and stands in {None, decision}:
         return None

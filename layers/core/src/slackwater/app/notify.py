@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import islice
 from typing import Final, Literal
 
@@ -20,10 +21,11 @@ from slackwater.model.audits import AuditRecord
 from slackwater.model.findings import Gap
 from slackwater.model.policy import Policy, SlackSection
 from slackwater.model.posts import Message, Post
-from slackwater.model.rank import SEVERITIES
+from slackwater.model.rank import rank
 from slackwater.model.tracking import LedgerEntry, Sighting
 from slackwater.ports import AuditStore, Channel, Clock, Documents, Outbox
-from slackwater.views.document import FindingDocument, ScanDocument
+from slackwater.views.document import FindingDocument, ScanDocument, SomeTotals
+from slackwater.views.slack.blocks import said
 from slackwater.views.slack.digest import digest, nothing
 from slackwater.views.slack.news import FindingNews, News
 
@@ -71,7 +73,7 @@ class Notifier:
             sleep=self.sleep,
             troubles=troubles,
         )
-        return delivery.deliver([post.id for post in posts])
+        return delivery.deliver(audit_id, [post.id for post in posts])
 
     def _policy(self, record: AuditRecord) -> Policy:
         """The audit's policy; where it cannot be read, which may be why the audit failed, the newest one that can."""
@@ -107,19 +109,21 @@ class Notifier:
         return posts, troubles
 
     def _told(self, record: AuditRecord, policy: Policy, channels: Sequence[str | None], *, buttons: bool) -> list[News]:
-        """What each channel is told."""
+        """What each channel is told. An audit that failed may have left some of it, or nothing."""
         if record.state == "running":
             raise NoNewsError(f"audit {record.id} has not ended")
         changes: list[_Change] = []
         found: dict[str, FindingDocument] = {}
         gaps: tuple[Gap, ...] = ()
         unknown = 0
-        if record.state != "failed":
+        waste: SomeTotals = {"findings": 0, "monthly_savings_usd": "0", "unpriced": 0}
+        if record.state != "failed" or self.documents.has(object_keys.news(record.id)):
             document: ScanDocument = json.loads(self._read(object_keys.scan(record.id)))
             changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
             found = {one["id"]: one for one in document["findings"]}
             gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
             unknown = len(document["unknown"])
+            waste = document["totals"]["by_kind"].get("waste", waste)
         of: dict[str | None, list[_Change]] = {channel: [] for channel in channels}
         for change in changes:
             routed = _route(change.entry.evidence, policy.slack) if buttons else None
@@ -145,6 +149,8 @@ class Notifier:
                 others=len(changes) - len(of[channel]),
                 gaps=gaps,
                 unknown=unknown,
+                waste_usd=Decimal(waste["monthly_savings_usd"]),
+                waste_unpriced=waste["unpriced"],
                 top=policy.slack.top_findings,
                 buttons=buttons,
                 may_decide=buttons and bool(policy.slack.deciders),
@@ -168,7 +174,7 @@ class _Change:
 
 
 def _changes(entries: Sequence[LedgerEntry]) -> list[_Change]:
-    """One for each finding, the dearest first. What people snoozed or dismissed is not new, nor missed if it was dismissed."""
+    """One for each finding, the worst first. What people snoozed or dismissed is not new, nor missed if it was dismissed."""
     by_id: dict[str, list[LedgerEntry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.revision):
         by_id.setdefault(entry.evidence.id, []).append(entry)
@@ -181,12 +187,7 @@ def _changes(entries: Sequence[LedgerEntry]) -> list[_Change]:
             changes.append(_Change("changed", last))
         elif last.now == "resolved" and last.was != "dismissed":
             changes.append(_Change("gone", last))
-    return sorted(changes, key=lambda change: _dearest(change.entry.evidence))
-
-
-def _dearest(sighting: Sighting) -> tuple[bool, object, int, str]:
-    usd = sighting.monthly_savings_usd
-    return usd is None, -(usd or 0), SEVERITIES.index(sighting.severity), sighting.id
+    return sorted(changes, key=lambda change: rank(change.entry.evidence))
 
 
 def _route(sighting: Sighting, slack: SlackSection) -> str | None:
@@ -201,10 +202,15 @@ def _route(sighting: Sighting, slack: SlackSection) -> str | None:
 def _messages(news: News, post_id: str, slack: SlackSection, *, first: bool) -> tuple[Message, ...]:
     """A digest with its thread; a line where nothing is new, in the first channel and unless the policy wants silence.
 
-    An audit that failed or is not complete cannot say that nothing is new, and is told of in any case.
+    An audit that failed or is not complete cannot say that nothing is new, and is told of in any case. What one had changed
+    before it failed is told as of one that is not complete, below the line that says so.
     """
     if news.new or news.changed or news.gone:
-        return digest(news, post_id)
+        if news.audit.state != "failed":
+            return digest(news, post_id)
+        failed = nothing(news)
+        whole, *thread = digest(replace(news, audit=replace(news.audit, state="incomplete")), post_id)
+        return (said(*failed.blocks, *whole.blocks), *thread)
     silent = slack.when_nothing_is_new == "silence" and news.audit.state == "complete"
     return () if silent or not first else (nothing(news),)
 

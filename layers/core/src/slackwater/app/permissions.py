@@ -54,12 +54,6 @@ SERVE: Final = DECIDE | ESTIMATE
 ACKNOWLEDGE: Final = secrets.ACTIONS | request_guard.ACTIONS | background.ACTIONS
 ANSWER: Final = secrets.ACTIONS | outbox.READ | DECIDE | identity.ACTIONS | regions.ACTIONS
 OPERATE: Final = (
-    DECIDE
-    | documents.READ_VERSION
-    | documents.WRITE
-    | documents.HISTORY
-    | stack.ACTIONS
-    | identity.ACTIONS
-    | secrets.ACTIONS
+    DECIDE | documents.READ_VERSION | documents.WRITE | documents.HISTORY | stack.ACTIONS | identity.ACTIONS | secrets.ACTIONS
 )
 """Everything that the command line does with the deployed service."""

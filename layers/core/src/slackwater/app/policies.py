@@ -81,7 +81,7 @@ class Policies:
     def _checked(self, text: str | None, name: str, version: str | None = None, only: Collection[str] = ()) -> Policy:
         known = self.known_regions()
         policy = parse_policy(text, name, self.registry, only, known, version)
-        if text is not None and not {*policy.scan.regions, *policy.prices.overrides} <= {*known}:
+        if text is not None and not policy.regions <= {*known}:
             try:
                 enabled = self.enabled_regions()
             except AwsError:

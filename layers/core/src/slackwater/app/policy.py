@@ -15,22 +15,31 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from slackwater.app.policy_model import LIST_DETECTORS as LIST_DETECTORS  # noqa: PLC0414 -- for whoever names detectors
 from slackwater.app.policy_model import SECTIONS, policy_model, section_at
 from slackwater.app.toml_lines import KeyLines, KeyPath
 from slackwater.engine.registry import Registry
 from slackwater.model.audits import PolicyVersion
 from slackwater.model.nearest import did_you_mean
-from slackwater.model.policy import Policy
+from slackwater.model.policy import ACCOUNT, CHANNEL, CHANNEL_LOOKS, GROUP, USER, USER_LOOKS, Policy
 from slackwater.views.words import one_line
 
 DEFAULT_POLICY: Final = Path("slackwater.toml")
-LIST_DETECTORS: Final = "slackwater detectors"
 LIST_REGIONS: Final = "aws ec2 describe-regions --all-regions"
+IDS: Final = {
+    CHANNEL: ("channel's", CHANNEL_LOOKS),
+    USER: ("member's", USER_LOOKS),
+    ACCOUNT: ("account's", "it has twelve digits"),
+}
+"""By an id's pattern: whose it is, and what it looks like."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, and what would be right. `line` is None where there is no file or no line to name."""
+    """One thing that is wrong, and what would be right. `line` is None where there is no file or no line to name.
+
+    A place in a list is counted from one: `slack.routes[1].channel`.
+    """
 
     file: str
     line: int | None
@@ -111,10 +120,14 @@ def parse_policy(
     if not limits:
         raise PolicyError([Problem(name, None, "detectors", "every detector is off", "leave one of them on")])
     sha256 = None if text is None else hashlib.sha256(text.encode()).hexdigest()
+    # as the model has them, whatever they were checked with
+    of_file: dict[str, Any] = {
+        key: section.model_validate(getattr(read, key).model_dump()) for key, section in SECTIONS.items()
+    }
     return Policy(
         limits=limits,
         version=PolicyVersion(version=version, sha256=sha256),
-        **{section: getattr(read, section) for section in SECTIONS},
+        **of_file,
     )
 
 
@@ -138,6 +151,21 @@ def check_regions_in(text: str, name: str, valid: Collection[str]) -> None:
         raise PolicyError(problems)
 
 
+def doubts(text: str, name: str, policy: Policy) -> list[Problem]:
+    """What the text of a good policy says to no effect: it does no harm, and is surely not meant."""
+    lines = KeyLines(text)
+    lists = {key: value for key, value in policy.cleanup if isinstance(value, list)}
+    empty = [key for key, value in lists.items() if not value]
+    found = []
+    if 0 < len(empty) < len(lists):
+        found.append(Problem(name, lines["cleanup",], "cleanup", f"nothing can be approved without {', '.join(empty)}"))
+    for n, route in enumerate(routes := policy.slack.routes):
+        if (first := next((m for m in range(n) if routes[m].takes_all_of(route)), None)) is not None:
+            where = ("slack", "routes", n)
+            found.append(Problem(name, lines[where], _key(where), f"never applies: slack.routes[{first + 1}] takes all of it"))
+    return sorted(found, key=lambda problem: problem.line or 0)
+
+
 def _no_such(only: Iterable[str], registry: Registry) -> list[Problem]:
     return [
         Problem("--detector", None, id_, "no such detector", did_you_mean(id_, registry, LIST_DETECTORS))
@@ -148,19 +176,18 @@ def _no_such(only: Iterable[str], registry: Registry) -> list[Problem]:
 
 def _wrong_regions(name: str, text: str, data: Mapping[str, Any], valid: Collection[str]) -> list[Problem]:
     """Of a file that may be wrong in any other way, too."""
-    regions = _at(data, "scan", "regions")
     overrides = _at(data, "prices", "overrides")
     named: list[tuple[KeyPath, str]] = [
         *(
-            (("scan", "regions"), region)
-            for region in (regions if isinstance(regions, list) else ())
-            if isinstance(region, str)
+            ((section, "regions"), region)
+            for section in ("scan", "cleanup")
+            for region in _listed(_at(data, section, "regions"))
         ),
         *((("prices", "overrides", region), region) for region in (overrides if isinstance(overrides, dict) else ())),
     ]
     lines = KeyLines(text)
     return [
-        Problem(name, lines[where], ".".join(where), f"no region {region!r}", did_you_mean(region, valid, LIST_REGIONS))
+        Problem(name, lines[where], _key(where), f"no region {region!r}", did_you_mean(region, valid, LIST_REGIONS))
         for where, region in named
         if region not in valid
     ]
@@ -169,6 +196,10 @@ def _wrong_regions(name: str, text: str, data: Mapping[str, Any], valid: Collect
 def _at(data: Mapping[str, Any], section: str, key: str) -> object:
     found = data.get(section)
     return found.get(key) if isinstance(found, dict) else None
+
+
+def _listed(value: object) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 def policy_text(path: Path) -> str:
@@ -194,31 +225,48 @@ def _parsed(name: str, text: str) -> dict[str, Any]:
 
 def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
     said, _, where = str(error).partition(" (at ")
-    line = re.match(r"line (\d+)", where)
-    return Problem(name, int(line[1]) if line else text.count("\n") + 1, "", f"not valid TOML: {said}")
+    place = re.match(r"line (\d+), column (\d+)", where)
+    if place is None:  # at the end
+        return Problem(name, text.count("\n") + 1, "", f"not valid TOML: {said}")
+    line, column = map(int, place.groups())
+    bare = re.match(r"[#@\w][^\s,\]}]*", text.split("\n")[line - 1][column - 1 :])
+    remedy = ""
+    if said == "Invalid value" and bare and bare[0].casefold() not in {"true", "false"}:
+        remedy = f"text is in quotes: {json.dumps(bare[0])}"
+    return Problem(name, line, "", f"not valid TOML: {said}", remedy)
 
 
 def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorDetails) -> Problem:
-    where = tuple(str(part) for part in details["loc"] if part != "[key]")
-    place = name, lines[where], ".".join(where)
+    where = tuple(part for part in details["loc"] if part != "[key]")
+    place = name, lines[where], _key(where)
+    given = json.dumps(details["input"], default=str)
     match details["type"]:
         case "extra_forbidden":
             noun = "detector" if where[:-1] == ("detectors",) else "section" if len(where) == 1 else "key"
             there_are = section_at(model, where[:-1]).model_fields
-            return Problem(*place, f"no such {noun}", did_you_mean(where[-1], there_are, "slackwater policy schema"))
+            return Problem(*place, f"no such {noun}", did_you_mean(str(where[-1]), there_are, "slackwater policy schema"))
+        case "missing":
+            return Problem(name, lines[where], _key(where[:-1]), f"{where[-1]} is missing")
+        case "string_pattern_mismatch" if (pattern := details["ctx"]["pattern"]) in IDS:
+            whose, looks = IDS[pattern]
+            is_group = pattern == USER and re.match(GROUP, details["input"])
+            return Problem(*place, f"{given} is {"a group's, and " if is_group else ''}no {whose} id", looks)
         case "value_error":
             return Problem(*place, str(details["ctx"]["error"]))
         case _:
-            given = json.dumps(details["input"], default=str)
             must = re.sub(r"^(Input|String) should", "must", details["msg"])
             field = _field(model, where)
             return Problem(*place, f"{must}{_unit(field)}, not {given}", _examples(field))
 
 
+def _key(where: KeyPath) -> str:
+    return "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in where).removeprefix(".")
+
+
 def _field(model: type[BaseModel], where: KeyPath) -> FieldInfo | None:
     try:
-        return section_at(model, where[:-1]).model_fields[where[-1]]
-    except (AttributeError, KeyError):  # within a list or a table of the user's own keys
+        return section_at(model, where[:-1]).model_fields[str(where[-1])]
+    except (AttributeError, LookupError):  # within a list or a table of the user's own keys
         return None
 
 

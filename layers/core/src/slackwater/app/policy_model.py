@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from collections.abc import Collection
+from copy import copy
+from typing import Annotated, Any, Final, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
+from slackwater.app.toml_lines import KeyPath
 from slackwater.aws.price_queries import CREDIT_FAMILIES, EFS_USAGE, FSX_DEPLOYMENT, IOPS_USAGE, VOLUME_USAGE, query_for
 from slackwater.engine.registry import Registry
 from slackwater.model.money import (
@@ -19,7 +22,7 @@ from slackwater.model.money import (
     VPC_ENDPOINT_GIB,
     VPC_ENDPOINT_HOUR,
 )
-from slackwater.model.nearest import did_you_mean
+from slackwater.model.nearest import did_you_mean, unknown
 from slackwater.model.policy import (
     CleanupSection,
     ExemptSection,
@@ -27,8 +30,14 @@ from slackwater.model.policy import (
     PricesSection,
     ScanSection,
     Section,
+    SlackRoute,
     SlackSection,
 )
+from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
+
+LIST_DETECTORS: Final = "slackwater detectors"
+REMOVABLE: Final = frozenset(kind.KIND for kind in (Volume, EfsFileSystem, FsxFileSystem))
+"""Kinds of resources that some detector advises to delete, in a way that a program may go."""
 
 PRICE_ITEMS: Final = (
     *(f"ebs.{volume_type}.storage" for volume_type in VOLUME_USAGE),
@@ -61,7 +70,7 @@ class CheckedPrices(PricesSection):
 SECTIONS: Final[dict[str, type[Section]]] = {
     "scan": ScanSection,
     "exempt": ExemptSection,
-    "prices": CheckedPrices,
+    "prices": PricesSection,
     "owners": OwnersSection,
     "slack": SlackSection,
     "cleanup": CleanupSection,
@@ -80,24 +89,54 @@ def policy_model(registry: Registry) -> Any:
         for id_, detector in registry.items()
     }
     of_detectors = create_model("detectors", __base__=Section, __doc__="One section a detector.", **_with_defaults(detectors))
+    detector = _one_of("detector", registry, LIST_DETECTORS)
+    route = _narrowed(SlackRoute, detector=detector | None)
+    checked = {
+        "prices": CheckedPrices,
+        "slack": _narrowed(SlackSection, routes=list[route]),  # type: ignore[valid-type]  # made at run time
+        "cleanup": _narrowed(
+            CleanupSection,
+            resource_types=list[_one_of("removable kind", REMOVABLE, "")],  # type: ignore[misc]
+            detectors=list[detector],  # type: ignore[valid-type]
+        ),
+    }
     return create_model(
         "Slackwater policy",
         __base__=Section,
         __doc__="What operators may change. Everything has a default.",
-        **_with_defaults({**SECTIONS, "detectors": of_detectors}),
+        **_with_defaults({**SECTIONS, **checked, "detectors": of_detectors}),
     )
+
+
+def _one_of(noun: str, names: Collection[str], listed_by: str) -> Any:
+    """The type of a text that is one of `names`, which editors are told."""
+
+    def known(name: str) -> str:
+        if said := unknown(noun, [name], names, listed_by):
+            raise ValueError(*said)
+        return name
+
+    for_editors: dict[str, Any] = {"enum": sorted(names)}
+    return Annotated[str, AfterValidator(known), Field(json_schema_extra=for_editors)]
+
+
+def _narrowed(section: type[Section], **types: Any) -> Any:
+    """The same section, some of whose keys take less."""
+    fields: dict[str, Any] = {key: (type_, copy(section.model_fields[key])) for key, type_ in types.items()}
+    return create_model(section.__name__, __base__=section, __doc__=section.__doc__, **fields)
 
 
 def _with_defaults(models: dict[str, type[Any]]) -> dict[str, Any]:
     return {name: (model, Field(default_factory=model)) for name, model in models.items()}
 
 
-def section_at(model: type[BaseModel], where: tuple[str, ...]) -> type[BaseModel]:
+def section_at(model: type[BaseModel], where: KeyPath) -> type[BaseModel]:
     """The model of a section, by its path.
 
     Raises:
-        KeyError, AttributeError: there is no section; the path leads into a list or a table of the user's own keys.
+        LookupError, AttributeError: there is no section; the path leads into a list of texts or a table of the user's own keys.
     """
+    found: Any = model
     for key in where:
-        model = model.model_fields[key].annotation  # type: ignore[assignment]  # an annotation may be any type
-    return model
+        found = get_args(found)[0] if isinstance(key, int) else found.model_fields[key].annotation
+    return found  # type: ignore[no-any-return]  # an annotation may be any type

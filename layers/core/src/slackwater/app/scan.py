@@ -79,6 +79,7 @@ class Audit:
             done = tuple(pool.map(lambda target: self.scan_target(target, now), targets))
         return Scan(
             id=str(uuid.uuid4()),
+            as_of=now,
             started_at=started_at,
             finished_at=self.clock(),
             targets=done,

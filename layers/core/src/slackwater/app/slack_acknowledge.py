@@ -8,6 +8,7 @@ from __future__ import annotations
 import binascii
 import hashlib
 import json
+import uuid
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -87,19 +88,18 @@ class Acknowledger:
         form = _form(headers, body)
         if form and form.get("ssl_check") == "1":  # Slack sees to the certificate, and signs nothing
             return Reply()
-        now = self.clock()
         try:
-            check(self.signing_secret(), headers, body, now)
+            signed_at = check(self.signing_secret(), headers, body, self.clock())
         except NotSlackError as error:
             raise RefusedError(HTTPStatus.UNAUTHORIZED, str(error)) from error
         if form is None:
             raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"Slack sends {FORM} here")
         # Every press and every command has a trigger of its own: requests of one body are one, however they are signed.
-        sent = _Sent(id=hashlib.sha256(body).hexdigest(), at=now, form=form, payload=_payload(form))
+        sent = _Sent(id=hashlib.sha256(body).hexdigest(), at=signed_at, form=form, payload=_payload(form))
         if errors := _errors(sent):
             return Reply(said={"response_action": "errors", "errors": errors})
         asked = _asked(sent)
-        by = str(event.get("requestContext", {}).get("requestId") or sent.id)
+        by = str(event.get("requestContext", {}).get("requestId") or uuid.uuid4().hex)
         if not self.guard.take(sent.id, by):
             if "x-slack-retry-num" in headers:
                 return Reply(note="came again")
@@ -144,18 +144,15 @@ class _Sent:
         """What all that is asked has in common."""
         if self.payload:
             user, team = self.text("user", "id"), self.text("user", "team_id") or self.text("team", "id")
-            enterprise = self.text("enterprise", "id")
             response_url = self.text("response_url")
         else:
-            user, team, enterprise, response_url = (
-                self.form.get(name, "") for name in ("user_id", "team_id", "enterprise_id", "response_url")
-            )
+            user, team, response_url = (self.form.get(name, "") for name in ("user_id", "team_id", "response_url"))
         if not user:
             raise RefusedError(HTTPStatus.BAD_REQUEST, "the request names no user")
         return {
             "id": self.id,
             "at": self.at,
-            "asker": Asker(user=user, team=team or None, enterprise=enterprise or None),
+            "asker": Asker(user=user, team=team or None),
             "response_url": response_url or None,
         }
 

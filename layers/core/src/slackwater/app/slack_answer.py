@@ -1,13 +1,13 @@
 """Does what people ask for in Slack, brings the message up to date, and tells whoever asked what came of it.
 
-It may be called twice with the same: a decision is made once, and an audit started once.
+It may be called twice with the same: a decision is made and told once, and an audit started once.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, Protocol
@@ -32,7 +32,7 @@ from slackwater.model.nearest import unknown
 from slackwater.model.policy import Policy
 from slackwater.model.posts import Message, Sent
 from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
-from slackwater.model.tracking import Decision, Status, TrackedFinding
+from slackwater.model.tracking import Decided, Decision, Status, TrackedFinding
 from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError, Outbox
 from slackwater.views.slack import answers
 from slackwater.views.slack.decided import decided
@@ -50,22 +50,17 @@ TURNS: Final = 10
 AUDITS: Final = 20
 """Among which the last that ended is looked for."""
 TOP: Final = 5
-DECIDING: Final = ("approve", "snooze")
-"""Buttons whose message changes, whether by this press or by one that was faster."""
+DECIDING: Final[Mapping[str, Decided]] = {"approve": "approved", "snooze": "snoozed"}
+"""Buttons whose message changes, whether by this press or by one that was faster, and what they make of a finding."""
 ACCOUNT: Final = re.compile(r"[0-9]{12}")
 APPROVAL: Final = re.compile(r"([0-9a-f]+):([0-9a-f]+)")
 """What the button carries: the finding's id, and the fingerprint of what was seen."""
 
-LATER: Final = "Slackwater could not reach something that it needs. It tries again within minutes, twice; its log says more."
+LATER: Final = (
+    "Slackwater could not reach something that it needs. It may try again; if the message has not changed in ten minutes, ask"
+    " whoever runs Slackwater."
+)
 ANOTHER_VERSION: Final = "This button is of another version of Slackwater: the next digest has one that works."
-
-
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """Where the bot is at home: ids. `enterprise` is the organisation, if there is one."""
-
-    team: str | None
-    enterprise: str | None
 
 
 class Told(Protocol):
@@ -81,12 +76,16 @@ class Told(Protocol):
 
 
 class UnfinishedError(Exception):
-    """What was asked is done, but not everybody knows: Slack could not be told. It should be asked for again."""
+    """What was asked is done, if it is allowed; only Slack could not be told. Asked again, it is told, and not done again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """Everything that it takes. `respond` answers at a URL; `origin` may stand in for Slack there; `pause` waits seconds."""
+    """Everything that it takes. `respond` answers at a URL; `origin` may stand in for Slack there; `pause` waits seconds.
+
+    `home` is the id of the bot's workspace. `told` is what this process last told of requests that are not done with: None
+    where Slack did not take it.
+    """
 
     findings: Findings
     audits: Audits
@@ -94,36 +93,49 @@ class Answerer:
     channel: Callable[[], Told]
     respond: Callable[[str, Message], None]
     origin: str | None
-    workspace: Callable[[], Workspace]
+    home: Callable[[], str | None]
     policy: Callable[[], Policy]
     registry: Callable[[], Registry]
     account: Callable[[], str]
     known_regions: Callable[[], Collection[str]]
     pause: Callable[[float], None]
+    told: dict[str, str | None] = field(default_factory=dict)
 
     def answer(self, asked: Asked) -> Message:
-        """What whoever asked was told.
+        """What whoever asked was told: once, however often the same is asked.
 
         Raises:
             UnfinishedError: what was asked is done, and Slack not told.
-            Exception: whatever stood in the way; whoever asked was told that it is tried again.
+            Exception: whatever stood in the way of doing it, and whoever asked knows; or of showing it.
         """
-        left = []
+        becomes = _becomes(asked)
         try:
-            said = self._said(asked)
-            if isinstance(asked, Dismissal) or (isinstance(asked, Press) and asked.action in DECIDING):
-                left += self._bring_up_to_date(asked.post)
+            made = self._made(asked, becomes)
+            said = answers.done(made) if made else self._said(asked)
         except Exception:
             self._tell(asked, answers.problem(LATER))
             raise
-        left += self._tell(asked, said)
+        if made:  # at an earlier attempt, which told of it
+            self.told.setdefault(asked.id, said.text)
+        left = self._tell(asked, said)
+        if becomes and not isinstance(asked, Command):
+            left += self._bring_up_to_date(asked.post)
         if left:
             raise UnfinishedError("; ".join(left))
+        self.told.pop(asked.id, None)
         return said
+
+    def _made(self, asked: Asked, becomes: Decided | None) -> TrackedFinding | None:
+        """The finding as it is now, if this very request has decided about it: that stands, whatever the policy says by now."""
+        if becomes is None or isinstance(asked, Command):
+            return None
+        if not self.findings.made(asked.about, becomes, who=_who(asked.asker), at=asked.at):
+            return None
+        return self.findings.store.get(asked.about)
 
     def _said(self, asked: Asked) -> Message:
         """Do what is asked; what to say of it."""
-        if not self._at_home(asked.asker):
+        if not asked.asker.team or asked.asker.team != self.home():
             return answers.problem("Slackwater is not for this workspace.")
         try:
             match asked:
@@ -149,13 +161,6 @@ class Answerer:
             return answers.problem(str(error))
         except PolicyError:
             return answers.problem("The policy cannot be read, so nobody may do anything. `slackwater policy check` says why.")
-
-    def _at_home(self, asker: Asker) -> bool:
-        """Whether the user's id is of where the bot is: elsewhere, somebody else may have the same."""
-        home = self.workspace()
-        if asker.enterprise and asker.enterprise == home.enterprise:
-            return True
-        return bool(asker.team) and asker.team == home.team
 
     # -- Decisions
 
@@ -219,12 +224,16 @@ class Answerer:
         return {id_: finding for id_, finding in found if finding}
 
     def _tell(self, asked: Asked, message: Message) -> list[str]:
-        """Answer whoever asked; what is left to do, if anything."""
+        """Answer whoever asked, unless they know; what is left to do, if anything."""
         url = asked.response_url
+        if self.told.get(asked.id) == message.text:
+            return []
         if url is None or not self._of_slack(url):
             LOGGER.warning("nowhere to answer", request=asked.id)
             return []
-        return self._try(partial(self.respond, url, message))
+        left = self._try(partial(self.respond, url, message))
+        self.told[asked.id] = None if left else message.text
+        return left
 
     def _of_slack(self, url: str) -> bool:
         return any(url.startswith(f"{origin}/") for origin in (SLACKS, self.origin) if origin)
@@ -311,6 +320,17 @@ class Answerer:
         if said := unknown("detector", [id.lower()], detectors, LIST_DETECTORS):
             return answers.problem(said[0])
         return answers.explain(id.lower(), detectors[id.lower()].title, documentation(id.lower()))
+
+
+def _becomes(asked: Asked) -> Decided | None:
+    """The status of a finding that is asked for; None where no decision is."""
+    match asked:
+        case Dismissal():
+            return "dismissed"
+        case Press(action=action):
+            return DECIDING.get(action)
+        case Command():
+            return None
 
 
 def _who(asker: Asker) -> str:

@@ -31,6 +31,8 @@ ENDPOINT: Final[Mapping[int, str]] = {
     HTTPStatus.NOT_FOUND: "there is none: deploy with --parameter-overrides SlackSecretArn=…",
 }
 
+WEBHOOK_GONE: Final = "the webhook is gone: make another, and put its address into the secret"
+
 REMEDIES: Final[Mapping[str, str]] = {
     "invalid_auth": "the bot token is not good: copy it from the app's page “OAuth & Permissions” into the secret",
     "not_authed": "the bot token is not good: copy it from the app's page “OAuth & Permissions” into the secret",
@@ -40,7 +42,8 @@ REMEDIES: Final[Mapping[str, str]] = {
     "not_in_channel": "the bot is not in it: write /invite @Slackwater there",
     "is_archived": "it is archived: choose another, or bring it back",
     "channel_is_archived": "it is archived: choose another, or bring it back",
-    "no_service": "the webhook is gone: make another, and put its address into the secret",
+    **dict.fromkeys(("invalid_token", "no_active_hooks", "no_service", "no_team"), WEBHOOK_GONE),
+    "action_prohibited": "somebody restricted the webhook: the workspace's admins can allow it",
     "missing_scope": "the token lacks a scope: take over the manifest of now, and install the app again",
 }
 

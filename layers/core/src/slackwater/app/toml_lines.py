@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-type KeyPath = tuple[str, ...]
-"""`("detectors", "efs-idle", "quiet_days")`."""
+type KeyPath = tuple[str | int, ...]
+"""`("slack", "routes", 0, "channel")`: numbers are places in a list."""
 
 
 class KeyLines:
@@ -16,6 +16,7 @@ class KeyLines:
     def __init__(self, text: str) -> None:
         """Cut `text` into statements: the fewest lines that tomllib accepts by themselves."""
         self._lines: dict[KeyPath, int] = {}
+        last: dict[KeyPath, int] = {}
         section: KeyPath = ()
         start, statement = 1, ""
         for number, line in enumerate(text.split("\n"), start=1):
@@ -25,10 +26,13 @@ class KeyLines:
             except tomllib.TOMLDecodeError:
                 continue
             paths = list(_paths(parsed))
-            is_header = statement.lstrip().startswith("[")
+            if statement.lstrip().startswith("["):
+                section = _section(paths[-1], last)
+                paths = [section[: n + 1] for n in range(len(section))]
+            else:
+                paths = [(*section, *path) for path in paths]
             for path in paths:
-                self._lines.setdefault(path if is_header else (*section, *path), start)
-            section = paths[-1] if is_header else section
+                self._lines.setdefault(path, start)
             statement = ""
 
     def __getitem__(self, path: KeyPath) -> int | None:
@@ -36,9 +40,27 @@ class KeyLines:
         return next((self._lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self._lines), None)
 
 
-def _paths(parsed: Mapping[str, Any], above: KeyPath = ()) -> Iterator[KeyPath]:
-    for key, value in parsed.items():
+def _section(header: KeyPath, last: dict[KeyPath, int]) -> KeyPath:
+    """The section that a header begins: `[[slack.routes]]` is the next of its kind, `[slack.routes.more]` is in the last one.
+
+    `last` holds the place of the last one of each kind, and is brought up to date.
+    """
+    is_next = header[-1] == 0
+    section: KeyPath = ()
+    for name in header[:-1] if is_next else header:
+        section = (*section, last[section], name) if section in last else (*section, name)
+    if is_next:
+        last[section] = last.get(section, -1) + 1
+        section = (*section, last[section])
+    return section
+
+
+def _paths(parsed: object, above: KeyPath = ()) -> Iterator[KeyPath]:
+    items: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(parsed, dict):
+        items = parsed.items()
+    elif isinstance(parsed, list):
+        items = enumerate(parsed)
+    for key, value in items:
         yield (*above, key)
-        inner = value[-1] if isinstance(value, list) and value else value
-        if isinstance(inner, Mapping):
-            yield from _paths(inner, (*above, key))
+        yield from _paths(value, (*above, key))

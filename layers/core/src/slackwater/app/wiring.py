@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from slackwater.app.scan import Audit, Progress, Sources
     from slackwater.app.settings import Deployed
     from slackwater.app.slack_acknowledge import Acknowledger
-    from slackwater.app.slack_answer import Answerer, Workspace
+    from slackwater.app.slack_answer import Answerer
     from slackwater.engine.registry import Registry
     from slackwater.model.policy import Policy
     from slackwater.model.resources import Target
@@ -210,6 +210,9 @@ def acknowledging(deployed: Deployed) -> Acknowledger:
     if deployed.answer_function_name is None:
         raise NotDeployedError("The environment lacks 'ANSWER_FUNCTION_NAME': template.yaml sets it")
     session = AwsSession(meter=CallMeter(), patience=SLACK_WAITS)
+    # What every request takes: made while the function starts, which Lambda may do ahead. A modal needs no client for Lambda.
+    session.client("secretsmanager", session.home)
+    session.client("dynamodb", session.home)
     secret = _of_slack(deployed, session)
     return Acknowledger(
         signing_secret=lambda: secret()[1],
@@ -222,7 +225,7 @@ def acknowledging(deployed: Deployed) -> Acknowledger:
 
 def answering(deployed: Deployed) -> Answerer:
     """What AnswerFunction does."""
-    from slackwater.app.slack_answer import Answerer, Workspace
+    from slackwater.app.slack_answer import Answerer
     from slackwater.aws.identity import identity
     from slackwater.aws.outbox import DynamoOutbox
     from slackwater.aws.table import Table
@@ -234,9 +237,9 @@ def answering(deployed: Deployed) -> Answerer:
     secret = _of_slack(deployed, session)
 
     @cache
-    def workspace(token: str) -> Workspace:
-        home, _ = _bot(deployed, token).call("auth.test")
-        return Workspace(home.get("team_id"), home.get("enterprise_id"))
+    def home(token: str) -> str | None:
+        found, _ = _bot(deployed, token).call("auth.test")
+        return found.get("team_id")
 
     return Answerer(
         findings=of_api.findings,
@@ -245,7 +248,7 @@ def answering(deployed: Deployed) -> Answerer:
         channel=lambda: _bot(deployed, secret()[0]),
         respond=respond,
         origin=deployed.slack_api_url and deployed.slack_api_url.removesuffix("/api/"),
-        workspace=lambda: workspace(secret()[0]),
+        home=lambda: home(secret()[0]),
         policy=policies(deployed, session).current,
         registry=registry,
         account=lambda: identity(session).account,

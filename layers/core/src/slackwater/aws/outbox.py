@@ -53,7 +53,7 @@ class DynamoOutbox:
         )
         for batch in batched((entry["pk"]["S"] for entry in entries), table.A_BATCH, strict=False):
             loaded = self._load(batch)
-            yield from (loaded[pk] for pk in batch if pk in loaded and _waits(loaded[pk]))
+            yield from (loaded[pk] for pk in batch if pk in loaded and loaded[pk].waits)
 
     def write(self, post: Post) -> bool:
         """Store a post whose revision is one more than what is stored; False, and nothing stored, where it is not."""
@@ -64,18 +64,13 @@ class DynamoOutbox:
         return {pk: table.parsed(one, POST) for pk, one in found.items()}
 
     def _item(self, post: Post) -> Item:
-        waits = _waits(post)
         return key(KIND, post.id) | item(
             document=POST.dump_json(post).decode(),
             revision=post.revision,
-            listing=table.POSTS if waits else None,
-            age_key=f"{table.sortable(post.created_at)}#{_in_order(post.id)}" if waits else None,
-            expires_at=None if waits else int((self._clock() + KEPT).timestamp()),
+            listing=table.POSTS if post.waits else None,
+            age_key=f"{table.sortable(post.created_at)}#{_in_order(post.id)}" if post.waits else None,
+            expires_at=None if post.waits else int((self._clock() + KEPT).timestamp()),
         )
-
-
-def _waits(post: Post) -> bool:
-    return post.state in {"pending", "sending"}
 
 
 def _in_order(id: str) -> str:

@@ -168,7 +168,7 @@ def _flag(
             ),
             *left(file_system),
         ),
-        advice=ways_out(file_system),
+        advice=ways_out(file_system, sure=confidence == "high"),
         gist=(tag, file_system.mount_targets > 0, size_class(file_system.total_bytes)),
         caveats=(*caveats, *protecting_caveats(file_system)),
     )

@@ -53,7 +53,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
         summary=f"{left_words(file_system)} that nothing can mount: it has no mount target",
         confidence="medium",
         evidence=left(file_system),
-        advice=ways_out(file_system),
+        advice=ways_out(file_system, sure=True),
         gist=(size_class(file_system.total_bytes),),
         caveats=(
             "EFS does not say since when it has no mount target: it may be moving to another VPC.",

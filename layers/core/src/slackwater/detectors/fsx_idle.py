@@ -126,7 +126,12 @@ class _Silence:
     @property
     def is_sure(self) -> bool:
         """That nobody came, for a month, as far as AWS's metrics tell."""
-        return self.days >= SURE_DAYS and self.tells_clients and not self.unwatched and not self.metadata
+        return self.is_whole and self.tells_clients
+
+    @property
+    def is_whole(self) -> bool:
+        """That nothing was heard for a month, by all that its type publishes."""
+        return self.days >= SURE_DAYS and not self.unwatched and not self.metadata
 
 
 def _tells_clients(file_system: FsxFileSystem) -> bool:
@@ -208,7 +213,7 @@ def _flag(silence: _Silence, file_system: FsxFileSystem, seen: Seen) -> Flagged:
         ),
         confidence="high" if silence.is_sure else "medium",
         evidence=tuple(evidence),
-        advice=(_delete(file_system, volumes), *_smallest(file_system)),
+        advice=(_delete(file_system, volumes, silence), *_smallest(file_system)),
         gist=(file_system.storage_gib, file_system.throughput_mb_s or 0, file_system.iops or 0),
         caveats=tuple(caveats),
     )
@@ -227,7 +232,11 @@ STEPS: Final[Mapping[str, str]] = {
 }
 
 
-def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume]) -> Advice:
+RESTORED: Final = frozenset({"OPENZFS", "ONTAP"})
+"""Types that a program may delete. Windows is joined to a domain, and what Lustre is linked to S3 with is in no backup."""
+
+
+def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], silence: _Silence) -> Advice:
     command = _backup(file_system, volumes)
     kind, kept = file_system.file_system_type, "back it up and wait until the backup is AVAILABLE"
     risk = (
@@ -253,6 +262,13 @@ def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume]) -> Advice:
         risk=risk,
         reversible=command is not None,
         command=command,
+        deletes=(
+            command is not None
+            and silence.is_whole
+            and file_system.file_system_type in RESTORED
+            and file_system.tags is not None
+            and managed_by(file_system.tags) is None
+        ),
     )
 
 

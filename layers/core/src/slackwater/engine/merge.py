@@ -58,8 +58,9 @@ def merge_one(
             status = known.decision.status
             return _told(known, replace(back, status=status), "changed", f"{why}; {LAPSES[status]} stands", audit_id, now)
         return _told(known, _reopened(back), "opened", why, audit_id, now)
-    worse = SEVERITIES.index(sighting.severity) < SEVERITIES.index(known.sighting.severity)
-    changed = worse or sighting.fingerprint != known.sighting.fingerprint
+    was = known.sighting
+    ripe = sighting.deletes and not was.deletes  # from now on it can be approved
+    changed = ripe or _worse(sighting, was) or sighting.fingerprint != was.fingerprint
     if lapsed := _lapsed(known, now):
         why = f"{lapsed}, and it has changed" if changed else lapsed
         return _told(known, _reopened(seen), "reopened", why, audit_id, now)
@@ -69,6 +70,22 @@ def merge_one(
     if changed:
         return _told(known, seen, "changed", "it has changed", audit_id, now)
     return None if seen == known else Write(finding=seen, entry=None, expects=known.revision)
+
+
+def _worse(now: Sighting, was: Sighting) -> bool:
+    """Whether it is graver than the last audit saw it.
+
+    The severity of waste is from money, and cents may lift it: waste is worse only where it is twice as dear, too, or where
+    its price was not known and is high. From `info`, where it saved nothing, to `low` is no step.
+    """
+    if SEVERITIES.index(now.severity) >= SEVERITIES.index(was.severity):
+        return False
+    if now.kind != "waste":
+        return True
+    usd, before = now.monthly_savings_usd, was.monthly_savings_usd
+    if usd is None or before is None:
+        return usd is not None and now.severity == "high"
+    return usd >= 2 * before and now.severity != "low"
 
 
 def _opened(sighting: Sighting, audit_id: str, now: datetime) -> Write:

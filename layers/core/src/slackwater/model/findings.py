@@ -124,9 +124,10 @@ class TargetScan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """A whole scan, over all its targets: the detectors it asked, and the policy it went by."""
+    """A whole scan, over all its targets, judged as of `as_of`: the detectors it asked, and the policy it went by."""
 
     id: str
+    as_of: datetime
     started_at: datetime
     finished_at: datetime
     targets: tuple[TargetScan, ...]

@@ -60,7 +60,12 @@ class OwnersSection(Section):
 
 CHANNEL: Final = r"^[CG][A-Z0-9]{2,}$"
 USER: Final = r"^[UW][A-Z0-9]{2,}$"
+GROUP: Final = r"^S[A-Z0-9]{2,}$"
 """Ids, as Slack gives them: names change."""
+ACCOUNT: Final = r"^\d{12}$"
+
+CHANNEL_LOOKS: Final = "it looks like C0123ABCDEF, and is at the end of the channel's details"
+USER_LOOKS: Final = "it looks like U0123ABCDEF; a member's profile has it under 'Copy member ID'"
 
 type ChannelId = Annotated[str, Field(pattern=CHANNEL, examples=["C0123ABCDEF"])]
 type UserId = Annotated[str, Field(pattern=USER, examples=["U0123ABCDEF"])]
@@ -71,7 +76,7 @@ class SlackRoute(Section):
 
     channel: ChannelId = Field(description="The channel's id.")
     owner: str | None = Field(default=None, description="The resource's owner, as its tag has it.")
-    account: str | None = Field(default=None, pattern=r"^\d{12}$", description="The account's id.")
+    account: str | None = Field(default=None, pattern=ACCOUNT, description="The account's id.")
     detector: str | None = Field(default=None, description="The detector's id.")
 
     @model_validator(mode="after")
@@ -79,6 +84,13 @@ class SlackRoute(Section):
         if (self.owner, self.account, self.detector) == (None, None, None):
             raise ValueError("names neither owner, account nor detector: for everything else there is slack.channel")
         return self
+
+    def takes_all_of(self, later: Self) -> bool:
+        """Whether it fits whatever a later route fits, which is then never reached."""
+        return all(
+            mine in {None, its}
+            for mine, its in ((self.owner, later.owner), (self.account, later.account), (self.detector, later.detector))
+        )
 
 
 class SlackSection(Section):
@@ -98,7 +110,7 @@ class SlackSection(Section):
 class CleanupSection(Section):
     """What may be cleaned up, once somebody approved it. A list that is empty allows nothing."""
 
-    accounts: list[Annotated[str, Field(pattern=r"^\d{12}$")]] = Field(default=[], description="Accounts' ids.")
+    accounts: list[Annotated[str, Field(pattern=ACCOUNT)]] = Field(default=[], description="Accounts' ids.")
     regions: list[str] = Field(default=[], description="Regions.")
     resource_types: list[str] = Field(default=[], description="Kinds of resources, such as ebs-volume.")
     detectors: list[str] = Field(default=[], description="Detectors whose findings may be approved.")
@@ -118,6 +130,11 @@ class Policy:
     slack: SlackSection = field(default_factory=SlackSection)
     cleanup: CleanupSection = field(default_factory=CleanupSection)
     version: PolicyVersion = DEFAULTS
+
+    @property
+    def regions(self) -> frozenset[str]:
+        """Every region that it names, for whatever."""
+        return frozenset({*self.scan.regions, *self.prices.overrides, *self.cleanup.regions})
 
     @property
     def discount(self) -> Decimal:

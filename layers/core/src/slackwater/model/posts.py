@@ -53,3 +53,8 @@ class Post:
     sent: Sent | None = None
     why: str | None = None
     revision: int = 0
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is neither sent nor failed."""
+        return self.state in {"pending", "sending"}

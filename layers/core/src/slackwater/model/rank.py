@@ -9,14 +9,20 @@ from decimal import Decimal
 from typing import Final
 
 from slackwater.model.findings import Finding
+from slackwater.model.tracking import Sighting
 from slackwater.model.verdicts import Severity
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("high", "medium", "low", "info")
 
 
 def ranked(findings: Iterable[Finding]) -> list[Finding]:
-    """By severity, then by money, then by id so that two scans agree."""
-    return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), -(f.monthly_savings_usd or 0), f.detector, f.id))
+    """The worst first."""
+    return sorted(findings, key=rank)
+
+
+def rank(one: Finding | Sighting) -> tuple[int, Decimal, str, str]:
+    """Where it stands among others, the least first: by severity, then by money, then by id so that two scans agree."""
+    return SEVERITIES.index(one.severity), -(one.monthly_savings_usd or Decimal(0)), one.detector, one.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,18 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Who asks: ids. `team` is the user's workspace, `enterprise` the organisation around it; there a user's id is good."""
+    """Who asks: ids. `team` is the user's own workspace: elsewhere somebody else may have the same id."""
 
     user: str
     team: str | None
-    enterprise: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Press:
     """A button pressed, or an option chosen: of which post, about what (a finding's id), and the value that it carries.
 
-    `id` is the request's, `at` the time it was taken: the same however often it is handed over. `response_url` takes answers.
+    `id` is the request's, `at` the time at which Slack signed it: the same however often it is handed over. `response_url`
+    takes answers.
     """
 
     id: str

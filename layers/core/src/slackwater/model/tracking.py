@@ -35,7 +35,7 @@ class TrackedResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A finding as one audit saw it."""
+    """A finding as one audit saw it. `deletes` says that a program may do what it advises, and delete the resource."""
 
     id: str
     detector: str
@@ -47,6 +47,7 @@ class Sighting:
     summary: str
     monthly_savings_usd: Decimal | None
     fingerprint: str
+    deletes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """Something to do about it. `changes` says what is paid for no more, or more; None where nobody can know."""
+    """Something to do about it. `changes` says what is paid for no more, or more; None where nobody can know.
+
+    `deletes` says that, done to the end, it deletes the resource, with a backup before and a way back, and that a program may
+    do it once a person approved: nothing is in doubt that only looking could settle.
+    """
 
     action: str
     summary: str
@@ -50,6 +54,7 @@ class Advice:
     risk: str
     reversible: bool
     command: str | None = None
+    deletes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,7 @@ def snapshot_and_delete(volume: Volume, steps: str, *, may_delete: bool) -> Advi
         risk="As long as it is kept the snapshot is billed for the blocks in use; a volume made from it has a new id.",
         reversible=True,
         command=whole if may_delete else snapshot_command(volume),
+        deletes=may_delete,
     )
 
 

@@ -1,7 +1,8 @@
 """Giving up an EFS file system: what is left in it, how to let go of it so that it can come back, and how to keep it for less.
 
 No command deletes. A deletion takes several steps, cannot be undone, and the AWS CLI cannot wait for a backup job: the command
-ends with starting that, and a person does the rest (Amazon EFS User Guide, "Deleting EFS file systems").
+ends with starting that, and a person does the rest (Amazon EFS User Guide, "Deleting EFS file systems"). A program that can
+wait may do it too, once a person approved, where nothing is in doubt.
 """
 
 from __future__ import annotations
@@ -48,11 +49,15 @@ def left(file_system: EfsFileSystem) -> tuple[Evidence, ...]:
     )
 
 
-def ways_out(file_system: EfsFileSystem) -> tuple[Advice, ...]:
-    """Back it up and delete it; or keep the data in a colder class, where there is any in Standard."""
+def ways_out(file_system: EfsFileSystem, *, sure: bool) -> tuple[Advice, ...]:
+    """Back it up and delete it; or keep the data in a colder class, where there is any in Standard.
+
+    `sure` says that nobody doubts what was seen. What a program manages, or may be protected, none may delete all the same.
+    """
+    delete = _back_up_and_delete(file_system, deletes=sure and not protecting_caveats(file_system))
     if is_empty(file_system) or not file_system.stored_bytes.get("Standard"):
-        return (_back_up_and_delete(file_system),)
-    return _back_up_and_delete(file_system), _tier(file_system)
+        return (delete,)
+    return delete, _tier(file_system)
 
 
 def protecting_caveats(file_system: EfsFileSystem) -> tuple[str, ...]:
@@ -64,7 +69,7 @@ def protecting_caveats(file_system: EfsFileSystem) -> tuple[str, ...]:
     )
 
 
-def _back_up_and_delete(file_system: EfsFileSystem) -> Advice:
+def _back_up_and_delete(file_system: EfsFileSystem, *, deletes: bool) -> Advice:
     target = file_system.target
     hanging = "access points and mount targets" if file_system.mount_targets else "access points"
     colder = bool(file_system.stored_bytes.get("IA") or file_system.stored_bytes.get("Archive"))
@@ -88,6 +93,7 @@ def _back_up_and_delete(file_system: EfsFileSystem) -> Advice:
             f" --iam-role-arn arn:{target.partition}:iam::{target.account}:role/service-role/AWSBackupDefaultServiceRole"
             f" --lifecycle DeleteAfterDays={KEPT_DAYS}"
         ),
+        deletes=deletes,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from slack_sdk.signature import Clock, SignatureVerifier
@@ -24,8 +24,8 @@ class NotSlackError(Exception):
     """A request that is not Slack's, or not any more; the message says why in a line, and quotes nothing of it."""
 
 
-def check(secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> None:
-    """Refuse a request that Slack did not sign within five minutes of `now`. The names of `headers` are in lower case.
+def check(secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime:
+    """When Slack signed a request, within five minutes of `now`. The names of `headers` are in lower case.
 
     Raises:
         NotSlackError: it is unsigned, tampered with, late, or of no time at all.
@@ -39,6 +39,7 @@ def check(secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -
         raise NotSlackError(f"the request is not from within {WINDOW_S // 60} minutes of now")
     if not SIGNATURE.fullmatch(signature) or not _signed(secret, timestamp, signature, body, now):
         raise NotSlackError("the signature does not fit the request")
+    return datetime.fromtimestamp(int(timestamp), UTC)
 
 
 def _signed(secret: str, timestamp: str, signature: str, body: bytes, now: datetime) -> bool:

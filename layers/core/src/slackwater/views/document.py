@@ -48,9 +48,13 @@ class PolicyDocument(TypedDict):
 
 
 class ScanHead(TypedDict):
-    """When and where the scan looked, what it asked, and what it could not see."""
+    """When and where the scan looked, what it asked, and what it could not see.
+
+    `as_of` is the time that it judged as of, which need not be when it ran; documents from before there was one lack it.
+    """
 
     id: str
+    as_of: NotRequired[str]
     started_at: str
     finished_at: str
     complete: bool
@@ -116,7 +120,10 @@ class PriceBasisDocument(TypedDict):
 
 
 class RecommendationDocument(TypedDict):
-    """Something to do. A null saving is unknown, a negative one costs more."""
+    """Something to do. A null saving is unknown, a negative one costs more.
+
+    `deletes` is true where it deletes the resource, backed up before, and a program may do it once approved; else absent.
+    """
 
     action: str
     summary: str
@@ -124,6 +131,7 @@ class RecommendationDocument(TypedDict):
     monthly_savings_usd: str | None
     risk: str
     reversible: bool
+    deletes: NotRequired[Literal[True]]
 
 
 class FindingDocument(TypedDict):

@@ -57,6 +57,7 @@ def document(scan: Scan) -> ScanDocument:
         "schema": SCHEMA,
         "scan": {
             "id": scan.id,
+            "as_of": rfc3339(scan.as_of),
             "started_at": rfc3339(scan.started_at),
             "finished_at": rfc3339(scan.finished_at),
             "complete": scan.complete,
@@ -164,6 +165,8 @@ def _recommendation(recommendation: Recommendation) -> RecommendationDocument:
     }
     if advice.command is not None:
         to_do["command"] = advice.command
+    if advice.deletes:
+        to_do["deletes"] = True
     return to_do
 
 

@@ -76,6 +76,7 @@ def sighting(finding: FindingDocument) -> Sighting:
         summary=finding["summary"],
         monthly_savings_usd=None if savings is None else Decimal(savings),
         fingerprint=finding["fingerprint"],
+        deletes=any("deletes" in recommendation for recommendation in finding["recommendations"]),
     )
 
 

@@ -77,7 +77,7 @@ def saving(usd: str | None) -> str:
     amount = Decimal(usd)
     if not amount:
         return "costs nothing"
-    return f"+{-amount:,.2f} USD a month" if amount < 0 else f"saves {amount:,.2f} USD a month"
+    return f"costs {-amount:,.2f} USD a month" if amount < 0 else f"saves {amount:,.2f} USD a month"
 
 
 def headline(doc: ScanDocument) -> str:

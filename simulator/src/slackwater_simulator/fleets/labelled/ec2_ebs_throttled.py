@@ -13,7 +13,7 @@ import numpy as np
 
 from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.instance_types import TYPES, EbsLimit
-from slackwater_simulator.mechanisms import bursting, instance_allowance
+from slackwater_simulator.mechanisms import bursting, instance_allowance, let_through
 from slackwater_simulator.resources import KIB, MIB, Activity, Instance, Telemetry, given
 from slackwater_simulator.series import DAY, FOREVER, MINUTE, Floats
 from slackwater_simulator.shapes import MINUTES
@@ -63,9 +63,12 @@ def _host(random: Random, build: Builder, name: str, kind: str, **more: Any) -> 
 
 
 def _working(random: Random, build: Builder, name: str, kind: str, limit: _Limit, wanted: Floats, **more: Any) -> Instance:
-    """An instance whose volumes, as many as it takes, want so many bytes a second together."""
+    """An instance whose volumes, as many as it takes, want so many bytes a second together, and do what it lets through."""
     host, top = _host(random, build, name, kind, **more), float(wanted.max())
-    share, shape = random.uniform(0, 1), published(random, build, wanted / top)
+    share, (asked, samples, *_) = random.uniform(0, 1), published(random, build, wanted / top).stats
+    # After the gaps: to what publishes the balances they are no work either.
+    carried = let_through(asked * top, limit.baseline, limit.most) / top
+    shape = build.shapes.signal(np.where(samples > 0, carried, np.nan))
     count = int(np.ceil(max(top / MIB / _A_VOLUME_MIB, top / limit.size / _A_VOLUME_IOPS)))
     for number in range(count):
         activity = Activity(
@@ -189,7 +192,10 @@ def _resized(random: Random, build: Builder, name: str) -> Instance:
     }
     telemetry = _until(build, old, started, {_CHECKS[0]: 0.0})
     running = ((build.ago(200), started - 600), (started, FOREVER))
-    return _working(random, build, name, large, limit, wanted, launched=started, running=running, telemetry=telemetry)
+    restart, ebs = (started - build.shapes.origin) // MINUTE, TYPES[large].ebs or ebs
+    done = np.where(np.arange(MINUTES) < restart, credit.done / MINUTE, wanted)
+    limit = _Limit(ebs.baseline_mbps * 125_000, ebs.maximum_mbps * 125_000, 256 * KIB)
+    return _working(random, build, name, large, limit, done, launched=started, running=running, telemetry=telemetry)
 
 
 def _until(build: Builder, old: Mapping[str, Floats], moment: int, then: Mapping[str, float]) -> Telemetry:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
@@ -22,10 +22,12 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from slackwater.model.rank import SEVERITIES
-from slackwater.views.document import FindingDocument, ScanDocument, UnknownDocument, UnlistedDocument
+from slackwater.model.verdicts import FindingKind, Severity
+from slackwater.views.document import FindingDocument, GapDocument, ScanDocument, UnknownDocument, UnlistedDocument
 from slackwater.views.report.details import details, visible
 from slackwater.views.report.pictures import album, drawn, sparkline
 from slackwater.views.words import NOUNS, count, gaps_title
+from slackwater.views.worth import ways, worth
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -38,6 +40,8 @@ NAMED: Final = 12
 """Resources that are named beside a reason; the rest are counted."""
 REASONS: Final = 100
 """Reasons that are told; the rest are counted."""
+FAILURES: Final = 12
+"""Ways to fail that are told, as they may stand above the findings; the rest are counted."""
 
 LONG: Final = 1_500
 """Findings, from which on a browser lays out only those in sight."""
@@ -47,12 +51,20 @@ TIDES: Final = "M" + " ".join(f"{x} {18 - 15 * abs(x / 600 - 1) ** 2.5 * cos(x /
 _INDENT: Final = re.compile(r"^\s+", re.MULTILINE)
 
 
-def render_report(doc: ScanDocument) -> str:
-    """The scan as HTML: one file without a reference to another, the same for the same document."""
+def render_report(doc: ScanDocument, notice: str = "") -> str:
+    """The scan as HTML: one file without a reference to another, the same for the same document.
+
+    A `notice` stands above all else, such as that nothing of it is real.
+    """
     findings = doc["findings"]
-    pictures = album(findings)
+    groups = _groups(findings)
+    waste = doc["totals"]["by_kind"].get("waste")
+    seen = doc["scan"].get("as_of", doc["scan"]["finished_at"])
+    pictures = album(findings, until=seen)
     return _template().render(
         _fixed(),
+        notice=notice,
+        as_of=doc["scan"].get("as_of"),
         doc=doc,
         head=doc["scan"],
         totals=doc["totals"],
@@ -60,10 +72,16 @@ def render_report(doc: ScanDocument) -> str:
         places=_places(doc),
         gaps_title=gaps_title(doc),
         severities=Counter(finding["severity"] for finding in findings),
-        groups=_groups(doc),
+        waste=waste,
+        beside=_beside(findings),
+        grave=_grave(findings),
+        groups=groups,
+        shared=waste and sum(group.usd for group in groups) != Decimal(waste["monthly_savings_usd"]),
+        best=[_best(finding) for finding in findings],
         filters=[(name, _choices(findings, name)) for name in FILTERS],
-        sparks=[_spark(finding) for finding in findings],
+        sparks=[_spark(finding, seen) for finding in findings],
         left_out=pictures.left_out,
+        gaps=_failures(doc["scan"]["gaps"]),
         unknown=_reasons(doc["unknown"]),
         unlisted=_reasons(doc["unlisted"]),
         wanted=_wanted(doc),
@@ -75,13 +93,30 @@ def render_report(doc: ScanDocument) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A detector's findings by their places, and what they come to; `bar` is its part of the dearest one's, in percent."""
+    """A detector's findings of waste, or its others, by their places; `kinds` is empty where they are waste.
 
+    `usd` is what waste comes to by the best way out of each resource, and `by_best` whether that is not what its rows say;
+    `bar` is its part of the dearest one's, in percent.
+    """
+
+    id: str
     detector: str
+    kinds: str
+    worst: Severity
     places: tuple[int, ...]
     usd: Decimal
-    unpriced: int
-    bar: float
+    by_best: bool
+    bar: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A call that failed in the same way in some places."""
+
+    what: str
+    reason: str
+    optional: bool
+    places: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +129,72 @@ class Why:
     names: tuple[str, ...]
 
 
-def _groups(doc: ScanDocument) -> list[Group]:
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for place, finding in enumerate(doc["findings"]):
-        places[finding["detector"]].append(place)
-    totals = doc["totals"]["by_detector"]
-    money = {id_: Decimal(totals[id_]["monthly_savings_usd"]) for id_ in places}
-    most = max((*money.values(), Decimal(0)))
-    return [
-        Group(id_, tuple(places[id_]), money[id_], totals[id_]["unpriced"], float(money[id_] / (most or 1)) * 100)
-        for id_ in sorted(places, key=lambda id_: (-money[id_], -len(places[id_]), id_))
+def _groups(findings: Sequence[FindingDocument]) -> list[Group]:
+    """First what is slow or at risk, the worst before the rest, as nobody must overlook it; then waste, by money."""
+    places: defaultdict[tuple[str, bool], list[int]] = defaultdict(list)
+    for place, finding in enumerate(findings):
+        places[finding["detector"], finding["kind"] == "waste"].append(place)
+    groups = [_group(id_, findings, where, is_waste=is_waste) for (id_, is_waste), where in places.items()]
+    most = max((group.usd for group in groups), default=Decimal(0)) or Decimal(1)
+    slow = [group for group in groups if group.kinds]  # in the order of the document: by severity
+    waste = [replace(group, bar=float(group.usd / most) * 100) for group in groups if not group.kinds]
+    return [*slow, *sorted(waste, key=lambda group: (-group.usd, -len(group.places), group.detector))]
+
+
+def _group(id_: str, findings: Sequence[FindingDocument], places: Sequence[int], *, is_waste: bool) -> Group:
+    some = [findings[place] for place in places]
+    usd, _ = worth(map(ways, some)) if is_waste else (Decimal(0), 0)
+    rows = sum((max(Decimal(0), Decimal(one["monthly_savings_usd"] or 0)) for one in some), Decimal(0))
+    return Group(
+        id=f"{'in' if is_waste else 'slow'}-{id_}",
+        detector=id_,
+        kinds="" if is_waste else ", ".join(kind for kind in KINDS if any(one["kind"] == kind for one in some)),
+        worst=some[0]["severity"],  # a document has its findings by severity
+        places=tuple(places),
+        usd=usd,
+        by_best=is_waste and usd != rows,
+    )
+
+
+def _best(finding: FindingDocument) -> Decimal | None:
+    """What another recommendation than the first saves, if that is more."""
+    first, *others = [to_do["monthly_savings_usd"] for to_do in finding["recommendations"]] or [None]
+    best = max((Decimal(usd) for usd in others if usd is not None), default=Decimal(0))
+    return best if best > max(Decimal(0), Decimal(first or 0)) else None
+
+
+def _beside(findings: Iterable[FindingDocument]) -> str:
+    """What was found beside waste: how much of it, and what its ways out cost and save."""
+    others = [finding for finding in findings if finding["kind"] != "waste"]
+    kinds = Counter(finding["kind"] for finding in others)
+    nouns: dict[FindingKind, str] = {"performance": "performance trouble", "risk": "risk"}
+    cost, _ = worth((one["resource"]["arn"], [-Decimal(one["monthly_savings_usd"] or 0)]) for one in others)
+    saved, _ = worth(map(ways, others))
+    told = " and ".join(count(kinds[kind], noun) for kind, noun in nouns.items() if kinds[kind])
+    money = [
+        *([f"the first ways out would cost {usd(cost)} USD a month in all"] if cost else []),
+        *([f"the best {'' if cost else 'ways out '}would save up to {usd(saved)} USD a month"] if saved else []),
     ]
+    return ": ".join(part for part in (told, ", ".join(money)) if part)
+
+
+def _grave(findings: Iterable[FindingDocument]) -> dict[str, list[FindingDocument]]:
+    """What is of high severity, by kind."""
+    grave: dict[str, list[FindingDocument]] = {kind: [] for kind in KINDS}
+    for finding in findings:
+        if finding["severity"] == "high":
+            grave[finding["kind"]].append(finding)
+    return grave
+
+
+def _failures(gaps: Iterable[GapDocument]) -> list[Failure]:
+    """What is required first, then what failed most often."""
+    places: defaultdict[tuple[bool, str, str], list[str]] = defaultdict(list)
+    for gap in gaps:
+        where = " of ".join(part for part in (gap["region"], gap["account"]) if part)
+        places[gap["optional"], gap["what"], gap["reason"]].append(where or "everywhere")
+    failures = (Failure(what, reason, optional, tuple(where)) for (optional, what, reason), where in places.items())
+    return sorted(failures, key=lambda one: (one.optional, -len(one.places), one.what, one.reason))
 
 
 def filed(finding: FindingDocument) -> dict[str, str]:
@@ -151,9 +241,9 @@ def _reasons(questions: Iterable[UnknownDocument | UnlistedDocument]) -> list[Wh
     return sorted(grouped, key=lambda why: (-why.count, why.detector, why.reason))
 
 
-def _spark(finding: FindingDocument) -> str:
+def _spark(finding: FindingDocument, until: str) -> str:
     """The picture of the first fact that has one."""
-    return next((sparkline(fact) for fact in finding["evidence"] if drawn(fact)), "")
+    return next((sparkline(fact, until) for fact in finding["evidence"] if drawn(fact)), "")
 
 
 def usd(amount: str | Decimal) -> str:
@@ -178,7 +268,7 @@ def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, finalize=clean, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"usd": usd, "at": at, "counted": count}
     environment.globals |= {"KINDS": KINDS, "LONG": LONG, "NOUNS": NOUNS, "REASONS": REASONS, "SEVERITIES": SEVERITIES}
-    environment.globals |= {"filed": filed}
+    environment.globals |= {"FAILURES": FAILURES, "NAMED": NAMED, "filed": filed}
     return environment.from_string(_INDENT.sub("", _text("report.html.j2")))
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 from math import log
 from typing import Final, NotRequired, TypedDict
 
 from slackwater.views.document import EvidenceDocument, FindingDocument, SeriesDocument
-from slackwater.views.sparkline import DECADES, is_logarithmic
+from slackwater.views.sparkline import DECADES, LOGARITHMIC_FROM, is_logarithmic
 from slackwater.views.words import BYTES
 
 POINTS: Final = 120_000
@@ -18,6 +18,8 @@ POINTS: Final = 120_000
 MOST: Final = (720, 480, 360, 288, 240, 192, 144, 96, 72, 48)
 """Points a series: the first of these that comes within the budget. No screen shows more, and fewer show nothing."""
 DIGITS: Final = 4
+HIDDEN: Final = 100
+"""How far above a series its full height stands before the series would lie on the axis: less than two pixels up."""
 
 SPARK_POINTS: Final = 40
 SPARK_WIDTH: Final = 96
@@ -39,13 +41,16 @@ class Curve(TypedDict):
 class Chart(Curve):
     """A curve with its unit; `of` is how many points it was thinned from, `top` what a full picture means.
 
-    With `log` its height is logarithmic.
+    `full` stands for `top` where it is so far above the curve that the picture does not reach it. With `log` the height is
+    logarithmic; with `part` the time that the last point stands for was not over.
     """
 
     unit: str
     log: NotRequired[bool]
     of: NotRequired[int]
     top: NotRequired[float]
+    full: NotRequired[float]
+    part: NotRequired[bool]
     lines: NotRequired[list[tuple[str, float]]]
     forecast: NotRequired[Curve]
 
@@ -58,8 +63,11 @@ class Album:
     left_out: int
 
 
-def album(findings: Sequence[FindingDocument], points: int = POINTS) -> Album:
-    """All charts within `points`; where they cannot all be drawn, those of the first findings are."""
+def album(findings: Sequence[FindingDocument], points: int = POINTS, *, until: str | None = None) -> Album:
+    """All charts within `points`; where they cannot all be drawn, those of the first findings are.
+
+    `until` is the time (RFC 3339) up to which there was anything to see.
+    """
     pictures = [
         (place, number, fact, series)
         for place, finding in enumerate(findings)
@@ -70,7 +78,7 @@ def album(findings: Sequence[FindingDocument], points: int = POINTS) -> Album:
     most = next((most for most in MOST if sum(min(length, most) for length in lengths) <= points), MOST[-1])
     charts: dict[tuple[int, int], Chart] = {}
     for place, number, fact, series in pictures:
-        chart = _chart(fact, series, most)
+        chart = _chart(fact, series, most, until)
         points -= len(chart["values"]) + len(chart["forecast"]["values"] if "forecast" in chart else ())
         if points < 0:
             break
@@ -103,16 +111,24 @@ def _extremes(values: Sequence[float | None], start: int, end: int) -> Iterator[
         yield max(present)[1]
 
 
-def sparkline(fact: EvidenceDocument) -> str:
-    """The path of a small picture of a fact's series, scaled as in other views, with its gaps; empty without a point."""
+def sparkline(fact: EvidenceDocument, until: str | None = None) -> str:
+    """The path of a small picture of a fact's series, scaled as in other views, with its gaps; empty without a point.
+
+    What was not over `until` then is left out: there is no room to say so.
+    """
     series = drawn(fact)
     if series is None:
         return ""
     values = series["values"]
+    if _is_part(series, until) and any(value is not None for value in values[:-1]):
+        values = values[:-1]
     present = [value for value in values if value is not None]
-    low, high = min(0.0, *present), max(fact.get("scale") or 0.0, *present)
-    floor = min((value for value in present if value > high / DECADES), default=0.0)
-    span = log(high / floor) if "scale" not in fact and is_logarithmic(values) else 0.0
+    low, peak = min(0.0, *present), max(0.0, *present)
+    high, span = max(fact.get("scale") or 0.0, peak), 0.0
+    floor = min((value for value in present if value > peak / DECADES), default=0.0)
+    if _is_logarithmic(fact, values):
+        high = max(high, _highest(fact))
+        span = log(high / floor)
     across = SPARK_WIDTH / max(len(values) - 1, 1)
     path, pen = "", False
     for at, value in thinned(values, SPARK_POINTS):
@@ -128,24 +144,49 @@ def sparkline(fact: EvidenceDocument) -> str:
     return path
 
 
-def _chart(fact: EvidenceDocument, series: SeriesDocument, most: int) -> Chart:
+def _chart(fact: EvidenceDocument, series: SeriesDocument, most: int, until: str | None) -> Chart:
     lines, forecast, top = fact.get("lines", []), fact.get("forecast"), fact.get("scale")
-    levels = [line["value"] for line in lines]
-    peak = max(abs(value) for value in (*series["values"], *levels, top) if value is not None)
-    factor, unit = _unit(fact["unit"], peak)
+    present = [value for value in (*series["values"], *(forecast["values"] if forecast else ())) if value is not None]
+    peak, largest = max(present), max(map(abs, present))
+    factor, unit = _unit(fact["unit"], largest or max(_highest(fact), top or 0))
     curve = _curve(series, factor, most)
     chart: Chart = {"unit": unit, "start": curve["start"], "period": curve["period"], "values": curve["values"]}
     if "at" in curve:
         chart["at"], chart["of"] = curve["at"], len(series["values"])
-    if top is None and is_logarithmic(series["values"]):
+    logarithmic = _is_logarithmic(fact, series["values"])
+    if logarithmic:
         chart["log"] = True
     if top is not None:
-        chart["top"] = _rounded(top / factor)
+        beyond = not logarithmic and 0 < HIDDEN * peak < top and _highest(fact) < top
+        chart["full" if beyond else "top"] = _rounded(top / factor)
+    if _is_part(series, until):
+        chart["part"] = True
     if lines:
         chart["lines"] = [(line["label"], _rounded(line["value"] / factor)) for line in lines]
     if forecast:
         chart["forecast"] = _curve(forecast, factor, most)
     return chart
+
+
+def _is_logarithmic(fact: EvidenceDocument, values: Sequence[float | None]) -> bool:
+    """True when a linear height would show nothing but the peak, or nothing but a level far above all of the series."""
+    if "scale" not in fact and is_logarithmic(values):
+        return True
+    present = [value for value in values if value is not None]
+    far = HIDDEN if "scale" in fact else LOGARITHMIC_FROM
+    return min(present) >= 0 and 0 < far * max(present) < _highest(fact)
+
+
+def _highest(fact: EvidenceDocument) -> float:
+    return max((line["value"] for line in fact.get("lines", ())), default=0)
+
+
+def _is_part(series: SeriesDocument, until: str | None) -> bool:
+    """True when the last point stands for a time that was not over."""
+    if until is None or series["values"][-1] is None:
+        return False
+    end = datetime.fromisoformat(series["start"]) + timedelta(seconds=series["period_s"] * len(series["values"]))
+    return end > datetime.fromisoformat(until)
 
 
 def _curve(series: SeriesDocument, factor: int, most: int) -> Curve:

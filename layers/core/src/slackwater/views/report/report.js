@@ -29,6 +29,7 @@
     return whole ? value.toLocaleString("en-US", { maximumFractionDigits: 0 }) : String(Number(value.toPrecision(4)));
   }
 
+  const sentence = (words) => words[0].toUpperCase() + words.slice(1);
   const measure = (value, unit) => `${number(value)} ${unit}`.trimEnd();
 
   // ---- details, read when first wanted
@@ -111,6 +112,20 @@
     return period % DAY ? `${date} ${clock(seconds)}` : date;
   }
 
+  /** What the ticks of an axis of times say: one that is not a whole day's names the day once. */
+  function dated(ticks, step) {
+    return ticks.map((at, i) => (step >= DAY || at % DAY === 0 ? day(at) : i ? clock(at) : `${clock(at)}\n${day(at)} UTC`));
+  }
+
+  /** What a point's period is called, where it was not over. */
+  const unfinished = ({ period }) => `last ${{ 3600: "hour", 86400: "day" }[period] ?? "period"} not over`;
+
+  /** What the top of a picture means, or what lies beyond it, if no level says so. */
+  function fullHeight({ top, full, unit, lines = [] }) {
+    if (full !== undefined) return `full, far above this picture: ${measure(full, unit)}`;
+    return top === undefined || lines.some(([, level]) => level >= top) ? "" : `full height: ${measure(top, unit)}`;
+  }
+
   /** What a chart shows, in words. */
   function told(label, chart) {
     const [times, values] = points(chart);
@@ -122,6 +137,9 @@
       `greatest ${measure(present.reduce((a, b) => Math.max(a, b)), unit)}`,
       `last ${measure(present.at(-1), unit)}`,
     ];
+    if (chart.part) said.push(unfinished(chart));
+    const height = fullHeight(chart);
+    if (height) said.push(height);
     if (present.length < values.length) said.push("with gaps where nothing was published");
     for (const [name, value] of lines) said.push(`${name} ${measure(value, unit)}`);
     if (forecast) {
@@ -132,24 +150,28 @@
     return said.join("; ");
   }
 
-  /** The powers of ten in a range. */
+  /** The powers of ten in a range, or some of them: there is room for eight. */
   function decades([low, high]) {
     const first = Math.ceil(Math.log10(low));
-    return Array.from({ length: Math.floor(Math.log10(high)) - first + 1 }, (_, i) => Number(`1e${first + i}`));
+    const all = Array.from({ length: Math.floor(Math.log10(high)) - first + 1 }, (_, i) => Number(`1e${first + i}`));
+    return all.filter((_, i) => i % Math.ceil(all.length / 8) === 0);
   }
 
-  function levels(lines, hues, aside) {
+  /** Draws levels, the lowest no deeper than a logarithmic picture reaches. */
+  function levels(lines, hues, aside, deepest) {
     return (u) => {
       const { ctx, bbox } = u;
       const dot = devicePixelRatio;
       ctx.save();
       ctx.font = `${12 * dot}px system-ui, sans-serif`;
-      ctx.lineWidth = dot;
-      ctx.strokeStyle = ctx.fillStyle = hues.level;
+      ctx.fillStyle = hues.level;
+      ctx.lineJoin = "round";
       let above = Infinity;
       let left = !aside;
       for (const [name, value] of [...lines].sort((a, b) => a[1] - b[1])) {
-        const y = Math.round(u.valToPos(value, "y", true)) + 0.5;
+        const y = Math.round(u.valToPos(Math.max(value, deepest), "y", true)) + 0.5;
+        ctx.strokeStyle = hues.level;
+        ctx.lineWidth = dot;
         ctx.setLineDash([2 * dot, 3 * dot]);
         ctx.beginPath();
         ctx.moveTo(bbox.left, y);
@@ -160,7 +182,12 @@
         ctx.textAlign = left ? "left" : "right";
         const inside = y - bbox.top > 16 * dot;
         ctx.textBaseline = inside ? "bottom" : "top";
-        ctx.fillText(name, left ? bbox.left + 4 * dot : bbox.left + bbox.width - 4 * dot, y + (inside ? -3 : 3) * dot);
+        const at = [left ? bbox.left + 4 * dot : bbox.left + bbox.width - 4 * dot, y + (inside ? -3 : 3) * dot];
+        ctx.strokeStyle = hues.sheet; // a halo: the curve may run through the words
+        ctx.lineWidth = 4 * dot;
+        ctx.setLineDash([]);
+        ctx.strokeText(name, ...at);
+        ctx.fillText(name, ...at);
       }
       ctx.restore();
     };
@@ -168,23 +195,30 @@
 
   function draw(figure) {
     const { label, data: chart } = figure;
-    const { unit, lines = [], forecast, top, log } = chart;
-    const hues = colors();
+    const { unit, lines = [], forecast, top, log, part } = chart;
     const element = figure.element;
+    const hues = { ...colors(), sheet: getComputedStyle(element.parentElement).backgroundColor };
     const solid = points(chart);
-    let data = solid;
+    const ends = solid[1].length - 1;
+    const over = part ? [solid[0], solid[1].map((value, i) => (i < ends ? value : null))] : solid;
+    const curves = [over];
+    const notes = [""];
+    const dashed = (curve, note) => (curves.push(curve), notes.push(note));
+    if (part) dashed(solid.map((each) => each.slice(-2)), `, ${unfinished(chart)}`);
     if (forecast) {
       const [times, values] = points(forecast);
       const last = solid[1].findLastIndex((value) => value !== null);
       const joined = times[0] > solid[0][last]; // it begins where the line ends
-      data = uPlot.join([solid, joined ? [[solid[0][last], ...times], [solid[1][last], ...values]] : [times, values]]);
+      dashed(joined ? [[solid[0][last], ...times], [solid[1][last], ...values]] : [times, values], ", forecast");
     }
+    const data = curves.length > 1 ? uPlot.join(curves) : over;
     const marks = [...solid[1], ...(forecast?.values ?? []), ...lines.map(([, value]) => value)].filter((value) => value !== null);
     const low = marks.reduce((a, b) => Math.min(a, b), 0);
     const peak = marks.reduce((a, b) => Math.max(a, b), top ?? 0);
     const positive = marks.filter((value) => value > 0).reduce((a, b) => Math.min(a, b), Infinity);
-    const range = log
-      ? [10 ** Math.floor(Math.log10(Math.max(positive, peak / DECADES))), peak * 1.5]
+    const greatest = [...solid[1], ...(forecast?.values ?? [])].reduce((a, b) => Math.max(a, b ?? a), 0);
+    const range = log // what is least stays clear of the axis
+      ? [10 ** Math.floor(Math.log10(Math.max(positive, greatest / DECADES) / 2)), peak * 1.5]
       : [low, low + (peak - low) * (peak === top ? 1.02 : 1.06) || 1];
     const heights = log ? data.map((values, i) => (i ? values.map((value) => (value == null ? value : Math.max(value, range[0]))) : values)) : data;
     const lone = (u, at) => {
@@ -216,9 +250,9 @@
         axes: [
           {
             ...axis,
-            size: 28,
+            size: (_, ticks) => (ticks?.some((tick) => tick.includes("\n")) ? 44 : 28),
             space: 64,
-            values: (_, ticks, __, ___, step) => ticks.map((at) => (step >= DAY || at % DAY === 0 ? day(at) : clock(at))),
+            values: (_, ticks, __, ___, step) => dated(ticks, step),
           },
           {
             ...axis,
@@ -232,17 +266,16 @@
             values: (_, ticks) => ticks.map((tick) => compact.format(tick)),
           },
         ],
-        series: [{}, line({ fill: hues.wash }), ...(forecast ? [line({ dash: [5, 4] })] : [])],
+        series: [{}, line({ fill: hues.wash }), ...notes.slice(1).map(() => line({ dash: [5, 4] }))],
         hooks: {
-          draw: lines.length ? [levels(lines, hues, Boolean(forecast))] : [],
+          draw: lines.length ? [levels(lines, hues, Boolean(forecast), log ? range[0] : -Infinity)] : [],
           setCursor: [
             ({ cursor: { idx } }) => {
-              const value = idx == null ? null : (data[1][idx] ?? data[2]?.[idx]);
-              const foretold = idx != null && data[1][idx] == null && value != null;
+              const curve = idx == null ? -1 : data.findIndex((values, i) => i && values[idx] != null);
               figure.readout.textContent =
                 idx == null
                   ? "\u00a0"
-                  : `${moment(data[0][idx], chart.period)}: ${value == null ? "nothing published" : measure(value, unit)}${foretold ? ", forecast" : ""}`;
+                  : `${moment(data[0][idx], chart.period)} UTC: ${curve < 0 ? "nothing published" : measure(data[curve][idx], unit) + notes[curve - 1]}`;
             },
           ],
         },
@@ -289,7 +322,7 @@
     if (caveats.length) part("Mind", list(caveats));
     if (prices.length) part("Prices", list(prices, "prices"));
     const { account, region, owner, kind, confidence } = row.dataset;
-    const facts = { ARN: text(arn), Account: account, Region: region, Owner: owner, Confidence: `${confidence}, ${kind}` };
+    const facts = { ARN: text(arn), Account: account, Region: region, Owner: owner, Kind: kind, Confidence: confidence };
     const about = make("dl", {});
     for (const [name, value] of Object.entries(facts)) about.append(make("dt", {}, name), make("dd", {}, make("bdi", {}, value)));
     about.append(make("dt", {}, "Tags"), make("dd", {}, ...tagged(tags)));
@@ -323,8 +356,10 @@
       key.append(make("li", { class: "level" }, `${name}: ${measure(level, chart.unit)}`));
     }
     if (chart.forecast) key.append(make("li", { class: "forecast" }, "Forecast"));
-    if (chart.log) key.append(make("li", {}, "Logarithmic"));
-    if (chart.top !== undefined && !(chart.lines ?? []).some(([, level]) => level >= chart.top)) key.append(make("li", {}, `Full height: ${measure(chart.top, chart.unit)}`));
+    if (chart.part) key.append(make("li", { class: "forecast" }, sentence(unfinished(chart))));
+    if (chart.log) key.append(make("li", {}, chart.values.includes(0) ? "Logarithmic, with zero at the foot" : "Logarithmic"));
+    const height = fullHeight(chart);
+    if (height) key.append(make("li", {}, sentence(height)));
     if (chart.of) {
       key.append(make("li", {}, `${counted(chart.values.length, "point")} of ${chart.of.toLocaleString("en-US")}, peaks kept`));
     }
@@ -340,11 +375,11 @@
     const body = make("tbody");
     const add = ([times, values], period, note) =>
       times.forEach((at, i) => {
-        const value = values[i] === null ? "nothing published" : `${number(values[i])}${note}`;
+        const value = values[i] === null ? "nothing published" : `${number(values[i])}${note(i)}`;
         body.append(make("tr", {}, make("th", { scope: "row" }, moment(at, period)), make("td", { class: "number" }, value)));
       });
-    add(points(chart), chart.period, "");
-    if (chart.forecast) add(points(chart.forecast), chart.forecast.period, " (forecast)");
+    add(points(chart), chart.period, (i) => (chart.part && i === chart.values.length - 1 ? ` (${unfinished(chart)})` : ""));
+    if (chart.forecast) add(points(chart.forecast), chart.forecast.period, () => " (forecast)");
     const head = make("tr", {}, make("th", { scope: "col" }, "UTC"), make("th", { scope: "col", class: "number" }, chart.unit || label));
     const made = make("table", {}, make("thead", {}, head), body);
     return make("div", { class: "numbers", role: "region", "aria-label": `Data: ${label}`, tabindex: "0" }, made);
@@ -426,17 +461,19 @@
       if (row.hidden === fits) row.hidden = !fits;
       if (fits) {
         many += 1;
-        of.set(row.dataset.detector, (of.get(row.dataset.detector) ?? 0) + 1);
+        of.set(groupOf.get(row), (of.get(groupOf.get(row)) ?? 0) + 1);
       }
     }
     for (const group of groups) {
-      const here = of.get(group.dataset.group) ?? 0;
+      const here = of.get(group) ?? 0;
       group.hidden = !here || sort.value !== "detector";
       const total = Number(group.dataset.total);
+      one(".many + *", group).hidden = here !== total && !one(".kinds", group); // a sum is of them all
       one(".many", group).textContent = here === total ? counted(total, "finding") : `${here.toLocaleString("en-US")} of ${counted(total, "finding")}`;
     }
     one("#empty").hidden = many > 0;
     clear.hidden = !words.length && !wanted.length;
+    one("#narrowed").textContent = [...wanted.map(([name, value]) => `${name}: ${value}`), ...(words.length ? [`search: ${search.value.trim()}`] : [])].join("; ");
     const text = many === rows.length ? counted(many, "finding") : `${many.toLocaleString("en-US")} of ${counted(rows.length, "finding")}`;
     if (shown.textContent !== text) shown.textContent = text;
   }
@@ -445,9 +482,10 @@
   const names = new Intl.Collator("en");
   const name = (row) => one("[data-toggle]", row).textContent;
   const dearer = (a, b) => (usd(b) === usd(a) ? 0 : usd(b) - usd(a));
+  const graver = (a, b) => RANK[a.dataset.severity] - RANK[b.dataset.severity];
   const orders = {
-    saving: dearer,
-    severity: (a, b) => RANK[a.dataset.severity] - RANK[b.dataset.severity] || dearer(a, b),
+    saving: (a, b) => dearer(a, b) || graver(a, b),
+    severity: (a, b) => graver(a, b) || dearer(a, b),
     name: (a, b) => names.compare(name(a), name(b)) || dearer(a, b),
   };
 
@@ -463,7 +501,9 @@
   }
 
   const initial = list ? [...list.children] : [];
-  for (const group of groups) group.dataset.total = String(rows.filter((row) => row.dataset.detector === group.dataset.group).length);
+  const groupOf = new Map(); // each stands after its group
+  for (const item of initial) groupOf.set(item, "group" in item.dataset ? item : groupOf.get(item.previousElementSibling));
+  for (const group of groups) group.dataset.total = String(rows.filter((row) => groupOf.get(row) === group).length);
 
   function reset() {
     search.value = "";

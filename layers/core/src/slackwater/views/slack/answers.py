@@ -125,8 +125,8 @@ def not_allowed(key: str, user: str) -> Message:
 
 
 def problem(words: str) -> Message:
-    """That something did not work, and why; what it has between backticks is code."""
-    return said(paragraph(run("That did not work", "bold"), run(": "), *_runs(words, SENTENCE)))
+    """That something did not work, and why."""
+    return said(paragraph(run("That did not work", "bold"), run(f": {literal(words, SENTENCE)}")))
 
 
 def _ended(last: AuditRecord | None) -> str:
@@ -140,7 +140,7 @@ def _ended(last: AuditRecord | None) -> str:
 def _open(findings: Page[TrackedFinding]) -> str:
     if not findings.items:
         return "no finding"
-    comes_to = finding.comes_to([one.sighting for one in findings.items])
+    comes_to = finding.comes_to([(one.sighting, None) for one in findings.items])
     at_least = "at least " if findings.cursor else ""
     return f"{at_least}{count(len(findings.items), 'finding')}: {comes_to}"
 
@@ -155,9 +155,9 @@ def _where(shown: TrackedFinding) -> str:
     return f"{finding.place(shown.sighting.resource)} · {literal(shown.sighting.detector)} · finding {literal(shown.id)}"
 
 
-def _runs(body: str, most: int = PARAGRAPH) -> Iterator[Element]:
-    """Paragraphs, of `most` characters each at most: their lines joined, what they have between backticks as code."""
-    paragraphs = "\n".join(literal(part, most) for part in body.strip().split("\n\n"))
+def _runs(body: str) -> Iterator[Element]:
+    """Paragraphs of our own words: their lines joined, what they have between backticks as code."""
+    paragraphs = "\n".join(literal(part, PARAGRAPH) for part in body.strip().split("\n\n"))
     for number, part in enumerate(paragraphs.split("`")):
         if part:
             yield run(part, "code") if number % 2 else run(part)

@@ -53,7 +53,7 @@ def nothing(news: News) -> Message:
         elsewhere,
         _gone(news.gone),
         unseen(news.audit, news.gaps, news.unknown),
-        whole(news.audit),
+        _whole(news),
     )
     return said(paragraph(run(" ".join(part for part in parts if part))))
 
@@ -87,8 +87,8 @@ def _finding(news: News, one: FindingNews, post_id: str) -> tuple[Block, ...]:
 
 
 def _headline(news: News) -> str:
-    new = [one.entry.evidence for one in news.new]
-    changed = [one.entry.evidence for one in news.changed]
+    new = [(one.entry.evidence, one.found) for one in news.new]
+    changed = [(one.entry.evidence, one.found) for one in news.changed]
     what = count(len(new), "new finding") if new else f"{count(len(changed), 'finding')} changed"
     incomplete = "Incomplete: at least " if news.audit.state == "incomplete" else ""
     return f"{incomplete}{what}: {finding.comes_to(new or changed)}"
@@ -96,19 +96,22 @@ def _headline(news: News) -> str:
 
 def _about(news: News) -> str:
     changed = [f"{count(len(news.changed), 'finding')} changed"] if news.new and news.changed else []
-    return " · ".join((f"Audit of {time(news.audit.started_at)}", *changed, whole(news.audit)))
+    return " · ".join((f"Audit of {time(news.audit.started_at)}", *changed, _whole(news)))
 
 
-def whole(audit: AuditRecord) -> str:
-    """What the whole audit came to, by the best advice, whoever is told; empty where nothing did."""
+def _whole(news: News) -> str:
+    """What the whole audit came to, whoever is told of what."""
+    worth = finding.could_be_saved(news.waste_usd, news.waste_unpriced) if news.waste_usd or news.waste_unpriced else ""
+    return whole(news.audit, worth)
+
+
+def whole(audit: AuditRecord, worth: str = "") -> str:
+    """How much the whole audit found and, in `worth`, what that comes to; empty where it has no outcome."""
     outcome = audit.outcome
     if outcome is None:
         return ""
-    unpriced = f" ({outcome.unpriced:,} unpriced)" if outcome.unpriced else ""
-    return (
-        f"In all {count(outcome.findings, 'finding')}, up to {outcome.monthly_savings_usd:,.2f} USD a month{unpriced},"
-        f" in {count(outcome.targets, 'target')}."
-    )
+    found = f"In all {count(outcome.findings, 'finding')} in {count(outcome.targets, 'target')}"
+    return f"{found}: {worth}." if worth else f"{found}."
 
 
 def _gone(gone: Iterable[LedgerEntry]) -> str:
@@ -118,7 +121,7 @@ def _gone(gone: Iterable[LedgerEntry]) -> str:
     solved = [entry.evidence for entry in entries if entry.why not in whys]
     parts = []
     if solved:
-        usd, unpriced = finding.worth(solved)
+        usd, unpriced = finding.worth((one, None) for one in solved)
         saved = f", {usd:,.2f} USD a month saved" if usd else ""
         of_unknown = f" ({unpriced:,} unpriced)" if unpriced else ""
         parts.append(

@@ -30,6 +30,8 @@ from slackwater.views.slack.blocks import (
 )
 from slackwater.views.slack.text import NAME, SENTENCE, literal, shortened
 from slackwater.views.words import NOUNS, count, saving, told
+from slackwater.views.worth import Ways, ways
+from slackwater.views.worth import worth as worth_of
 
 MARKS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", "low": "🟡", "info": "⚪"}
 """For the eye; the word is always said, too."""
@@ -45,6 +47,9 @@ LINE: Final = 400
 LINES: Final = (TEXT + 1) // (LINE + 1)
 """Characters of a line, and lines of a block."""
 
+type Told = tuple[Sighting, FindingDocument | None]
+"""A finding, and how the scan document has it, where that is known."""
+
 WAYS_BACK: Final = {
     "ebs-volume": ("a snapshot", "a volume made of the snapshot; it gets a new id"),
     "efs-file-system": ("a recovery point in AWS Backup", "a restore to a new file system; it gets a new id"),
@@ -52,7 +57,8 @@ WAYS_BACK: Final = {
     "fsx-volume": ("a backup in FSx", "a new volume made of the backup; it gets a new id"),
 }
 """What is made before a resource is deleted, and how to have it back from that."""
-CONFIRM_TEXT, CONFIRM_NAME = 300, 40
+CONFIRM_TEXT, CONFIRM_NAME = 300, 24
+"""Characters. A name that is longer is cut, so that no sentence after it is."""
 
 
 def named(resource: TrackedResource, most: int = NAME) -> str:
@@ -72,25 +78,26 @@ def money(sighting: Sighting) -> str:
     return saving(None if usd is None else f"{usd:.2f}")
 
 
-def worth(sightings: Iterable[Sighting]) -> tuple[Decimal, int]:
-    """What the waste among them comes to, each resource once; of how many resources that is not known."""
-    best: dict[str, Decimal | None] = {}
-    for one in sightings:
-        if one.kind == "waste":
-            usd, known = one.monthly_savings_usd, best.get(one.resource.arn)
-            best[one.resource.arn] = max((each for each in (usd, known) if each is not None), default=None)
-    amounts = [usd for usd in best.values() if usd is not None]
-    return sum((max(usd, Decimal(0)) for usd in amounts), Decimal(0)), len(best) - len(amounts)
+def worth(told: Iterable[Told]) -> tuple[Decimal, int]:
+    """What the waste among them comes to, as in the scan document's totals; of how many resources that is not known."""
+    return worth_of(_ways(one, found) for one, found in told if one.kind == "waste")
 
 
-def comes_to(sightings: Sequence[Sighting]) -> str:
+def _ways(sighting: Sighting, found: FindingDocument | None) -> Ways:
+    return ways(found) if found else (sighting.resource.arn, (sighting.monthly_savings_usd,))
+
+
+def could_be_saved(usd: Decimal, unpriced: int) -> str:
+    """`41.20 USD a month could be saved (1 unpriced)`."""
+    if not usd:
+        return "saving unknown" if unpriced else "no saving"
+    return f"{usd:,.2f} USD a month could be saved{f' ({unpriced:,} unpriced)' if unpriced else ''}"
+
+
+def comes_to(told: Sequence[Told]) -> str:
     """`41.20 USD a month could be saved (1 unpriced), 2 performance troubles`; empty where there is neither."""
-    kinds = Counter(one.kind for one in sightings)
-    usd, unpriced = worth(sightings)
-    said = []
-    if kinds["waste"]:
-        of_unknown = f" ({unpriced:,} unpriced)" if unpriced else ""
-        said.append(f"{usd:,.2f} USD a month could be saved{of_unknown}" if usd or not unpriced else "saving unknown")
+    kinds = Counter(one.kind for one, _ in told)
+    said = [could_be_saved(*worth(told))] if kinds["waste"] else []
     nouns: dict[FindingKind, str] = {"performance": "performance trouble", "risk": "risk"}
     said += [count(kinds[kind], noun) for kind, noun in nouns.items() if kinds[kind]]
     return ", ".join(said)
@@ -152,7 +159,7 @@ def _confirm(sighting: Sighting) -> Element:
     backup, way_back = WAYS_BACK[resource.type]
     text = (
         f"{named(resource, CONFIRM_NAME)} may then be deleted: {money(sighting)}. Backup, first: {backup}."
-        f" Way back: {way_back}. Nothing is deleted by this press, and a finding that changes needs a new approval."
+        f" Way back: {way_back}. This press deletes nothing, and a finding that changes needs a new approval."
     )
     return {
         "title": plain("Approve clean-up?"),

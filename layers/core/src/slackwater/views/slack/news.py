@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from slackwater.model.audits import AuditRecord
 from slackwater.model.findings import Gap
@@ -21,11 +22,12 @@ class FindingNews:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """What one channel is told of an audit: the dearest first. `gone` are findings that were resolved.
+    """What one channel is told of an audit: the worst first. `gone` are findings that were resolved.
 
     `others` counts changes that went to other channels. `buttons` says whether the channel can have any (a webhook cannot), and
     `may_decide` whether the policy lets anybody snooze and dismiss. `top` findings are told in the digest, all in its thread.
-    `unknown` counts questions without an answer.
+    `unknown` counts questions without an answer. `waste_usd` is what all waste of the audit comes to, by the totals of its scan
+    document, and `waste_unpriced` of how many resources nobody knows that.
     """
 
     audit: AuditRecord
@@ -35,6 +37,8 @@ class News:
     others: int
     gaps: tuple[Gap, ...]
     unknown: int
+    waste_usd: Decimal
+    waste_unpriced: int
     top: int
     buttons: bool
     may_decide: bool

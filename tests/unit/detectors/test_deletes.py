@@ -1,0 +1,115 @@
+"""Which advice a program may do, once a person approved: what is deleted then was in no doubt, and can come back."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from slackwater.engine.cases import play
+from slackwater.engine.registry import registry
+from slackwater.model.detector import CASE_NOW, Case
+from slackwater.model.resources import AttachmentEvent
+from slackwater.model.units import DAY_S
+from slackwater.model.verdicts import Advice, Flagged
+
+REMOVABLE = {"ebs-unattached", "efs-abandoned", "efs-idle", "efs-orphaned", "fsx-idle"}
+LOOSE = ("ebs-unattached", "detached three weeks ago")
+EFS = [("efs-idle", "a month of zeros"), ("efs-orphaned", "no mount target"), ("efs-abandoned", "six hours of zeros")]
+FSX = [("fsx-idle", "a month of zeros"), ("fsx-idle", "ONTAP, a month of zeros")]
+STACK = {"aws:cloudformation:stack-name": "shop"}
+
+
+def case(detector_id: str, title: str) -> Case:
+    return next(case for case in registry()[detector_id].cases if case.title == title)
+
+
+def advised(detector_id: str, one: Case, resource: dict[str, Any] | None = None, **changes: Any) -> tuple[Advice, ...]:
+    """The advice on a case with something else in its resource, or in itself."""
+    verdict = play(registry()[detector_id], replace(one, resource=replace(one.resource, **(resource or {})), **changes))
+    assert isinstance(verdict, Flagged), verdict
+    return verdict.advice
+
+
+def deletes(detector_id: str, title: str, resource: dict[str, Any] | None = None, **changes: Any) -> list[bool]:
+    return [advice.deletes for advice in advised(detector_id, case(detector_id, title), resource, **changes)]
+
+
+def detached(days: int) -> tuple[AttachmentEvent, ...]:
+    (event,) = case(*LOOSE).records
+    assert isinstance(event, AttachmentEvent)
+    return (replace(event, at=CASE_NOW - timedelta(days=days)),)
+
+
+def flagged() -> Iterator[tuple[str, str, Flagged]]:
+    for id_, detector in registry().items():
+        for one in detector.cases:
+            if isinstance(verdict := play(detector, one), Flagged):
+                yield id_, one.title, verdict
+
+
+def test_of_all_worked_cases_only_what_nobody_doubts_may_be_deleted() -> None:
+    may = {(id_, title) for id_, title, verdict in flagged() for advice in verdict.advice if advice.deletes}
+
+    assert {id_ for id_, _ in may} <= REMOVABLE
+    assert {*EFS, *FSX} <= may
+    for id_, title, verdict in flagged():
+        for advice in verdict.advice:
+            where = (id_, title, advice.action)
+            assert not advice.deletes or advice.reversible, where
+            assert not advice.deletes or verdict.confidence != "low", where
+            assert not advice.deletes or advice.action in {"back-up-and-delete", "snapshot-and-delete"}, where
+            assert advice.deletes is ("delete-volume" in (advice.command or "")) or not id_.startswith("ebs-"), where
+
+
+@pytest.mark.parametrize(("days", "may"), [(31, False), (32, True)])
+def test_a_loose_volume_may_be_deleted_where_the_command_would(days: int, may: bool) -> None:
+    assert deletes(*LOOSE, records=detached(days)) == [may, False]
+    for tags in (None, STACK):
+        assert not any(deletes(*LOOSE, {"tags": tags}, records=detached(days)))
+
+
+@pytest.mark.parametrize(("detector_id", "title"), [*EFS, *FSX])
+def test_what_a_program_manages_or_may_be_protected_may_not_be_deleted(detector_id: str, title: str) -> None:
+    tags = dict(case(detector_id, title).resource.tags or {})
+
+    assert deletes(detector_id, title)[0]
+    assert not any(deletes(detector_id, title)[1:])
+    assert not any(deletes(detector_id, title, {"tags": tags | STACK}))
+    if detector_id != "efs-abandoned":  # it asks for a tag
+        assert not any(deletes(detector_id, title, {"tags": None}))
+
+
+@pytest.mark.parametrize(("detector_id", "metric"), [("efs-idle", "MeteredIOBytes"), ("efs-abandoned", "MeteredIOBytes")])
+def test_a_file_system_where_something_moved_may_not_be_deleted(detector_id: str, metric: str) -> None:
+    one = dict(EFS)[detector_id]
+    moved = {
+        key: [5.0] * len(values) if key[0].name == metric else values for key, values in case(detector_id, one).metrics.items()
+    }
+
+    assert not any(deletes(detector_id, one, metrics=moved))
+
+
+@pytest.mark.parametrize("title", ["Windows, a month of zeros", "scratch Lustre, a month of zeros"])
+def test_windows_and_lustre_may_not_be_deleted(title: str) -> None:
+    assert not any(deletes("fsx-idle", title))
+    assert not any(deletes("fsx-idle", title, {"deployment_type": "PERSISTENT_2"}))
+
+
+def test_ontap_without_a_volume_has_no_backup_and_may_not_be_deleted() -> None:
+    assert not any(deletes(*FSX[1], records=()))
+
+
+@pytest.mark.parametrize(("detector_id", "title"), FSX)
+def test_an_fsx_file_system_that_was_not_silent_for_a_month_may_not_be_deleted(detector_id: str, title: str) -> None:
+    assert not any(deletes(detector_id, title, {"created_at": CASE_NOW - timedelta(days=14)}))
+    unwatched = {
+        key: [None] * 5 + list(values)[5:] if key[1] == DAY_S else values
+        for key, values in case(detector_id, title).metrics.items()
+    }
+    assert not any(deletes(detector_id, title, metrics=unwatched))
+
+
+def test_openzfs_whose_metadata_was_asked_for_may_not_be_deleted() -> None:
+    assert not any(deletes("fsx-idle", "metadata operations without a client"))
