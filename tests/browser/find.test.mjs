@@ -124,10 +124,10 @@ on("people", "what is slow stands before the waste, each under its own head, and
 
 on("people", "a group that is narrowed says of how many, and has no sum, which is of them all", async (page, { document: { findings } }) => {
   const group = page.locator("#in-ebs-unattached");
-  const all = findings.filter((f) => f.detector === "ebs-unattached").length;
+  const all = findings.filter((f) => f.detector === "ebs-unattached" && f.kind === "waste").length;
   assert.match(await group.innerText(), new RegExp(`^ebs-unattached\\s+${all} findings\\s+[\\d,.]+$`));
   await page.selectOption('select[data-filter="severity"]', "high");
-  const here = findings.filter((f) => f.detector === "ebs-unattached" && f.severity === "high").length;
+  const here = findings.filter((f) => f.detector === "ebs-unattached" && f.kind === "waste" && f.severity === "high").length;
   assert.match(await group.innerText(), new RegExp(`^ebs-unattached\\s+${here} of ${all} findings$`));
   await page.selectOption('select[data-filter="severity"]', "");
   assert.match(await group.innerText(), /[\d,.]+$/);

@@ -279,6 +279,8 @@ def people() -> Document:
         finding(8, "ebs-idle", "waste", "low", "9.99", evidence=[shapes[4], shapes[5]]),
         finding(9, "ebs-outdated-type", "waste", "info", "0.07", resource={"tags": {}}),
         finding(31, "ebs-outdated-type", "waste", "info", None),
+        finding(32, "ebs-outdated-type", "waste", "medium", "9.99"),
+        finding(33, "ebs-unattached", "risk", "low", "0.00"),
         *(finding(n, "ebs-unattached", "waste", SEVERITIES[n % 4], f"{n * 7 % 50}.{n:02}") for n in range(11, 31)),
         *(hostile(100 + n, text) for n, text in enumerate(HOSTILE.values())),
     ]

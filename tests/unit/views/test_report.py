@@ -239,13 +239,15 @@ def test_a_notice_stands_above_all_else(make) -> None:
 def test_the_same_failure_in_many_places_is_one_line_and_there_are_not_too_many(make) -> None:
     places = [Gap(f"{n}", "eu-west-1", "fsx:DescribeVolumes", "AccessDenied") for n in range(180)]
     others = [Gap("1", "r", f"ec2:Describe{n:02}", "no", optional=True) for n in range(13)]
-    shown = page(make.scan(gaps=(*places, *others)))
+    text = rendered(make.scan(gaps=(*places, Gap("", "", "sts:AssumeRole", "no"), *others), unknown=(make.unknown(),)))
+    shown = Page(text)
 
     gaps = words(shown.inside["gaps"])
     assert gaps.count("fsx:DescribeVolumes") == 1
     assert re.search(r"fsx:DescribeVolumes AccessDenied yes 180 (eu-west-1 of \d+ ?,? ){4}and 176 more", gaps)
-    assert "2 more kinds of failure are in the scan document." in gaps
-    assert shown.tags["tr"] == 1 + 12 + 2, "the head, the failures, and the calls"
+    assert "sts:AssumeRole no yes 1 everywhere" in gaps
+    assert "3 more kinds of failure are in the scan document." in gaps
+    assert re.findall(r'data-label="(?:Which|Where)">(?!<span>)', text) == [], "on a phone a cell is a grid: of one thing"
 
 
 def test_packaged_prices_are_said_to_be(make) -> None:
