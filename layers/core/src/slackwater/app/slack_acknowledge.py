@@ -106,7 +106,7 @@ class Acknowledger:
             raise RefusedError(HTTPStatus.UNAUTHORIZED, "the request was taken before")
         try:
             return self._take(asked, sent)
-        except Exception:
+        except Exception:  # whatever it was: nobody has it, so it may come again
             self.guard.give_back(sent.id, by)
             raise
 

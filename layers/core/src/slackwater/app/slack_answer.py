@@ -112,7 +112,7 @@ class Answerer:
         try:
             made = self._made(asked, becomes)
             said = answers.done(made) if made else self._said(asked)
-        except Exception:
+        except Exception:  # whatever it was: somebody waits for an answer, and Lambda has to hear of it
             self._tell(asked, answers.problem(LATER))
             raise
         if made:  # at an earlier attempt, which told of it

@@ -10,7 +10,14 @@ from decimal import Decimal
 from typing import Final
 
 from slackwater.model.verdicts import FindingKind
-from slackwater.views.document import EvidenceDocument, ResourceDocument, ScanDocument, SomeTotals, UnknownDocument
+from slackwater.views.document import (
+    EvidenceDocument,
+    ResourceDocument,
+    ScanDocument,
+    SomeTotals,
+    UnknownDocument,
+    UnlistedDocument,
+)
 from slackwater.views.sparkline import is_logarithmic
 
 EXAMPLES: Final = 3
@@ -145,7 +152,7 @@ def named(resource: ResourceDocument) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a detector could not answer, how often, and the first names it could not answer about."""
+    """Why a detector gave no finding, how often, and the first names that it is about."""
 
     detector: str
     reason: str
@@ -153,10 +160,10 @@ class Reason:
     examples: tuple[str, ...]
 
 
-def reasons(unknown: Iterable[UnknownDocument]) -> list[Reason]:
-    """The questions without an answer by detector and reason, the most frequent first."""
+def reasons(questions: Iterable[UnknownDocument | UnlistedDocument], examples: int = EXAMPLES) -> list[Reason]:
+    """What was not answered, or not listed, by detector and reason, the most frequent first."""
     names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for question in unknown:
+    for question in questions:
         names[question["detector"], question["reason"]].append(question["resource"]["name"])
-    grouped = (Reason(id_, why, len(who), tuple(who[:EXAMPLES])) for (id_, why), who in names.items())
+    grouped = (Reason(id_, why, len(who), tuple(who[:examples])) for (id_, why), who in names.items())
     return sorted(grouped, key=lambda reason: (-reason.count, reason.detector, reason.reason))

@@ -23,10 +23,10 @@ from markupsafe import Markup
 
 from slackwater.model.rank import SEVERITIES
 from slackwater.model.verdicts import FindingKind, Severity
-from slackwater.views.document import FindingDocument, GapDocument, ScanDocument, UnknownDocument, UnlistedDocument
+from slackwater.views.document import FindingDocument, GapDocument, ScanDocument
 from slackwater.views.report.details import details, visible
 from slackwater.views.report.pictures import album, drawn, sparkline
-from slackwater.views.words import NOUNS, count, gaps_title
+from slackwater.views.words import NOUNS, count, gaps_title, reasons
 from slackwater.views.worth import ways, worth
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
         sparks=[_spark(finding, seen) for finding in findings],
         left_out=pictures.left_out,
         gaps=_failures(doc["scan"]["gaps"]),
-        unknown=_reasons(doc["unknown"]),
-        unlisted=_reasons(doc["unlisted"]),
+        unknown=reasons(doc["unknown"], NAMED),
+        unlisted=reasons(doc["unlisted"], NAMED),
         wanted=_wanted(doc),
         snapshot=any(basis["source"].startswith("snapshot") for finding in findings for basis in finding["price_basis"]),
         silent=[id_ for id_ in doc["scan"]["detectors"] if id_ not in doc["totals"]["by_detector"]],
@@ -117,16 +117,6 @@ class Failure:
     reason: str
     optional: bool
     places: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Why:
-    """Why a detector gave no finding, how often, and the first resources that it is about."""
-
-    detector: str
-    reason: str
-    count: int
-    names: tuple[str, ...]
 
 
 def _groups(findings: Sequence[FindingDocument]) -> list[Group]:
@@ -231,14 +221,6 @@ def _choices(findings: Iterable[FindingDocument], name: str) -> list[tuple[str, 
     found = Counter(filed(finding)[name] for finding in findings)
     levels = list(SEVERITIES)
     return sorted(found.items(), key=lambda each: (levels.index(each[0]) if each[0] in levels else -1, each[0]))
-
-
-def _reasons(questions: Iterable[UnknownDocument | UnlistedDocument]) -> list[Why]:
-    names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for question in questions:
-        names[question["detector"], question["reason"]].append(question["resource"]["name"])
-    grouped = (Why(id_, why, len(who), tuple(who[:NAMED])) for (id_, why), who in names.items())
-    return sorted(grouped, key=lambda why: (-why.count, why.detector, why.reason))
 
 
 def _spark(finding: FindingDocument, until: str) -> str:
