@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
     from slackwater.engine.plan import MetricCall, MetricQuery
     from slackwater.model.audits import AuditRecord, AuditRequest
+    from slackwater.model.cleanup import Backup, Cleanup, Control, Copy, Look, Part, Restored, Subject
     from slackwater.model.findings import Gap
     from slackwater.model.fleet import Fleet
     from slackwater.model.listing import FindingQuery, Page
@@ -17,7 +18,8 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
     from slackwater.model.money import PriceItem, PriceTable
     from slackwater.model.posts import Message, Post, Sent
     from slackwater.model.resources import InstanceType, Record, Target
-    from slackwater.model.tracking import LedgerEntry, TrackedFinding, Write
+    from slackwater.model.settings import Setting
+    from slackwater.model.tracking import LedgerEntry, TrackedFinding, TrackedResource, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,4 +289,202 @@ class Outbox(Protocol):
 
     def write(self, post: Post) -> bool:
         """Store a post whose revision is one more than what is stored; False, and nothing stored, where it is not."""
+        ...
+
+
+class CleanupStore(Protocol):
+    """Keeps clean-ups, one for each finding, and sees to it that a resource is in one clean-up at a time."""
+
+    def get(self, finding_id: str) -> Cleanup | None:
+        """The clean-up of a finding as it is now."""
+        ...
+
+    def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
+        """Store a clean-up whose revision is one more than what is stored, and what that makes of its finding: both or neither.
+
+        False, and nothing stored, where a revision has moved, or another clean-up that has not ended has the same resource.
+        """
+        ...
+
+    def holder(self, arn: str) -> str | None:
+        """The id of the finding whose clean-up has a resource now."""
+        ...
+
+    def list(self, limit: int, cursor: str | None) -> Page[Cleanup]:
+        """Clean-ups, the newest first.
+
+        Raises:
+            BadCursorError: the cursor is not one of this list's.
+        """
+        ...
+
+    def control(self) -> Control:
+        """What holds for all clean-ups, as it is now."""
+        ...
+
+    def write_control(self, control: Control) -> bool:
+        """Store it if its revision is one more than what is stored; False, and nothing stored, where it is not."""
+        ...
+
+
+class CleanupStarter(Protocol):
+    """Sets clean-ups and undos going."""
+
+    def start(self, finding_id: str, execution: str) -> None:
+        """Start the clean-up of a finding under this name; the same name again starts nothing."""
+        ...
+
+    def undo(self, finding_id: str, execution: str) -> None:
+        """Start the undo of one; the same name again starts nothing."""
+        ...
+
+
+class Watcher(Protocol):
+    """Looks at resources of one kind, and marks them. Deletes and changes nothing."""
+
+    def look(self, resource: TrackedResource) -> Look | None:
+        """The resource as it is now; None where AWS says that there is none of this id.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def mark(self, resource: TrackedResource, look: Look, tags: Mapping[str, str]) -> None:
+        """Put tags on it, and on those of its parts that can carry them. Done again, it comes to the same.
+
+        Raises:
+            AwsError: not on all, or AWS did not say.
+        """
+        ...
+
+    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
+        """Take tags off it and its parts; what is gone, or carries none, is fine.
+
+        Raises:
+            AwsError: not off all, or AWS did not say.
+        """
+        ...
+
+    def record(self, resource: TrackedResource) -> Mapping[str, Any]:
+        """All that `Restorer` needs to make it again beside its data, as JSON holds it.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def removal_actions(self, resource: TrackedResource, look: Look) -> Mapping[str, Collection[str]]:
+        """IAM's names of what it takes to remove it and its parts, by the ARN that it is asked for."""
+        ...
+
+
+class BackupTaker(Protocol):
+    """Backs up resources of one kind. Deletes nothing."""
+
+    def subjects(self, resource: TrackedResource) -> Sequence[Subject]:
+        """What has to be backed up, each by itself.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
+        """Ask for a backup that carries these tags, its token among them. It is asked for once: no retries.
+
+        Raises:
+            AwsError: it was refused, or nobody knows whether it was begun.
+        """
+        ...
+
+    def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
+        """Every backup that carries the token, and the one of the recorded id. One begun a moment ago may be missing.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+
+class Remover(Protocol):
+    """Deletes resources of one kind, part by part."""
+
+    def remove(self, resource: TrackedResource, part: Part) -> None:
+        """Ask AWS once to delete one part, without a final backup; what is gone or going is fine.
+
+        Raises:
+            AwsError: it was refused, or nobody knows whether it was heard.
+        """
+        ...
+
+
+class Changer(Protocol):
+    """Changes settings of resources in place."""
+
+    def setting(self, resource: TrackedResource, like: Setting) -> tuple[Setting, bool]:
+        """The present setting of the same kind as `like`, and whether a change of it is under way.
+
+        Raises:
+            AwsError: AWS did not say, or there is no such resource.
+        """
+        ...
+
+    def refusal(self, resource: TrackedResource, to: Setting) -> str | None:
+        """Why AWS would not change it now (too soon after the last change, say); None where nothing is known against it."""
+        ...
+
+    def change(self, resource: TrackedResource, to: Setting) -> None:
+        """Ask AWS once.
+
+        Raises:
+            AwsError: it was refused, or nobody knows whether it was heard.
+        """
+        ...
+
+
+class Restorer(Protocol):
+    """Brings resources of one kind back."""
+
+    def restore(self, cleanup: Cleanup) -> Restored:
+        """One step of an undo, and how far it is; called again until it is done or failed. `cleanup.restored` is what is known.
+
+        Where the resource is still there, what was taken off it is put back; otherwise it is made again from the verified
+        backups, and then what hung on it. Done again, or after dying at any point, it makes nothing twice.
+
+        Raises:
+            AwsError: AWS did not say; nothing is known to be lost.
+        """
+        ...
+
+
+class Sweeper(Protocol):
+    """Deletes backups of ours, of one kind. Nothing else."""
+
+    def copies(self, account: str, region: str) -> Iterable[Copy]:
+        """Every backup there that carries `slackwater:backup-of`.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def delete(self, account: str, region: str, copy: Copy) -> None:
+        """Delete one; one that is gone is fine.
+
+        Raises:
+            AwsError: it was refused, or nobody knows whether it was heard.
+        """
+        ...
+
+
+class Permissions(Protocol):
+    """Knows what the role that deletes may do."""
+
+    def denied(self, actions: Mapping[str, Collection[str]], tags: Mapping[str, str]) -> Sequence[str]:
+        """Those of the actions, by ARN, that would be denied on resources with these tags: `ec2:DeleteVolume on arn:…`.
+
+        Raises:
+            AwsError: IAM did not say.
+        """
         ...

@@ -1,16 +1,48 @@
-"""Which findings may be approved for clean-up: those whose advice a program may do, of the policy's allow-lists."""
+"""The rails of cleaning up that need no AWS to know: what is allowed, what is never done, how much at once, and when."""
 
 from __future__ import annotations
 
-from slackwater.model.policy import CleanupSection
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from slackwater.model.cleanup import Begun, Control, Copy, Marked, Subject
+from slackwater.model.fleet import Fleet, is_root
+from slackwater.model.ownership import managed_by
+from slackwater.model.policy import CleanupSection, UnattendedTag
+from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, FsxVolume, Resource, Volume
 from slackwater.model.tracking import Sighting
+
+UNATTENDED: Final = ("efs-abandoned",)
+"""Detectors whose findings a policy may have cleaned up without an approval: of file systems that a job made for itself."""
+
+RUN_WINDOW: Final = timedelta(hours=24)
+"""What a run is counted together with: many small runs are one large one."""
+
+LOOK_AGAIN: Final = timedelta(days=1)
+"""How often a marked resource is looked at for signs of use, at least."""
+
+RESTORED_FROM: Final = "aws:backup:source-resource"
+"""The tag that AWS Backup puts on what it restored."""
+
+LEAST_OF_METERED: Final = 0.9
+"""Of what EFS meters, a recovery point has to hold so much: metering rounds each file up."""
 
 
 def not_allowed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
     """Why this finding may not be approved; None where it may. Nothing is allowed that is not listed."""
+    if why := not_listed(sighting, cleanup):
+        return why
+    named = cleanup.approvers or cleanup.approver_identities
+    return None if named else "the policy's cleanup.approvers names nobody"
+
+
+def not_listed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
+    """Why this finding may not be cleaned up, whoever approves; None where it may."""
     resource = sighting.resource
-    if not sighting.deletes:
-        return "nothing that it advises may be deleted by a program"
+    if not sighting.deletes and sighting.setting is None:
+        return "nothing that it advises may be done by a program"
     if sighting.confidence == "low":
         return "its confidence is low"
     for key, value, allowed in (
@@ -21,4 +53,117 @@ def not_allowed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
     ):
         if value not in allowed:
             return f"the policy's cleanup.{key} does not name {value}"
-    return None if cleanup.approvers else "the policy's cleanup.approvers names nobody"
+    return None
+
+
+def unattended(sighting: Sighting, tags: Mapping[str, str] | None, cleanup: CleanupSection) -> UnattendedTag | None:
+    """What the policy says of this finding, if it lets it be cleaned up without an approval; the first that fits."""
+    if sighting.detector not in UNATTENDED or not sighting.deletes or tags is None or not_listed(sighting, cleanup):
+        return None
+    for one in cleanup.unattended:
+        key, sign, value = one.tag.partition("=")
+        if key in tags and (not sign or tags[key] == value):
+            return one
+    return None
+
+
+def may_approve(who: str, cleanup: CleanupSection) -> bool:
+    """Whether the policy lets somebody approve: `slack:U…`, an ARN as STS says it, or what a token says.
+
+    An assumed role's ARN may be named without its session's name.
+    """
+    if who.startswith("slack:"):
+        return who.removeprefix("slack:") in cleanup.approvers
+    role = who.rpartition("/")[0] if ":assumed-role/" in who else who
+    return who in cleanup.approver_identities or role in cleanup.approver_identities
+
+
+def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
+    """Why this must not be touched, whoever approves; None where it may be.
+
+    What a program manages is not changed behind its back, either. `fleet` holds what is there now.
+    """
+    if resource.tags is None:
+        return "its tags could not be read: it may be protected"
+    if owner := managed_by(resource.tags):
+        return f"it is managed by {owner}: it has to be changed there"
+    if not deletes:
+        return None
+    if RESTORED_FROM in resource.tags:
+        return "AWS Backup restored it: somebody may be about to need it"
+    match resource:
+        case Volume():
+            if is_root(resource, fleet) is not False:
+                return "it is, or may be, the root volume of an instance"
+            if resource.attachments:
+                return "it is attached, and nothing is detached in order to delete it"
+        case EfsFileSystem():
+            if resource.is_replica or fleet.get(EfsReplication, resource.id):
+                return "it takes part in a replication"
+        case FsxFileSystem():
+            replicas = [
+                v for v in fleet.all(FsxVolume) if v.file_system_id == resource.id and v.ontap_volume_type in {"DP", "LS"}
+            ]
+            if replicas:
+                return f"replication writes its volume {replicas[0].id}"
+    return None
+
+
+def over_cap(wanted: Sequence[Begun], control: Control, cleanup: CleanupSection, now: datetime) -> str | None:
+    """Why this run must not begin anything at all; None where it may begin all of it.
+
+    What has no price counts as nothing: the number of resources still holds for it.
+    """
+    new = {begun.finding_id for begun in wanted}
+    before = [one for one in control.begun if now - one.at < RUN_WINDOW and one.finding_id not in new]
+    both = [*before, *wanted]
+    with_before = f", {len(before)} of them begun in the last 24 hours" if before else ""
+    if len(both) > cleanup.most_resources:
+        return f"{len(both)} resources{with_before}: the policy's cleanup.most_resources is {cleanup.most_resources}"
+    usd = _sum(both)
+    if usd > Decimal(str(cleanup.most_monthly_usd)):
+        return f"{usd:,.2f} USD a month{with_before}: the policy's cleanup.most_monthly_usd is {cleanup.most_monthly_usd:,.2f}"
+    return None
+
+
+def recent(begun: Iterable[Begun], now: datetime) -> tuple[Begun, ...]:
+    """Those that a run now is counted together with."""
+    return tuple(one for one in begun if now - one.at < RUN_WINDOW)
+
+
+def act_after(marked_at: datetime, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
+    """From when on something that is marked now may be acted upon. A change waits for nothing: it can be taken back."""
+    if not deletes:
+        return marked_at
+    return marked_at + (timedelta(hours=rule.grace_hours) if rule else timedelta(days=cleanup.grace_days))
+
+
+def warning_due(marked: Marked, cleanup: CleanupSection, now: datetime) -> int | None:
+    """For how many days ahead the owner has to be warned now; None where they have been."""
+    due = [days for days in cleanup.warn_days if marked.at < marked.act_after - timedelta(days=days) <= now < marked.act_after]
+    return min(due) if due and min(due) not in marked.warned_days else None
+
+
+def look_next(marked: Marked, cleanup: CleanupSection, now: datetime) -> datetime:
+    """When to look at something marked again: at the next warning, at the end of its grace, in a day at the latest."""
+    warnings = (marked.act_after - timedelta(days=days) for days in cleanup.warn_days)
+    return min([one for one in (*warnings, marked.act_after) if one > now] + [now + LOOK_AGAIN])
+
+
+def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
+    """Why a backup does not bring back what it was asked for; None where it does.
+
+    `metered` says that the sizes are metered, and differ by how each is counted; else they are the same to the byte.
+    """
+    if copy.state != "complete":
+        return f"it is {copy.state}{f': {copy.why}' if copy.why else ''}"
+    if copy.of != subject.id:
+        return f"it is of {copy.of}, not of {subject.id}"
+    if copy.size_bytes is None:
+        return "its size is not known"
+    enough = copy.size_bytes >= LEAST_OF_METERED * subject.size_bytes if metered else copy.size_bytes == subject.size_bytes
+    return None if enough else f"it holds {copy.size_bytes:,} bytes of {subject.size_bytes:,}"
+
+
+def _sum(begun: Iterable[Begun]) -> Decimal:
+    return sum((one.monthly_usd for one in begun if one.monthly_usd), Decimal(0))

@@ -107,6 +107,19 @@ class SlackSection(Section):
     auditors: list[UserId] = Field(default=[], description="Who may start audits by /slackwater audit; empty is nobody.")
 
 
+class UnattendedTag(Section):
+    """File systems of jobs that `efs-abandoned` may have deleted without anybody's approval."""
+
+    tag: str = Field(
+        pattern=r"^[^=]{1,128}(=.{0,256})?$",
+        description='The tag that only such file systems carry, "Job", or "Job=encode".',
+    )
+    grace_hours: int = Field(default=24, ge=1, le=24 * 90, description="Hours between the mark and the deletion.")
+    its_data_is_scratch_and_needs_no_backup: bool = Field(
+        default=False, description="True deletes without a backup, so that nothing brings the data back."
+    )
+
+
 class CleanupSection(Section):
     """What may be cleaned up, once somebody approved it. A list that is empty allows nothing."""
 
@@ -115,7 +128,34 @@ class CleanupSection(Section):
     resource_types: list[str] = Field(default=[], description="Kinds of resources, such as ebs-volume.")
     detectors: list[str] = Field(default=[], description="Detectors whose findings may be approved.")
     approvers: list[UserId] = Field(default=[], description="Who may approve by button.")
-    approval_days: int = Field(default=7, ge=1, le=90, description="Days after which an approval lapses into no action.")
+    approver_identities: list[str] = Field(
+        default=[],
+        description=(
+            "Who may approve by API and command line: an ARN as STS says it (without the session's name it is the whole role),"
+            " or the e-mail address or subject of a token."
+        ),
+    )
+    approval_days: int = Field(
+        default=7,
+        ge=1,
+        le=90,
+        description="Days after the grace period in which an approval holds; then it lapses into no action.",
+    )
+    grace_days: int = Field(default=30, ge=1, le=365, description="Days between the mark, with its warning, and a deletion.")
+    warn_days: list[Annotated[int, Field(ge=1, le=365)]] = Field(
+        default=[30, 7, 1], description="Days ahead of a deletion at which its owner is warned, beside the warning at the mark."
+    )
+    backup_days: int = Field(default=90, ge=7, le=3650, description="Days that the backup of what was deleted is kept.")
+    most_resources: int = Field(
+        default=10,
+        ge=1,
+        le=1000,
+        description="The most that a run and the 24 hours before it may begin; one more, and none is begun.",
+    )
+    most_monthly_usd: float = Field(
+        default=1000, gt=0, description="The most that these may be worth in USD a month; above it, none is begun."
+    )
+    unattended: list[UnattendedTag] = Field(default=[], description="What may be deleted without an approval.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

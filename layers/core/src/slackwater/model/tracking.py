@@ -8,12 +8,32 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal
 
+from slackwater.model.settings import Setting
 from slackwater.model.verdicts import Confidence, FindingKind, Severity
 
 type Status = Literal["open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed"]
 STATUSES: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed")
 
-type Happening = Literal["opened", "changed", "resolved", "snoozed", "dismissed", "reopened", "approved"]
+type Happening = Literal[
+    "opened",
+    "changed",
+    "resolved",
+    "snoozed",
+    "dismissed",
+    "reopened",
+    "approved",
+    "marked",
+    "warned",
+    "called-off",
+    "cleaning",
+    "backed-up",
+    "removing",
+    "cleaned",
+    "failed",
+    "undone",
+]
+"""From "marked" on: what a clean-up did. "removing" is told when the first part goes, "cleaned" when nothing is left, or the
+setting is changed."""
 
 type Decided = Literal["snoozed", "dismissed", "approved"]
 
@@ -35,7 +55,10 @@ class TrackedResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A finding as one audit saw it. `deletes` says that a program may do what it advises, and delete the resource."""
+    """A finding as one audit saw it. `deletes` says that a program may do what it advises, and delete the resource.
+
+    `setting` is what it advises to change a setting to, where a program may do that.
+    """
 
     id: str
     detector: str
@@ -48,6 +71,7 @@ class Sighting:
     monthly_savings_usd: Decimal | None
     fingerprint: str
     deletes: bool = False
+    setting: Setting | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +91,8 @@ class TargetReport:
 class Decision:
     """What somebody decided about a finding, and until when; None is for good. `status` is what that makes of it.
 
-    `fingerprint` is of the finding that an approval is for: it is for no other.
+    `fingerprint` is of the finding that an approval is for, and `setting` what it then advised to change to: it is for no
+    other.
     """
 
     status: Decided
@@ -76,6 +101,7 @@ class Decision:
     at: datetime
     until: datetime | None
     fingerprint: str | None = None
+    setting: Setting | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

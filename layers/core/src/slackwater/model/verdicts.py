@@ -9,6 +9,7 @@ from typing import Literal
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Need, Series
 from slackwater.model.money import Change
+from slackwater.model.settings import Setting
 
 type Severity = Literal["high", "medium", "low", "info"]
 type Confidence = Literal["high", "medium", "low"]
@@ -45,7 +46,8 @@ class Advice:
     """Something to do about it. `changes` says what is paid for no more, or more; None where nobody can know.
 
     `deletes` says that, done to the end, it deletes the resource, with a backup before and a way back, and that a program may
-    do it once a person approved: nothing is in doubt that only looking could settle.
+    do it once a person approved: nothing is in doubt that only looking could settle. `setting` is what it changes a resource's
+    setting to, where a program may do that, and put the old one back.
     """
 
     action: str
@@ -55,6 +57,7 @@ class Advice:
     reversible: bool
     command: str | None = None
     deletes: bool = False
+    setting: Setting | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

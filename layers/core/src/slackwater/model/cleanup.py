@@ -1,0 +1,231 @@
+"""A clean-up: what is to be done to one resource, how far it is, and what it takes to undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final, Literal
+
+from slackwater.model.settings import Setting
+from slackwater.model.tracking import TrackedResource
+
+MARK: Final = "slackwater:marked"
+"""The tag of what a clean-up is about to delete or change: the finding's id. Without it no role of ours may."""
+ACT_AFTER: Final = "slackwater:act-after"
+"""The tag that tells the owner from when on (RFC 3339)."""
+
+BACKUP_OF: Final = "slackwater:backup-of"
+"""The tag of a backup of ours; its value is the ARN of what it was made of."""
+EXPIRES_AT: Final = "slackwater:expires-at"
+"""The tag of a backup of ours: from then on (RFC 3339) the sweeper deletes it. To keep it for longer, change it."""
+TOKEN: Final = "slackwater:token"  # noqa: S105 -- a name
+"""The tag of a backup of ours by which the clean-up that asked for it knows it again."""
+RESTORE: Final = "slackwater:restore"
+"""The tag of a backup of ours that says how to restore it."""
+OWNER: Final = "slackwater:owner"
+"""The tag of a backup of ours with its resource's owner, where one is known."""
+
+type Stage = Literal["starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone"]
+STAGES: Final[tuple[Stage, ...]] = ("starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone")
+ENDED: Final[tuple[Stage, ...]] = ("done", "called-off", "failed", "undone")
+"""Stages after which nothing more happens unless a person asks for it."""
+
+type BackupState = Literal["asked", "running", "complete", "verified", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Something that has to go: the resource itself (`kind` is its own), or what hangs on it.
+
+    `kind` is "volume", "access-point", "mount-target", "file-system", "fsx-volume" or "storage-virtual-machine". `going` says
+    that AWS is at it already. `arn` is None where AWS gives it none (mount targets).
+    """
+
+    kind: str
+    id: str
+    arn: str | None
+    going: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A resource as it is now.
+
+    `parts` are in the order in which they have to go, the resource itself last. `held` says why it must not be touched: it is
+    attached, replicates, or is being changed; None where nothing holds it. `size_bytes` is what AWS meters of its data, or its
+    provisioned size where that is what a backup is measured by. `tags` is None when they could not be read.
+    """
+
+    born_at: datetime
+    tags: Mapping[str, str] | None
+    parts: tuple[Part, ...]
+    held: str | None
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """A backup as AWS tells of it. `of` is the id of what it was made of, `job` AWS Backup's, `made_at` when it began.
+
+    `expires_at` is what its tag says, None where nobody can read one.
+    """
+
+    id: str | None
+    of: str
+    state: Literal["running", "complete", "failed"]
+    size_bytes: int | None
+    made_at: datetime
+    job: str | None = None
+    expires_at: datetime | None = None
+    token: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What one backup has to hold: the resource, or one volume of an ONTAP file system; and how many bytes that is."""
+
+    id: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """A backup that a clean-up asked for. `token` is its alone, and the same each time it is asked for again.
+
+    It is recorded before it is asked for: while it is "asked" nobody knows whether AWS heard it. `id` is the snapshot's, the
+    recovery point's ARN, or the FSx backup's.
+    """
+
+    subject: Subject
+    token: str
+    asked_at: datetime
+    expires_at: datetime
+    state: BackupState = "asked"
+    id: str | None = None
+    job: str | None = None
+    size_bytes: int | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """When it was marked, from when on it may be acted upon, and for how many days ahead its owner was warned."""
+
+    at: datetime
+    act_after: datetime
+    warned_days: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """A part whose removal was asked for: recorded before it is asked."""
+
+    part: Part
+    asked_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """How far an undo is. `id` and `arn` are of what came back: new ones, where it had been deleted. `job` is AWS Backup's.
+
+    `differences` say what is not as it was; `why` what went wrong.
+    """
+
+    state: Literal["running", "done", "failed"]
+    id: str | None = None
+    arn: str | None = None
+    job: str | None = None
+    differences: tuple[str, ...] = ()
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Something that a person said about it: to stop it, to undo it."""
+
+    who: str
+    why: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """What the newest whole audit after it saw: what the same finding would still save there, zero where it is gone."""
+
+    audit_id: str
+    at: datetime
+    left_monthly_usd: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleanup:
+    """A clean-up of one finding; the `attempt`th. `setting` is what it changes to, None where it deletes.
+
+    Only the execution of this name may work on it. `was` is the setting before a change, `born_at` and `size_bytes` what the
+    resource was when it was marked, `recorded` whatever an undo needs to make it again. `unattended` says that the policy lets
+    it go on without an approval, `scratch` that it says that the data need no backup. `backup_monthly_usd` is what its backups
+    cost as long as they are kept; None where the price is unknown. `why` says how it ended. `revision` counts the writes.
+    """
+
+    finding_id: str
+    attempt: int
+    execution: str
+    detector: str
+    resource: TrackedResource
+    owner: str | None
+    fingerprint: str
+    setting: Setting | None
+    requested_by: str
+    started_at: datetime
+    promised_monthly_usd: Decimal | None
+    unattended: bool = False
+    scratch: bool = False
+    stage: Stage = "starting"
+    born_at: datetime | None = None
+    size_bytes: int | None = None
+    recorded: Mapping[str, Any] | None = None
+    marked: Marked | None = None
+    approved_by: str | None = None
+    was: Setting | None = None
+    changed_at: datetime | None = None
+    backups: tuple[Backup, ...] = ()
+    backup_monthly_usd: Decimal | None = None
+    removals: tuple[Removal, ...] = ()
+    restored: Restored | None = None
+    stopped: Said | None = None
+    undone: Said | None = None
+    ended_at: datetime | None = None
+    why: str = ""
+    observed: Observed | None = None
+    revision: int = 0
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it deletes, rather than changes a setting."""
+        return self.setting is None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more happens unless a person asks for it."""
+        return self.stage in ENDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A clean-up that a run began, and what it promised to save: what the cap counts."""
+
+    finding_id: str
+    at: datetime
+    monthly_usd: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """What holds for all clean-ups together: whether somebody stopped them, and what was begun of late. `revision` counts."""
+
+    stopped: Said | None = None
+    begun: tuple[Begun, ...] = ()
+    revision: int = 0
