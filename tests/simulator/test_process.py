@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import urllib.request
 
 
 def test_it_says_where_it_is_and_ends_with_its_parent():
@@ -26,3 +27,19 @@ def test_it_ends_when_told_to():
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
+
+
+def test_its_clock_ticks_only_when_asked_to():
+    def moments(*options):
+        command = [sys.executable, "-m", "slackwater_simulator", *options, "--exit-with-stdin"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            url = json.loads(process.stdout.readline())["url"]
+            for _ in range(2):
+                with urllib.request.urlopen(f"{url}/_simulator/clock") as answer:
+                    yield json.loads(answer.read())["now"]
+            process.stdin.close()
+
+    first, second = moments()
+    assert first == second
+    first, second = moments("--ticking", "--speed", "1e9")
+    assert first < second

@@ -3,13 +3,17 @@
 It is a simulation with known truth, made to score programs that judge storage. It opens nothing but a local port.
 """
 
+from .account import Account
+from .clock import Clock
 from .fleets.demo import demo_fleet
 from .fleets.hostile import hostile_fleet
 from .fleets.labelled import labelled_fleet
 from .fleets.mixed import mixed_fleet
 from .resources import (
+    AccessPoint,
     Activity,
     Attachment,
+    Backup,
     Disk,
     ElasticFileSystem,
     Export,
@@ -35,8 +39,12 @@ from .server import Simulator
 from .shapes import Shapes
 
 __all__ = [
+    "AccessPoint",
+    "Account",
     "Activity",
     "Attachment",
+    "Backup",
+    "Clock",
     "Disk",
     "ElasticFileSystem",
     "Export",

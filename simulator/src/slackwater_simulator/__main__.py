@@ -9,6 +9,7 @@ import sys
 import threading
 
 from . import Simulator, demo_fleet, labelled_fleet, mixed_fleet
+from .clock import Clock
 from .resources import Fleet, rfc3339
 
 
@@ -41,13 +42,16 @@ def main() -> int:
     parser.add_argument("--now", help="the account's present moment, RFC 3339, UTC; a labelled fleet draws its own")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency-ms", type=float, default=0.0, help="delay of every answer")
+    parser.add_argument("--ticking", action="store_true", help="the account's clock goes on with real time")
+    parser.add_argument("--speed", type=float, default=1.0, help="simulated seconds for each real one, when ticking")
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when standard input closes")
     options = parser.parse_args()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     fleet = _fleet(options)
-    with Simulator(fleet, latency_ms=options.latency_ms, port=options.port) as simulator:
+    clock = Clock(options.speed if options.ticking else 0.0)
+    with Simulator(fleet, latency_ms=options.latency_ms, port=options.port, clock=clock) as simulator:
         where = {"url": simulator.url, "now": rfc3339(fleet.now), "account": fleet.account, "regions": list(fleet.regions)}
         sys.stdout.write(json.dumps(where) + "\n")
         sys.stdout.flush()

@@ -1,14 +1,53 @@
-"""One account as its services see it: resources by Region, metrics, and pages rendered once."""
+"""One account: what exists in it, which may change, and what its services render of it, rendered once.
+
+All that exists is one frozen `State`; a change puts another in its place. A reading call is answered from one state from
+beginning to end, hence needs no lock, and what was rendered of a state can be kept for as long as the state lasts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+import copy
+import heapq
+import itertools
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Final, Protocol
 
-from .resources import ElasticFileSystem, Fleet, FsxFileSystem, FsxVolume, Instance, Volume
+from .busy import busy
+from .clock import Clock
+from .resources import (
+    AccessPoint,
+    Attachment,
+    Backup,
+    ElasticFileSystem,
+    Fleet,
+    FsxFileSystem,
+    FsxVolume,
+    Instance,
+    MountTarget,
+    StorageVirtualMachine,
+    Volume,
+)
 from .telemetry import Telemetry
+
+type Resource = Volume | Instance | ElasticFileSystem | FsxFileSystem | FsxVolume | StorageVirtualMachine
+type Shelves = Mapping[str, Mapping[str, Any]]
+
+_LISTS: Final[Mapping[type, str]] = {
+    Volume: "volumes",
+    Instance: "instances",
+    ElasticFileSystem: "efs",
+    FsxFileSystem: "fsx",
+    FsxVolume: "fsx_volumes",
+    StorageVirtualMachine: "svms",
+}
+_REMEMBERED: Final = 256
+"""Former states that are kept at most."""
+GOING: Final = frozenset({"deleting", "deleted", "DELETING"})
+"""States of what is on its way out."""
 
 
 class _Placed(Protocol):
@@ -23,55 +62,344 @@ def _by_region[T: _Placed](items: Iterable[T]) -> dict[str, list[T]]:
     return found
 
 
-@dataclass(eq=False)
-class Account:
-    """A fleet, indexed."""
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that exists from `since` on (epoch seconds). Shelves hold what services keep beside resources, by name and key."""
 
     fleet: Fleet
+    since: float = float("-inf")
+    backups: Mapping[str, Backup] = field(default_factory=dict)
+    shelves: Shelves = field(default_factory=dict)
+    contents: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Index:
+    """A fleet's resources, found quickly."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+
+    @cached_property
+    def telemetry(self) -> Telemetry:
+        return Telemetry(self.fleet)
+
+    @cached_property
+    def volumes(self) -> dict[str, list[Volume]]:
+        return _by_region(self.fleet.volumes)
+
+    @cached_property
+    def instances(self) -> dict[str, list[Instance]]:
+        return _by_region(self.fleet.instances)
+
+    @cached_property
+    def efs(self) -> dict[str, list[ElasticFileSystem]]:
+        return _by_region(self.fleet.efs)
+
+    @cached_property
+    def fsx(self) -> dict[str, list[FsxFileSystem]]:
+        return _by_region(self.fleet.fsx)
+
+    @cached_property
+    def fsx_volumes(self) -> dict[str, list[FsxVolume]]:
+        return _by_region(self.fleet.fsx_volumes)
+
+    @cached_property
+    def by_id(self) -> dict[str, Resource]:
+        return {item.id: item for name in _LISTS.values() for item in getattr(self.fleet, name)}
+
+
+@dataclass(slots=True)
+class Usage:
+    """What was served."""
+
     metrics_requested: int = 0
     datapoints: int = 0
-    _pages: dict[object, bytes] = field(default_factory=dict)
+
+
+class Account:
+    """An account as it is now, or (`shown`) as it was: what is shown of it does not change."""
+
+    def __init__(self, fleet: Fleet, clock: Clock | None = None) -> None:
+        self.clock = clock or Clock()
+        self.usage = Usage()
+        self.lock = threading.RLock()
+        self._moment: float | None = None
+        self._due: list[tuple[float, int, Callable[[], object]]] = []
+        self._numbers = itertools.count(1)
+        self._former: deque[State] = deque(maxlen=_REMEMBERED)
+        self._live = True
+        self._take(State(fleet))
+
+    # --- What is there ------------------------------------------------------------------------------------------------
 
     @property
     def id(self) -> str:
         """The account's number."""
         return self.fleet.account
 
-    @cached_property
+    @property
+    def now(self) -> int:
+        """The present moment; metrics end at the fleet's."""
+        return int(self.fleet.now + self.clock.elapsed if self._moment is None else self._moment)
+
+    @property
+    def fleet(self) -> Fleet:
+        """What exists in it."""
+        return self._state.fleet
+
+    @property
     def telemetry(self) -> Telemetry:
         """Its metrics."""
-        return Telemetry(self.fleet)
+        return self._index.telemetry
 
-    @cached_property
+    @property
     def volumes(self) -> dict[str, list[Volume]]:
         """EBS volumes by Region."""
-        return _by_region(self.fleet.volumes)
+        return self._index.volumes
 
-    @cached_property
+    @property
     def instances(self) -> dict[str, list[Instance]]:
         """Instances by Region."""
-        return _by_region(self.fleet.instances)
+        return self._index.instances
 
-    @cached_property
+    @property
     def efs(self) -> dict[str, list[ElasticFileSystem]]:
         """EFS file systems by Region."""
-        return _by_region(self.fleet.efs)
+        return self._index.efs
 
-    @cached_property
+    @property
     def fsx(self) -> dict[str, list[FsxFileSystem]]:
         """FSx file systems by Region."""
-        return _by_region(self.fleet.fsx)
+        return self._index.fsx
 
-    @cached_property
+    @property
     def fsx_volumes(self) -> dict[str, list[FsxVolume]]:
         """FSx volumes by Region."""
-        return _by_region(self.fleet.fsx_volumes)
+        return self._index.fsx_volumes
+
+    def find(self, resource_id: str) -> Resource | None:
+        """A resource by its id."""
+        return self._index.by_id.get(resource_id)
+
+    def backup(self, backup_id: str) -> Backup | None:
+        """A backup by its id."""
+        return self._state.backups.get(backup_id)
+
+    def shelf(self, name: str) -> Mapping[str, Any]:
+        """What a service keeps under a name, by key."""
+        return self._state.shelves.get(name, {})
+
+    def kept[T](self, key: object, make: Callable[[], T]) -> T:
+        """Something made of this state, made when first asked for."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]  # type: ignore[no-any-return]
 
     def page(self, key: object, render: Callable[[], bytes]) -> bytes:
         """The bytes of a page, rendered when first asked for."""
-        if key not in self._pages:
-            self._pages[key] = render()
-        return self._pages[key]
+        return self.kept(key, render)
+
+    def shown(self, seconds_ago: float = 0.0) -> Account:
+        """The account as it was so long ago, which does not change any more."""
+        if not seconds_ago:
+            return self._shown
+        with self.lock:
+            limit = self.now - seconds_ago
+            states = [*self._former, self._state]
+            state = next((state for state in reversed(states) if state.since <= limit), states[0])
+            return self._shown if state is self._state else self._as(state)
+
+    # --- What changes it ----------------------------------------------------------------------------------------------
+
+    def put(self, resource: Resource) -> None:
+        """A resource, new or in the place of the one with its id."""
+        name = _LISTS[type(resource)]
+        held: list[Any] = list(getattr(self.fleet, name))
+        if resource.id in self._index.by_id:
+            held = [resource if item.id == resource.id else item for item in held]
+        else:
+            held.append(resource)
+        self.change(fleet=self._fleet_with(name, held))
+
+    def remove(self, resource_id: str) -> None:
+        """No such resource any more, nor its contents; what is gone is fine."""
+        resource = self.find(resource_id)
+        if resource is None:
+            return
+        name = _LISTS[type(resource)]
+        left = [item for item in getattr(self.fleet, name) if item.id != resource_id]
+        contents = {key: text for key, text in self._state.contents.items() if key != resource_id}
+        self.change(fleet=self._fleet_with(name, left), contents=contents)
+
+    def keep(self, shelf: str, key: str, value: Any) -> None:
+        """Put a value, which nobody alters in place, on a shelf."""
+        self.change(shelves={**self._state.shelves, shelf: {**self.shelf(shelf), key: value}})
+
+    def forget(self, shelf: str, key: str) -> None:
+        """Take a value off a shelf, if it is there."""
+        left = {name: value for name, value in self.shelf(shelf).items() if name != key}
+        self.change(shelves={**self._state.shelves, shelf: left})
+
+    def put_backup(self, backup: Backup) -> None:
+        """A backup, new or in the place of the one with its id."""
+        self.change(backups={**self._state.backups, backup.id: backup})
+
+    def drop_backup(self, backup_id: str) -> None:
+        """No such backup any more."""
+        self.change(backups={key: backup for key, backup in self._state.backups.items() if key != backup_id})
+
+    def fill(self, resource_id: str, contents: str) -> None:
+        """Let a resource hold this."""
+        self.change(contents={**self._state.contents, resource_id: contents})
+
+    def change(self, **parts: Any) -> None:
+        """Another state, from now on."""
+        if not self._live:
+            raise RuntimeError("a state that is shown does not change: only a writing operation may change the account")
+        with self.lock:
+            self._former.append(self._state)
+            self._take(replace(self._state, since=self.now, **parts))
+
+    def after(self, seconds: float, action: Callable[[], object]) -> None:
+        """Do something when so much simulated time has passed; `now` is then the moment at which it was due."""
+        with self.lock:
+            heapq.heappush(self._due, (self.now + seconds, self.number(), action))
+
+    def settle(self) -> None:
+        """Do all that is due by now, in its order."""
+        if not self._due or self._due[0][0] > self.now:
+            return
+        with self.lock:
+            limit = self.now
+            try:
+                while self._due and self._due[0][0] <= limit:
+                    self._moment, _, action = heapq.heappop(self._due)
+                    action()
+            finally:
+                self._moment = None
+
+    def number(self) -> int:
+        """A number that was not given out before: for ids."""
+        return next(self._numbers)
+
+    # --- What other people do to it -----------------------------------------------------------------------------------
+
+    def attach(self, volume_id: str, instance_id: str) -> None:
+        """Attach a volume to an instance."""
+        with self.lock:
+            volume, instance = self._volume(volume_id), self.find(instance_id)
+            if not isinstance(instance, Instance):
+                raise KeyError(instance_id)
+            device = f"/dev/sd{'fghijklmnop'[self.number() % 11]}"
+            attachment = Attachment(instance_id=instance_id, since=self.now, device=device)
+            used = (*volume.used, (self.now, 1 << 40)) if volume.used else ()
+            self.put(replace(volume, attachments=(*volume.attachments, attachment), used=used))
+
+    def detach(self, volume_id: str) -> None:
+        """Detach a volume from whatever carries it."""
+        with self.lock:
+            volume = self._volume(volume_id)
+            used = tuple((since, min(until, self.now)) for since, until in volume.intervals)
+            self.put(replace(volume, attachments=(), used=used))
+
+    def tag(self, resource_id: str, key: str, value: str) -> None:
+        """Put a tag on a resource or a backup."""
+        self._retag(resource_id, lambda tags: {**tags, key: value})
+
+    def untag(self, resource_id: str, key: str) -> None:
+        """Take a tag off."""
+        self._retag(resource_id, lambda tags: {name: value for name, value in tags.items() if name != key})
+
+    def use(self, resource_id: str) -> None:
+        """Let I/O, and clients where there are such metrics, appear from two hours before the fleet's present on."""
+        with self.lock:
+            self.put(busy(self._there(resource_id), self.fleet.now - 7_200))
+
+    def replace(self, resource_id: str) -> None:
+        """Another resource with the same id and name, made just now, with other contents."""
+        with self.lock:
+            resource: Any = self._there(resource_id)
+            moment = {"launched": self.now} if isinstance(resource, Instance) else {"created": self.now}
+            self.put(replace(resource, **moment))
+            self.fill(resource_id, f"what the {self.number()}. to be called {resource_id} holds")
+
+    def exists(self, resource_id: str) -> bool:
+        """Whether there is such a resource, part of one or backup, and nobody has asked to delete it."""
+        resource: Any = self.find(resource_id)
+        if resource is not None:
+            return getattr(resource, "phase", "") not in GOING
+        if resource_id in self._state.backups:
+            return self._state.backups[resource_id].state not in GOING
+        parts: list[MountTarget | AccessPoint] = []
+        for system in self.fleet.efs:
+            parts += [*system.mount_targets, *system.points]
+        return any(part.id == resource_id and part.phase not in GOING for part in parts)
+
+    def contents(self, resource_id: str) -> str:
+        """What stands for the data of a resource, or of a backup."""
+        if resource_id in self._state.backups:
+            return self._state.backups[resource_id].contents
+        self._there(resource_id)
+        return self._state.contents.get(resource_id, f"what {resource_id} holds")
+
+    def backups(self) -> list[Backup]:
+        """Every snapshot, recovery point and FSx backup."""
+        return list(self._state.backups.values())
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _take(self, state: State) -> None:
+        self._index = self._indexed(state)
+        self._state = state
+        self._made: dict[object, Any] = {}
+        self._shown: Account = self._as(state)
+
+    def _as(self, state: State) -> Account:
+        """This account with another state, for good. What is made of the present state is shared."""
+        present = state is self._state
+        shown = copy.copy(self)
+        shown.__dict__.update(
+            _state=state,
+            _index=self._indexed(state),
+            _made=self._made if present else {},
+            _live=False,
+            _moment=None,
+            _shown=shown,
+        )
+        return shown
+
+    def _fleet_with(self, name: str, items: Sequence[Any]) -> Fleet:
+        changed: dict[str, Any] = {name: items}
+        return replace(self.fleet, **changed)
+
+    def _indexed(self, state: State) -> _Index:
+        before: _Index | None = getattr(self, "_index", None)
+        return before if before and before.fleet is state.fleet else _Index(state.fleet)
+
+    def _there(self, resource_id: str) -> Resource:
+        resource = self.find(resource_id)
+        if resource is None:
+            raise KeyError(resource_id)
+        return resource
+
+    def _volume(self, volume_id: str) -> Volume:
+        volume = self._there(volume_id)
+        if not isinstance(volume, Volume):
+            raise KeyError(volume_id)
+        return volume
+
+    def _retag(self, resource_id: str, edit: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:
+        with self.lock:
+            if resource_id in self._state.backups:
+                backup = self._state.backups[resource_id]
+                return self.put_backup(replace(backup, tags=edit(backup.tags)))
+            if (resource := self.find(resource_id)) is not None:
+                return self.put(replace(resource, tags=edit(resource.tags)))
+            for system in self.fleet.efs:
+                if any(point.id == resource_id for point in system.points):
+                    points = (replace(each, tags=edit(each.tags)) if each.id == resource_id else each for each in system.points)
+                    return self.put(system.with_points(points))
+            raise KeyError(resource_id)
 
 
 def cut[T](items: Sequence[T], offset: int, size: int) -> tuple[Sequence[T], int | None]:

@@ -16,7 +16,7 @@ _SOURCE = "ec2.amazonaws.com"
 
 def lookup_events(call: Call) -> Reply:
     """Events newest first, by at most one attribute."""
-    now = call.account.fleet.now
+    now = call.account.now
     attributes = call.input.get("LookupAttributes") or []
     if len(attributes) > 1:
         raise AwsError("InvalidLookupAttributesException", "You can specify only one lookup attribute.")

@@ -178,8 +178,8 @@ def get_metric_data(faults: Faults) -> Operation:
             results.append(Result(query, starts, values))
             budget, skip = budget - len(starts), 0
         if not call.input.get("NextToken"):
-            call.account.metrics_requested += len(queries)
-        call.account.datapoints += sum(len(result.starts) for result in results)
+            call.account.usage.metrics_requested += len(queries)
+        call.account.usage.datapoints += sum(len(result.starts) for result in results)
         return _data_reply(call, results, following)
 
     return operation
@@ -278,8 +278,8 @@ def get_metric_statistics(call: Call) -> Reply:
     starts = next(iter(columns.values()))[0].tolist()
     tables = {name: values.tolist() for name, (_, values) in columns.items()}
     order = np.random.default_rng(len(starts)).permutation(len(starts)).tolist()
-    call.account.metrics_requested += 1
-    call.account.datapoints += len(starts)
+    call.account.usage.metrics_requested += 1
+    call.account.usage.datapoints += len(starts)
     if call.protocol == "query":
         rows = (
             tag("Timestamp", rfc3339(starts[row]))
@@ -347,14 +347,13 @@ def list_metrics(listings: Callable[[Call], list[Listed]]) -> Operation:
 
 def operations(faults: Faults) -> dict[str, Operation]:
     """The operations; listings are made once a Region and namespace."""
-    kept: dict[tuple[str, str, str | None], list[Listed]] = {}
 
     def listings(call: Call) -> list[Listed]:
-        key = call.account.id, call.region, call.input.get("Namespace")
-        if key not in kept:
-            since = call.account.fleet.now - _ACTIVE
-            kept[key] = list(call.account.telemetry.listing(call.region, key[2], since))
-        return kept[key]
+        namespace, since = call.input.get("Namespace"), call.account.fleet.now - _ACTIVE
+        return call.account.kept(
+            ("metrics", call.region, namespace),
+            lambda: list(call.account.telemetry.listing(call.region, namespace, since)),
+        )
 
     return {
         "GetMetricData": get_metric_data(faults),

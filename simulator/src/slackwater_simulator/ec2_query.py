@@ -9,7 +9,7 @@ from typing import Any
 
 from .account import cut
 from .instance_types import TYPES, InstanceType
-from .resources import Attachment, Fleet, Instance, Volume, rfc3339
+from .resources import Attachment, Fleet, Instance, Tags, Volume, rfc3339
 from .wire import AwsError, Call, Operation, Reply, offset_of, token
 from .xml import ec2_document, members, tag, tag_set, text
 
@@ -33,11 +33,12 @@ def key_arn(region: str, account: str) -> str:
     return f"arn:aws:kms:{region}:{account}:key/{hexadecimal(account, 8)}-1111-4222-8333-{hexadecimal(account, 12)}"
 
 
-def _reply(call: Call, body: str) -> Reply:
+def reply(call: Call, body: str) -> Reply:
+    """An answer."""
     return Reply(ec2_document(call.operation, body), "text/xml;charset=UTF-8")
 
 
-def _filters(call: Call, known: Collection[str]) -> dict[str, list[str]]:
+def read_filters(call: Call, known: Collection[str]) -> dict[str, list[str]]:
     """Filters by name; one that EC2 would know but the simulator does not is an error, never ignored."""
     found: dict[str, list[str]] = {}
     for entry in call.input.get("Filter", ()):
@@ -48,26 +49,26 @@ def _filters(call: Call, known: Collection[str]) -> dict[str, list[str]]:
     return found
 
 
-def _tagged(item: Volume | Instance, name: str, wanted: Sequence[str]) -> bool:
+def _tagged(tags: Tags, name: str, wanted: Sequence[str]) -> bool:
     if name == "tag-key":
-        return any(fnmatchcase(key, pattern) for key in item.tags for pattern in wanted)
-    value = item.tags.get(name.removeprefix("tag:"))
+        return any(fnmatchcase(key, pattern) for key in tags for pattern in wanted)
+    value = tags.get(name.removeprefix("tag:"))
     return value is not None and any(fnmatchcase(value, pattern) for pattern in wanted)
 
 
-def _matches(
-    item: Volume | Instance, filters: dict[str, list[str]], known: Collection[str], values: Callable[[str], Sequence[str]]
-) -> bool:
+def matches(tags: Tags, filters: dict[str, list[str]], known: Collection[str], values: Callable[[str], Sequence[str]]) -> bool:
+    """Whether something with these tags, and these values by filter, passes all filters."""
     for name, wanted in filters.items():
         if name not in known:
-            if not _tagged(item, name, wanted):
+            if not _tagged(tags, name, wanted):
                 return False
         elif not any(fnmatchcase(value, pattern) for value in values(name) for pattern in wanted):
             return False
     return True
 
 
-def _size(call: Call, usual: int, most: int) -> int:
+def page_size(call: Call, usual: int, most: int) -> int:
+    """How many a page is to have."""
     given = call.input.get("MaxResults")
     if given is None:
         return usual
@@ -79,7 +80,8 @@ def _size(call: Call, usual: int, most: int) -> int:
     return min(int(given), most)
 
 
-def _paged(call: Call, found: Sequence[Any], name: str, size: int, render: Callable[[Any], str]) -> Reply:
+def paged(call: Call, found: Sequence[Any], name: str, size: int, render: Callable[[Any], str], *, keep: bool = True) -> Reply:
+    """A page; it is not kept where it changes with time."""
     offset = offset_of(call.input.get("NextToken"), "InvalidParameterValue")
     items, following = cut(found, offset, size)
     next_token = tag("nextToken", token(following)) if following is not None else ""
@@ -88,21 +90,27 @@ def _paged(call: Call, found: Sequence[Any], name: str, size: int, render: Calla
     def page() -> bytes:
         return ec2_document(call.operation, members(name, map(render, items)) + next_token)
 
-    return Reply(call.account.page((call.operation, call.region, inputs), page), "text/xml;charset=UTF-8")
+    body = call.account.page((call.operation, call.region, inputs), page) if keep else page()
+    return Reply(body, "text/xml;charset=UTF-8")
 
 
-def _wanted[T: (Volume, Instance)](call: Call, items: Sequence[T], parameter: str, code: str) -> Sequence[T]:
+def asked_for[T: (Volume, Instance)](call: Call, items: Sequence[T], kind: type[T], parameter: str, code: str) -> Sequence[T]:
     """Items by id, when ids are given."""
     ids = call.input.get(parameter)
     if not ids:
         return items
     if call.input.get("MaxResults"):
         raise AwsError("InvalidParameterCombination", f"The parameter {parameter} cannot be used with the parameter maxResults")
-    by_id = {item.id: item for item in items}
-    missing = [each for each in ids if each not in by_id]
-    if missing:
-        raise AwsError(code, f"The ids '{', '.join(missing)}' do not exist")
-    return [by_id[each] for each in ids]
+    found = [owned(call, each, kind, code) for each in ids]
+    return list({item.id: item for item in found}.values())
+
+
+def owned[T: (Volume, Instance)](call: Call, item_id: str, kind: type[T], code: str) -> T:
+    """One item of the Region."""
+    item = call.account.find(item_id)
+    if not isinstance(item, kind) or item.region != call.region:
+        raise AwsError(code, f"The {kind.__name__.lower()} '{item_id}' does not exist.")
+    return item
 
 
 # --- Regions ----------------------------------------------------------------------------------------------------------
@@ -119,13 +127,13 @@ def describe_regions(call: Call) -> Reply:
         if unknown:
             raise AwsError("InvalidParameterValue", f"Invalid region name: {unknown[0]}")
         regions = [region for region in regions if region[0] in names]
-    for name, wanted in _filters(call, ("opt-in-status", "region-name", "endpoint")).items():
+    for name, wanted in read_filters(call, ("opt-in-status", "region-name", "endpoint")).items():
         regions = [region for region in regions if {"opt-in-status": region[1]}.get(name, region[0]) in wanted]
     rendered = (
         tag("regionName", name) + tag("regionEndpoint", f"ec2.{name}.amazonaws.com") + tag("optInStatus", status)
         for name, status in regions
     )
-    return _reply(call, members("regionInfo", rendered))
+    return reply(call, members("regionInfo", rendered))
 
 
 # --- Volumes ----------------------------------------------------------------------------------------------------------
@@ -158,15 +166,17 @@ def _volume_values(volume: Volume) -> Callable[[str], Sequence[str]]:
 
 def describe_volumes(call: Call) -> Reply:
     """Volumes of the Region, newest style of fields."""
-    found = _wanted(call, call.account.volumes.get(call.region, []), "VolumeId", "InvalidVolume.NotFound")
-    if filters := _filters(call, _VOLUME_FILTERS):
-        found = [volume for volume in found if _matches(volume, filters, _VOLUME_FILTERS, _volume_values(volume))]
-    return _paged(call, found, "volumeSet", _size(call, VOLUMES_PAGE, 1000), lambda volume: volume_xml(volume, call.account.id))
+    found = asked_for(call, call.account.volumes.get(call.region, []), Volume, "VolumeId", "InvalidVolume.NotFound")
+    if filters := read_filters(call, _VOLUME_FILTERS):
+        found = [volume for volume in found if matches(volume.tags, filters, _VOLUME_FILTERS, _volume_values(volume))]
+    return paged(
+        call, found, "volumeSet", page_size(call, VOLUMES_PAGE, 1000), lambda volume: volume_xml(volume, call.account.id)
+    )
 
 
 def volume_xml(volume: Volume, account: str) -> str:
     """One volume."""
-    key = key_arn(volume.region, account) if volume.encrypted else None
+    key = (volume.kms_key or key_arn(volume.region, account)) if volume.encrypted else None
     return (
         f"<volumeId>{volume.id}</volumeId><size>{volume.size_gib}</size>"
         f"<volumeArn>arn:aws:ec2:{volume.region}:{account}:volume/{volume.id}</volumeArn>"
@@ -225,9 +235,11 @@ def _instance_values(instance: Instance) -> Callable[[str], Sequence[str]]:
 
 def describe_instances(call: Call) -> Reply:
     """Instances of the Region, a reservation each."""
-    found = _wanted(call, call.account.instances.get(call.region, []), "InstanceId", "InvalidInstanceID.NotFound")
-    if filters := _filters(call, _INSTANCE_FILTERS):
-        found = [instance for instance in found if _matches(instance, filters, _INSTANCE_FILTERS, _instance_values(instance))]
+    found = asked_for(call, call.account.instances.get(call.region, []), Instance, "InstanceId", "InvalidInstanceID.NotFound")
+    if filters := read_filters(call, _INSTANCE_FILTERS):
+        found = [
+            instance for instance in found if matches(instance.tags, filters, _INSTANCE_FILTERS, _instance_values(instance))
+        ]
     fleet = call.account.fleet
 
     def reservation(instance: Instance) -> str:
@@ -235,7 +247,7 @@ def describe_instances(call: Call) -> Reply:
         body = members("instancesSet", [instance_xml(instance, fleet)])
         return f"<reservationId>r-{number}</reservationId><ownerId>{fleet.account}</ownerId><groupSet/>{body}"
 
-    return _paged(call, found, "reservationSet", _size(call, INSTANCES_PAGE, 1000), reservation)
+    return paged(call, found, "reservationSet", page_size(call, INSTANCES_PAGE, 1000), reservation)
 
 
 def instance_xml(instance: Instance, fleet: Fleet) -> str:
@@ -332,12 +344,12 @@ def describe_instance_types(call: Call) -> Reply:
             "InvalidParameterCombination", "The parameter InstanceTypes cannot be used with the parameter maxResults"
         )
     found = [TYPES[name] for name in names] if names else list(TYPES.values())
-    for name, wanted in _filters(
+    for name, wanted in read_filters(
         call, ("instance-type", "hypervisor", "burstable-performance-supported", "current-generation")
     ).items():
         found = [kind for kind in found if any(fnmatchcase(_type_value(kind, name), pattern) for pattern in wanted)]
-    size = min(_size(call, TYPES_PAGE, 100), TYPES_PAGE)
-    return _paged(call, found, "instanceTypeSet", size, type_xml)
+    size = min(page_size(call, TYPES_PAGE, 100), TYPES_PAGE)
+    return paged(call, found, "instanceTypeSet", size, type_xml)
 
 
 def _type_value(kind: InstanceType, name: str) -> str:

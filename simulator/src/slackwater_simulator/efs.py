@@ -6,42 +6,91 @@ import re
 
 from .account import cut
 from .ec2_query import hexadecimal, key_arn, zone_id
-from .resources import ElasticFileSystem, MountTarget
-from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
+from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication, Tags
+from .wire import AwsError, Call, Json, Operation, Reply, Route, as_json, json_reply, offset_of, token
 
+DELETING, POLICIES = "efs-replications-going", "efs-policies"
+"""Shelves: the state of replications that were asked to go, by source; file-system policies."""
 PAGE = 100
 """File systems a page, fixed (EFS API reference, DescribeFileSystems)."""
 
-_ROUTES = (
-    ("DescribeReplicationConfigurations", re.compile(r"/2015-02-01/file-systems/replication-configurations")),
-    ("DescribeFileSystems", re.compile(r"/2015-02-01/file-systems")),
-    ("DescribeLifecycleConfiguration", re.compile(r"/2015-02-01/file-systems/(?P<FileSystemId>[^/]+)/lifecycle-configuration")),
-    ("DescribeBackupPolicy", re.compile(r"/2015-02-01/file-systems/(?P<FileSystemId>[^/]+)/backup-policy")),
-    ("DescribeFileSystemPolicy", re.compile(r"/2015-02-01/file-systems/(?P<FileSystemId>[^/]+)/policy")),
-    ("DescribeMountTargets", re.compile(r"/2015-02-01/mount-targets")),
-    ("DescribeAccessPoints", re.compile(r"/2015-02-01/access-points")),
-    ("ListTagsForResource", re.compile(r"/2015-02-01/resource-tags/(?P<ResourceId>[^/]+)")),
+_SYSTEM = r"/2015-02-01/file-systems/(?P<FileSystemId>[^/]+)"
+ROUTES: tuple[Route, ...] = tuple(
+    (method, operation, re.compile(path))
+    for method, operation, path in (
+        ("GET", "DescribeReplicationConfigurations", r"/2015-02-01/file-systems/replication-configurations"),
+        ("GET", "DescribeFileSystems", r"/2015-02-01/file-systems"),
+        ("GET", "DescribeLifecycleConfiguration", _SYSTEM + "/lifecycle-configuration"),
+        ("GET", "DescribeBackupPolicy", _SYSTEM + "/backup-policy"),
+        ("GET", "DescribeFileSystemPolicy", _SYSTEM + "/policy"),
+        ("GET", "DescribeMountTargets", r"/2015-02-01/mount-targets"),
+        ("GET", "DescribeMountTargetSecurityGroups", r"/2015-02-01/mount-targets/(?P<MountTargetId>[^/]+)/security-groups"),
+        ("GET", "DescribeAccessPoints", r"/2015-02-01/access-points"),
+        ("GET", "ListTagsForResource", r"/2015-02-01/resource-tags/(?P<ResourceId>[^/]+)"),
+        ("POST", "CreateFileSystem", r"/2015-02-01/file-systems"),
+        ("PUT", "UpdateFileSystem", _SYSTEM),
+        ("DELETE", "DeleteFileSystem", _SYSTEM),
+        ("PUT", "UpdateFileSystemProtection", _SYSTEM + "/protection"),
+        ("PUT", "PutLifecycleConfiguration", _SYSTEM + "/lifecycle-configuration"),
+        ("PUT", "PutBackupPolicy", _SYSTEM + "/backup-policy"),
+        ("PUT", "PutFileSystemPolicy", _SYSTEM + "/policy"),
+        ("DELETE", "DeleteFileSystemPolicy", _SYSTEM + "/policy"),
+        ("DELETE", "DeleteReplicationConfiguration", _SYSTEM + "/replication-configuration"),
+        ("POST", "CreateMountTarget", r"/2015-02-01/mount-targets"),
+        ("DELETE", "DeleteMountTarget", r"/2015-02-01/mount-targets/(?P<MountTargetId>[^/]+)"),
+        ("POST", "CreateAccessPoint", r"/2015-02-01/access-points"),
+        ("DELETE", "DeleteAccessPoint", r"/2015-02-01/access-points/(?P<AccessPointId>[^/]+)"),
+        ("POST", "TagResource", r"/2015-02-01/resource-tags/(?P<ResourceId>[^/]+)"),
+        ("DELETE", "UntagResource", r"/2015-02-01/resource-tags/(?P<ResourceId>[^/]+)"),
+    )
 )
-
-
-def route(method: str, path: str) -> tuple[str, Json]:
-    """The operation of a path, and the names in it."""
-    for operation, pattern in _ROUTES:
-        if method == "GET" and (match := pattern.fullmatch(path.rstrip("/"))):
-            return operation, dict(match.groupdict())
-    return f"{method} {path}", {}
 
 
 def _owned(call: Call) -> list[ElasticFileSystem]:
     return call.account.efs.get(call.region, [])
 
 
-def _find(call: Call, parameter: str = "FileSystemId") -> ElasticFileSystem:
+def find(call: Call, parameter: str = "FileSystemId") -> ElasticFileSystem:
+    """The file system that an id or ARN in the input names."""
     wanted = str(call.input.get(parameter, "")).rpartition("/")[2]
+    system = call.account.find(wanted)
+    if not isinstance(system, ElasticFileSystem) or system.region != call.region:
+        raise AwsError("FileSystemNotFound", f"File system '{wanted}' does not exist.", 404)
+    return system
+
+
+def find_target(call: Call, target_id: str) -> tuple[ElasticFileSystem, MountTarget]:
+    """A mount target, and its file system."""
     for system in _owned(call):
-        if system.id == wanted:
-            return system
-    raise AwsError("FileSystemNotFound", f"File system '{wanted}' does not exist.", 404)
+        for target in system.mount_targets:
+            if target.id == target_id:
+                return system, target
+    raise AwsError("MountTargetNotFound", f"Mount target '{target_id}' does not exist.", 404)
+
+
+def find_point(call: Call, point_id: str) -> tuple[ElasticFileSystem, AccessPoint]:
+    """An access point by its id or ARN, and its file system."""
+    wanted = point_id.rpartition("/")[2]
+    for system in _owned(call):
+        for point in system.points:
+            if point.id == wanted:
+                return system, point
+    raise AwsError("AccessPointNotFound", f"Access point '{wanted}' does not exist.", 404)
+
+
+def creation_token(system: ElasticFileSystem) -> str:
+    """What it was asked for with."""
+    return system.token or f"token-{system.id}"
+
+
+def replications(call: Call, system_id: str) -> list[Replication]:
+    """Those that a file system takes part in."""
+    return [each for each in call.account.fleet.replications if system_id in (each.source_id, each.destination_id)]
+
+
+def tag_list(tags: Tags) -> list[Json]:
+    """Tags as the API writes them."""
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
 def _arn(account: str, region: str, system: str) -> str:
@@ -51,16 +100,16 @@ def _arn(account: str, region: str, system: str) -> str:
 def describe_file_systems(call: Call) -> Reply:
     """File systems, a hundred a page whatever MaxItems says above that."""
     if "FileSystemId" in call.input:
-        return json_reply(call, {"FileSystems": [_system(call, _find(call))]})
+        return json_reply(call, {"FileSystems": [system_json(call, find(call))]})
     size = min(int(call.input.get("MaxItems", PAGE)), PAGE)
     systems = _owned(call)
     if "CreationToken" in call.input:
-        systems = [system for system in systems if f"token-{system.id}" == call.input["CreationToken"]]
+        systems = [system for system in systems if creation_token(system) == call.input["CreationToken"]]
     offset = offset_of(call.input.get("Marker"), "BadRequest")
 
     def page() -> bytes:
         items, following = cut(systems, offset, size)
-        answer: Json = {"FileSystems": [_system(call, system) for system in items]}
+        answer: Json = {"FileSystems": [system_json(call, system) for system in items]}
         if offset:
             answer["Marker"] = token(offset)
         if following is not None:
@@ -70,15 +119,16 @@ def describe_file_systems(call: Call) -> Reply:
     return json_reply(call, call.account.page(("efs", call.region, offset, size, call.input.get("CreationToken")), page))
 
 
-def _system(call: Call, system: ElasticFileSystem) -> Json:
+def system_json(call: Call, system: ElasticFileSystem) -> Json:
+    """One file system."""
     now, account = call.account.fleet.now, call.account.id
     answer: Json = {
         "OwnerId": account,
-        "CreationToken": f"token-{system.id}",
+        "CreationToken": creation_token(system),
         "FileSystemId": system.id,
         "FileSystemArn": _arn(account, system.region, system.id),
         "CreationTime": float(system.created),
-        "LifeCycleState": "available",
+        "LifeCycleState": system.phase,
         "NumberOfMountTargets": len(system.mount_targets),
         "SizeInBytes": {
             "Value": system.standard_bytes + system.ia_bytes + system.archive_bytes,
@@ -87,13 +137,14 @@ def _system(call: Call, system: ElasticFileSystem) -> Json:
             "ValueInStandard": system.standard_bytes,
             "ValueInArchive": system.archive_bytes,
         },
-        "PerformanceMode": "generalPurpose",
-        "Encrypted": True,
-        "KmsKeyId": key_arn(system.region, account),
+        "PerformanceMode": system.performance,
+        "Encrypted": system.encrypted,
         "ThroughputMode": system.mode,
-        "Tags": [{"Key": key, "Value": value} for key, value in system.tags.items()],
-        "FileSystemProtection": {"ReplicationOverwriteProtection": "REPLICATING" if system.replica else "ENABLED"},
+        "Tags": tag_list(system.tags),
+        "FileSystemProtection": {"ReplicationOverwriteProtection": protection(system)},
     }
+    if system.encrypted:
+        answer["KmsKeyId"] = system.kms_key or key_arn(system.region, account)
     if "Name" in system.tags:
         answer["Name"] = system.tags["Name"]
     if system.mode == "provisioned":
@@ -103,39 +154,43 @@ def _system(call: Call, system: ElasticFileSystem) -> Json:
     return answer
 
 
+def protection(system: ElasticFileSystem) -> str:
+    """Against replications that would overwrite it."""
+    if system.replica:
+        return "REPLICATING"
+    return "ENABLED" if system.protected else "DISABLED"
+
+
 def describe_mount_targets(call: Call) -> Reply:
     """Mount targets of one file system, or one mount target."""
     if "FileSystemId" in call.input:
-        only = _find(call)
+        only = find(call)
         found = [(only, target) for target in only.mount_targets]
     elif "MountTargetId" in call.input:
-        found = [
-            (system, target)
-            for system in _owned(call)
-            for target in system.mount_targets
-            if target.id == call.input["MountTargetId"]
-        ]
-        if not found:
-            raise AwsError("MountTargetNotFound", f"Mount target '{call.input['MountTargetId']}' does not exist.", 404)
+        found = [find_target(call, str(call.input["MountTargetId"]))]
+    elif "AccessPointId" in call.input:
+        only, _ = find_point(call, str(call.input["AccessPointId"]))
+        found = [(only, target) for target in only.mount_targets]
     else:
         raise AwsError("BadRequest", "MountTargetId, FileSystemId or AccessPointId is required.")
     offset = offset_of(call.input.get("Marker"), "BadRequest")
     items, following = cut(found, offset, min(int(call.input.get("MaxItems", 10)), 100))
-    answer: Json = {"MountTargets": [_target(call, system, target) for system, target in items]}
+    answer: Json = {"MountTargets": [target_json(call, system, target) for system, target in items]}
     if following is not None:
         answer["NextMarker"] = token(following)
     return json_reply(call, answer)
 
 
-def _target(call: Call, system: ElasticFileSystem, target: MountTarget) -> Json:
+def target_json(call: Call, system: ElasticFileSystem, target: MountTarget) -> Json:
+    """One mount target."""
     digits = hexadecimal(target.id)
     return {
         "OwnerId": call.account.id,
         "MountTargetId": target.id,
         "FileSystemId": system.id,
-        "SubnetId": f"subnet-{hexadecimal(call.account.id + target.az)}",
-        "LifeCycleState": "available",
-        "IpAddress": f"10.0.{int(digits[:2], 16)}.{int(digits[2:4], 16)}",
+        "SubnetId": subnet_of(call, target),
+        "LifeCycleState": target.phase,
+        "IpAddress": target.address or f"10.0.{int(digits[:2], 16)}.{int(digits[2:4], 16)}",
         "NetworkInterfaceId": f"eni-{digits}",
         "AvailabilityZoneId": zone_id(target.az),
         "AvailabilityZoneName": target.az,
@@ -143,9 +198,32 @@ def _target(call: Call, system: ElasticFileSystem, target: MountTarget) -> Json:
     }
 
 
+def subnet(call: Call, az: str) -> str:
+    """The subnet that every zone has."""
+    return f"subnet-{hexadecimal(call.account.id + az)}"
+
+
+def subnet_of(call: Call, target: MountTarget) -> str:
+    """The subnet of a mount target."""
+    return target.subnet or subnet(call, target.az)
+
+
+def security_group(call: Call) -> str:
+    """The security group that a Region has."""
+    return f"sg-{hexadecimal(call.account.id + call.region)}"
+
+
+def describe_mount_target_security_groups(call: Call) -> Reply:
+    """Security groups of one mount target."""
+    _, target = find_target(call, str(call.input["MountTargetId"]))
+    if target.phase != "available":
+        raise AwsError("IncorrectMountTargetState", f"Mount target '{target.id}' is {target.phase}.", 409)
+    return json_reply(call, {"SecurityGroups": list(target.security_groups) or [security_group(call)]})
+
+
 def describe_lifecycle_configuration(call: Call) -> Reply:
     """Lifecycle policies, one transition each."""
-    return json_reply(call, {"LifecyclePolicies": [{name: value} for name, value in _find(call).lifecycle]})
+    return json_reply(call, {"LifecyclePolicies": [{name: value} for name, value in find(call).lifecycle]})
 
 
 def describe_replication_configurations(call: Call) -> Reply:
@@ -158,7 +236,7 @@ def describe_replication_configurations(call: Call) -> Reply:
         and (wanted is None or wanted in (replication.source_id, replication.destination_id))
     ]
     if wanted is not None and not found:
-        _find(call)
+        find(call)
         raise AwsError("ReplicationNotFound", f"Replication configuration not found for file system '{wanted}'.", 404)
     items, following = cut(
         found, offset_of(call.input.get("NextToken"), "BadRequest"), min(int(call.input.get("MaxResults", 100)), 100)
@@ -175,7 +253,7 @@ def describe_replication_configurations(call: Call) -> Reply:
                 "SourceFileSystemOwnerId": account,
                 "Destinations": [
                     {
-                        "Status": "ENABLED",
+                        "Status": call.account.shelf(DELETING).get(each.source_id, "ENABLED"),
                         "FileSystemId": each.destination_id,
                         "Region": each.destination_region,
                         "LastReplicatedTimestamp": float(call.account.fleet.now - 600),
@@ -192,51 +270,71 @@ def describe_replication_configurations(call: Call) -> Reply:
 
 
 def describe_access_points(call: Call) -> Reply:
-    """Access points of one file system, or of all."""
-    systems = [_find(call)] if "FileSystemId" in call.input else _owned(call)
-    found = [(system, number) for system in systems for number in range(system.access_points)]
+    """Access points of one file system, one by its id, or all."""
+    if "AccessPointId" in call.input:
+        found = [find_point(call, str(call.input["AccessPointId"]))]
+    else:
+        systems = [find(call)] if "FileSystemId" in call.input else _owned(call)
+        found = [(system, point) for system in systems for point in system.points]
     items, following = cut(
         found, offset_of(call.input.get("NextToken"), "BadRequest"), min(int(call.input.get("MaxResults", 100)), 100)
     )
-    answer: Json = {"AccessPoints": []}
-    for system, number in items:
-        point = f"fsap-{hexadecimal(f'{system.id}/{number}')}"
-        answer["AccessPoints"].append(
-            {
-                "AccessPointId": point,
-                "AccessPointArn": f"arn:aws:elasticfilesystem:{system.region}:{call.account.id}:access-point/{point}",
-                "ClientToken": point,
-                "FileSystemId": system.id,
-                "LifeCycleState": "available",
-                "Name": f"point-{number}",
-                "OwnerId": call.account.id,
-                "RootDirectory": {"Path": f"/point-{number}"},
-                "Tags": [],
-            }
-        )
+    answer: Json = {"AccessPoints": [point_json(call, system, point) for system, point in items]}
     if following is not None:
         answer["NextToken"] = token(following)
     return json_reply(call, answer)
 
 
+def point_json(call: Call, system: ElasticFileSystem, point: AccessPoint) -> Json:
+    """One access point."""
+    answer: Json = {
+        "AccessPointId": point.id,
+        "AccessPointArn": f"arn:aws:elasticfilesystem:{system.region}:{call.account.id}:access-point/{point.id}",
+        "ClientToken": point.token,
+        "FileSystemId": system.id,
+        "LifeCycleState": point.phase,
+        "OwnerId": call.account.id,
+        "RootDirectory": dict(point.root),
+        "Tags": tag_list(point.tags),
+    }
+    if "Name" in point.tags:
+        answer["Name"] = point.tags["Name"]
+    if point.user is not None:
+        answer["PosixUser"] = dict(point.user)
+    return answer
+
+
 def describe_backup_policy(call: Call) -> Reply:
     """Whether AWS Backup takes it every day."""
-    return json_reply(call, {"BackupPolicy": {"Status": "ENABLED" if _find(call).backup else "DISABLED"}})
+    return json_reply(call, {"BackupPolicy": {"Status": "ENABLED" if find(call).backup else "DISABLED"}})
 
 
 def describe_file_system_policy(call: Call) -> Reply:
-    """No file system here has one."""
-    raise AwsError("PolicyNotFound", f"No policy found for file system '{_find(call).id}'.", 404)
+    """A file system's own policy; most have none."""
+    system = find(call)
+    policy = call.account.shelf(POLICIES).get(system.id)
+    if policy is None:
+        raise AwsError("PolicyNotFound", f"No policy found for file system '{system.id}'.", 404)
+    return json_reply(call, {"FileSystemId": system.id, "Policy": policy})
 
 
 def list_tags_for_resource(call: Call) -> Reply:
-    """Tags of a file system."""
-    return json_reply(call, {"Tags": [{"Key": key, "Value": value} for key, value in _find(call, "ResourceId").tags.items()]})
+    """Tags of a file system or an access point."""
+    return json_reply(call, {"Tags": tag_list(tagged(call).tags)})
+
+
+def tagged(call: Call) -> ElasticFileSystem | AccessPoint:
+    """What ResourceId names."""
+    wanted = str(call.input.get("ResourceId", ""))
+    if wanted.rpartition("/")[2].startswith("fsap-"):
+        return find_point(call, wanted)[1]
+    return find(call, "ResourceId")
 
 
 OPERATIONS: dict[str, Operation] = {
     "DescribeFileSystems": describe_file_systems,
     "DescribeMountTargets": describe_mount_targets,
+    "DescribeMountTargetSecurityGroups": describe_mount_target_security_groups,
     "DescribeLifecycleConfiguration": describe_lifecycle_configuration,
     "DescribeReplicationConfigurations": describe_replication_configurations,
     "DescribeAccessPoints": describe_access_points,

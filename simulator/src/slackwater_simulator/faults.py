@@ -14,13 +14,17 @@ _THROTTLED = {
     "ec2": ("RequestLimitExceeded", 503),
     "elasticfilesystem": ("ThrottlingException", 429),
     "sts": ("Throttling", 400),
+    "iam": ("Throttling", 400),
 }
 _DENIED = {
     "ec2": ("UnauthorizedOperation", 403),
     "elasticfilesystem": ("AccessDeniedException", 403),
     "sts": ("AccessDenied", 403),
     "cloudwatch": ("AccessDenied", 403),
+    "iam": ("AccessDenied", 403),
+    "backup": ("AccessDeniedException", 403),
 }
+_LIMITED = ("error", "drop", "truncate", "partial", "lost-answer", "lagging")
 FOREVER = 1 << 40
 
 
@@ -71,7 +75,7 @@ class Faults:
             self.latency_ms = self._first_latency
             self._denied: set[str] = set()
             self._buckets: dict[str, _Bucket] = {}
-            self._limited: dict[str, dict[str, _Limited]] = {"error": {}, "drop": {}, "truncate": {}, "partial": {}}
+            self._limited: dict[str, dict[str, _Limited]] = {kind: {} for kind in _LIMITED}
         self.throttle("cloudtrail:LookupEvents", per_second=2, burst=2)
 
     def deny(self, action: str) -> None:
@@ -102,6 +106,22 @@ class Faults:
         """Answer every n-th query with StatusCode InternalError and no values."""
         self._limited["partial"][action] = _Limited(times, {"every": every})
 
+    def lost_answer(self, action: str, times: int = FOREVER) -> None:
+        """Do what is asked, then close the connection without an answer."""
+        self._limited["lost-answer"][action] = _Limited(times)
+
+    def lagging(self, action: str, times: int = FOREVER, seconds: float = 60) -> None:
+        """Answer a reading call as of so many simulated seconds ago: what happened since does not show yet."""
+        self._limited["lagging"][action] = _Limited(times, {"seconds": seconds})
+
+    def denies(self, action: str) -> bool:
+        """Whether this very name was denied."""
+        return action in self._denied
+
+    def allow(self, action: str) -> None:
+        """Refuse it no longer."""
+        self._denied.discard(action)
+
     def apply(self, settings: dict[str, Any]) -> None:
         """Faults as JSON: `{"deny": ["ec2:DescribeVolumes"], "throttle": [{"action": …, "per_second": 2}], …}`."""
         if settings.get("clear"):
@@ -110,14 +130,18 @@ class Faults:
             self.latency_ms = float(settings["latency_ms"])
         for action in settings.get("deny", ()):
             self.deny(action)
+        for action in settings.get("allow", ()):
+            self.allow(action)
         for action in settings.get("unthrottle", ()):
             self.unthrottle(action)
-        for kind in ("throttle", "error", "drop", "truncate", "partial"):
+        for kind in ("throttle", *_LIMITED):
             for detail in settings.get(kind, ()):
-                getattr(self, kind)(**detail)
+                getattr(self, kind.replace("-", "_"))(**detail)
 
     def take(self, kind: str, call: Call) -> dict[str, Any] | None:
         """Use up one occurrence of a fault of this kind, if any is planned for the call."""
+        if not self._limited[kind]:
+            return None
         with self._lock:
             plans = self._limited[kind]
             for name in _names(call):

@@ -1,17 +1,26 @@
-"""FSx over JSON 1.1: file systems, volumes, storage virtual machines."""
+"""FSx over JSON 1.1: what is there: file systems, volumes, storage virtual machines, backups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from .account import cut
 from .ec2_query import hexadecimal, key_arn
-from .resources import FsxFileSystem, FsxVolume, StorageVirtualMachine
+from .resources import GIB, MIB, Backup, FsxFileSystem, FsxVolume, StorageVirtualMachine
 from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
 
 PAGE = 50
 """Items a page. FSx does not publish its own limit; callers must follow NextToken whatever it is."""
+IDS: Final = 50
+"""The most ids that a call may name (FSx API reference, BackupIds, FileSystemIds, VolumeIds)."""
+CONFIGURATIONS: Final[Mapping[str, str]] = {
+    "LUSTRE": "LustreConfiguration",
+    "ONTAP": "OntapConfiguration",
+    "OPENZFS": "OpenZFSConfiguration",
+    "WINDOWS": "WindowsConfiguration",
+}
+"""The member that holds what only this type has."""
 
 
 def _paged(call: Call, name: str, found: Sequence[Any], render: Callable[[Call, Any], Json]) -> Reply:
@@ -32,6 +41,8 @@ def _wanted(call: Call, parameter: str, items: Sequence[Any], code: str) -> Sequ
     ids = call.input.get(parameter)
     if not ids:
         return items
+    if len(ids) > IDS:
+        raise AwsError("BadRequest", f"{parameter} names more than {IDS}.")
     by_id = {item.id: item for item in items}
     missing = [each for each in ids if each not in by_id]
     if missing:
@@ -39,8 +50,39 @@ def _wanted(call: Call, parameter: str, items: Sequence[Any], code: str) -> Sequ
     return [by_id[each] for each in ids]
 
 
-def _tags(item: FsxFileSystem | FsxVolume) -> list[Json]:
+def tags_of(item: FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup) -> list[Json]:
+    """Its tags as FSx writes them."""
     return [{"Key": key, "Value": value} for key, value in item.tags.items()]
+
+
+def zone_subnets(account: str, region: str, zones: Sequence[str]) -> list[str]:
+    """The subnets of an account, one a zone: `("a", "c")`."""
+    return [f"subnet-{hexadecimal(account + region + zone)}" for zone in zones]
+
+
+def arn_of(account: str, item: FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup) -> str:
+    """The ARN under which FSx knows it."""
+    match item:
+        case FsxFileSystem():
+            path = f"file-system/{item.id}"
+        case FsxVolume():
+            path = f"volume/{item.file_system_id}/{item.id}"
+        case StorageVirtualMachine():
+            path = f"storage-virtual-machine/{item.file_system_id}/{item.id}"
+        case Backup():
+            path = f"backup/{item.id}"
+    return f"arn:aws:fsx:{item.region}:{account}:{path}"
+
+
+def subnets_of(account: str, system: FsxFileSystem) -> list[str]:
+    """Its subnets, the preferred one first."""
+    zones = ("a", "c") if system.deployment.startswith("MULTI_AZ") else ("a",)
+    return list(system.detail.get("subnets") or zone_subnets(account, system.region, zones))
+
+
+def interfaces_of(account: str, system: FsxFileSystem) -> dict[str, str]:
+    """The subnets of its network interfaces by their ids."""
+    return {f"eni-{hexadecimal(system.id + 'ac'[number])}": each for number, each in enumerate(subnets_of(account, system))}
 
 
 def describe_file_systems(call: Call) -> Reply:
@@ -49,32 +91,39 @@ def describe_file_systems(call: Call) -> Reply:
         call,
         "FileSystems",
         _wanted(call, "FileSystemIds", call.account.fsx.get(call.region, []), "FileSystemNotFound"),
-        _system,
+        file_system,
     )
 
 
-def _system(call: Call, system: FsxFileSystem) -> Json:
+def file_system(call: Call, system: FsxFileSystem) -> Json:
+    """A file system as FSx describes it."""
     account, region = call.account.id, system.region
-    multi = system.deployment.startswith("MULTI_AZ")
-    zones = ("a", "c") if multi else ("a",)
-    subnets = [f"subnet-{hexadecimal(account + region + zone)}" for zone in zones]
-    return {
+    answer: Json = {
         "OwnerId": account,
         "CreationTime": float(system.created),
         "FileSystemId": system.id,
         "FileSystemType": system.kind,
-        "Lifecycle": "AVAILABLE",
+        "Lifecycle": system.phase,
         "StorageCapacity": system.storage_gib,
         "StorageType": "SSD",
         "VpcId": f"vpc-{hexadecimal(account + region)}",
-        "SubnetIds": subnets,
-        "NetworkInterfaceIds": [f"eni-{hexadecimal(system.id + zone)}" for zone in zones],
+        "SubnetIds": subnets_of(account, system),
+        "NetworkInterfaceIds": list(interfaces_of(account, system)),
         "DNSName": f"{system.id}.fsx.{region}.amazonaws.com",
-        "KmsKeyId": key_arn(region, account),
-        "ResourceARN": f"arn:aws:fsx:{region}:{account}:file-system/{system.id}",
-        "Tags": _tags(system),
-        **_configuration(system, subnets),
+        "KmsKeyId": system.detail.get("kms") or key_arn(region, account),
+        "ResourceARN": arn_of(account, system),
+        "Tags": tags_of(system),
+        CONFIGURATIONS[system.kind]: configuration(call, system),
     }
+    if actions := system.detail.get("actions"):
+        answer["AdministrativeActions"] = list(actions)
+    return answer
+
+
+def configuration(call: Call, system: FsxFileSystem) -> Json:
+    """What only file systems of its type have, with what it was created with."""
+    usual, given = _configuration(system, subnets_of(call.account.id, system)), system.detail.get("configuration", {})
+    return usual | {key: value for key, value in given.items() if key in usual}
 
 
 def _configuration(system: FsxFileSystem, subnets: list[str]) -> Json:
@@ -87,33 +136,27 @@ def _configuration(system: FsxFileSystem, subnets: list[str]) -> Json:
         "PreferredSubnetId": subnets[0],
     }
     iops = {"Mode": "USER_PROVISIONED" if system.iops else "AUTOMATIC", "Iops": system.iops or 3 * system.storage_gib}
+    routed: Json = {"EndpointIpAddressRange": "198.19.255.0/24", "RouteTableIds": ["rtb-0123456789abcdef0"]}
     match system.kind:
         case "OPENZFS":
-            more = {
+            more: Json = {
                 "CopyTagsToBackups": True,
                 "CopyTagsToVolumes": True,
                 "DiskIopsConfiguration": iops,
                 "RootVolumeId": system.root_volume_id,
             }
             if len(subnets) > 1:
-                more |= {
-                    "EndpointIpAddress": "198.19.255.10",
-                    "EndpointIpAddressRange": "198.19.255.0/24",
-                    "RouteTableIds": ["rtb-0123456789abcdef0"],
-                }
-            return {"OpenZFSConfiguration": common | more}
+                more |= {"EndpointIpAddress": "198.19.255.10"} | routed
+            return common | more
         case "ONTAP":
             pairs = {"HAPairs": 1, "ThroughputCapacityPerHAPair": system.throughput, "DiskIopsConfiguration": iops}
             names = {
                 name: {"DNSName": f"{name.lower()}.{system.id}.fsx.{system.region}.amazonaws.com"}
                 for name in ("Intercluster", "Management")
             }
-            return {"OntapConfiguration": common | pairs | {"Endpoints": names}}
+            return common | pairs | {"Endpoints": names} | (routed if len(subnets) > 1 else {})
         case "WINDOWS":
-            return {
-                "WindowsConfiguration": common
-                | {"ActiveDirectoryId": "d-0123456789", "MaintenanceOperationsInProgress": [], "Aliases": []}
-            }
+            return common | {"ActiveDirectoryId": "d-0123456789", "MaintenanceOperationsInProgress": [], "Aliases": []}
     kept = {
         key: common[key]
         for key in (
@@ -123,10 +166,7 @@ def _configuration(system: FsxFileSystem, subnets: list[str]) -> Json:
             "WeeklyMaintenanceStartTime",
         )
     }
-    return {
-        "LustreConfiguration": kept
-        | {"PerUnitStorageThroughput": system.throughput, "MountName": "fsx", "DataCompressionType": "NONE"}
-    }
+    return kept | {"PerUnitStorageThroughput": system.throughput, "MountName": "fsx", "DataCompressionType": "NONE"}
 
 
 def describe_volumes(call: Call) -> Reply:
@@ -135,48 +175,34 @@ def describe_volumes(call: Call) -> Reply:
     for entry in call.input.get("Filters", ()):
         field = {"file-system-id": "file_system_id", "storage-virtual-machine-id": "svm_id"}.get(entry.get("Name"))
         if field is None:
-            raise AwsError("BadRequest", f"Filter {entry.get('Name')} is not valid")
-        found = [volume for volume in found if getattr(volume, field) in entry.get("Values", ())]
-    return _paged(call, "Volumes", found, _volume)
+            raise _unknown_filter(entry)
+        found = [each for each in found if getattr(each, field) in entry.get("Values", ())]
+    return _paged(call, "Volumes", found, volume)
 
 
-def _volume(call: Call, volume: FsxVolume) -> Json:
+def volume(call: Call, item: FsxVolume) -> Json:
+    """A volume as FSx describes it."""
     answer: Json = {
-        "CreationTime": float(volume.created),
-        "FileSystemId": volume.file_system_id,
-        "Lifecycle": "CREATED" if volume.kind == "ONTAP" else "AVAILABLE",
-        "Name": volume.name,
-        "ResourceARN": f"arn:aws:fsx:{volume.region}:{call.account.id}:volume/{volume.file_system_id}/{volume.id}",
-        "Tags": _tags(volume),
-        "VolumeId": volume.id,
-        "VolumeType": volume.kind,
+        "CreationTime": float(item.created),
+        "FileSystemId": item.file_system_id,
+        "Lifecycle": item.phase or ("CREATED" if item.kind == "ONTAP" else "AVAILABLE"),
+        "Name": item.name,
+        "ResourceARN": arn_of(call.account.id, item),
+        "Tags": tags_of(item),
+        "VolumeId": item.id,
+        "VolumeType": item.kind,
     }
-    if volume.kind == "ONTAP":
-        size = volume.size_gib * 1024
-        return answer | {
-            "OntapConfiguration": {
-                "JunctionPath": volume.path,
-                "SecurityStyle": "UNIX",
-                "SizeInMegabytes": size,
-                "SizeInBytes": size << 20,
-                "StorageEfficiencyEnabled": True,
-                "StorageVirtualMachineId": volume.svm_id,
-                "StorageVirtualMachineRoot": False,
-                "TieringPolicy": {"Name": "SNAPSHOT_ONLY", "CoolingPeriod": 2},
-                "UUID": f"{hexadecimal(volume.id, 8)}-1111-11ef-8222-{hexadecimal(volume.id, 12)}",
-                "OntapVolumeType": volume.ontap_type,
-                "SnapshotPolicy": "default",
-                "CopyTagsToBackups": False,
-                "VolumeStyle": "FLEXVOL",
-            }
-        }
+    given = item.detail.get("configuration", {})
+    if item.kind == "ONTAP":
+        usual = _ontap_volume(item)
+        return answer | {"OntapConfiguration": usual | {key: value for key, value in given.items() if key in usual}}
     exports = (
-        [{"ClientConfigurations": [{"Clients": each.clients, "Options": list(each.options)} for each in volume.exports]}]
-        if volume.exports
+        [{"ClientConfigurations": [{"Clients": each.clients, "Options": list(each.options)} for each in item.exports]}]
+        if item.exports
         else []
     )
-    configuration: Json = {
-        "VolumePath": volume.path,
+    settings: Json = {
+        "VolumePath": item.path,
         "StorageCapacityReservationGiB": -1,
         "StorageCapacityQuotaGiB": -1,
         "RecordSizeKiB": 128,
@@ -186,9 +212,41 @@ def _volume(call: Call, volume: FsxVolume) -> Json:
         "NfsExports": exports,
         "UserAndGroupQuotas": [],
     }
-    if volume.parent:
-        configuration["ParentVolumeId"] = volume.parent
-    return answer | {"OpenZFSConfiguration": configuration}
+    if item.parent:
+        settings["ParentVolumeId"] = item.parent
+    return answer | {"OpenZFSConfiguration": settings}
+
+
+def bytes_of(item: FsxVolume) -> int:
+    """The size that an ONTAP volume was given."""
+    return int(item.detail.get("configuration", {}).get("SizeInBytes", item.size_gib * GIB))
+
+
+def _ontap_volume(item: FsxVolume) -> Json:
+    return {
+        "JunctionPath": item.path,
+        "SecurityStyle": "UNIX",
+        "SizeInMegabytes": bytes_of(item) // MIB,
+        "SizeInBytes": bytes_of(item),
+        "StorageEfficiencyEnabled": True,
+        "StorageVirtualMachineId": item.svm_id,
+        "StorageVirtualMachineRoot": is_svm_root(item),
+        "TieringPolicy": {"Name": "SNAPSHOT_ONLY", "CoolingPeriod": 2},
+        "UUID": f"{hexadecimal(item.id, 8)}-1111-11ef-8222-{hexadecimal(item.id, 12)}",
+        "OntapVolumeType": item.ontap_type,
+        "SnapshotPolicy": "default",
+        "CopyTagsToBackups": False,
+        "VolumeStyle": "FLEXVOL",
+    }
+
+
+def is_svm_root(item: FsxVolume) -> bool:
+    """Whether it is the root volume of its storage virtual machine; the fleets leave these out."""
+    return bool(item.detail.get("root"))
+
+
+def _unknown_filter(entry: Json) -> AwsError:
+    return AwsError("BadRequest", f"Filter {entry.get('Name')} is not valid")
 
 
 def describe_storage_virtual_machines(call: Call) -> Reply:
@@ -200,28 +258,116 @@ def describe_storage_virtual_machines(call: Call) -> Reply:
         "StorageVirtualMachineNotFound",
     )
     for entry in call.input.get("Filters", ()):
+        if entry.get("Name") != "file-system-id":
+            raise _unknown_filter(entry)
         found = [svm for svm in found if svm.file_system_id in entry.get("Values", ())]
-    return _paged(call, "StorageVirtualMachines", found, _svm)
+    return _paged(call, "StorageVirtualMachines", found, storage_virtual_machine)
 
 
-def _svm(call: Call, svm: StorageVirtualMachine) -> Json:
+def storage_virtual_machine(call: Call, svm: StorageVirtualMachine) -> Json:
+    """A storage virtual machine as FSx describes it."""
     host = f"{svm.id}.{svm.file_system_id}.fsx.{svm.region}.amazonaws.com"
     return {
         "CreationTime": float(svm.created),
         "Endpoints": {name: {"DNSName": host, "IpAddresses": ["198.19.255.20"]} for name in ("Nfs", "Management", "Iscsi")},
         "FileSystemId": svm.file_system_id,
-        "Lifecycle": "CREATED",
+        "Lifecycle": svm.phase,
         "Name": svm.name,
-        "ResourceARN": f"arn:aws:fsx:{svm.region}:{call.account.id}:storage-virtual-machine/{svm.file_system_id}/{svm.id}",
+        "ResourceARN": arn_of(call.account.id, svm),
         "StorageVirtualMachineId": svm.id,
         "Subtype": "DEFAULT",
+        "Tags": tags_of(svm),
         "UUID": f"{hexadecimal(svm.id, 8)}-1111-11ef-8222-{hexadecimal(svm.id, 12)}",
-        "RootVolumeSecurityStyle": "UNIX",
+        "RootVolumeSecurityStyle": svm.detail.get("style", "UNIX"),
     }
+
+
+def backups_in(call: Call) -> list[Backup]:
+    """FSx's backups in the call's Region, the oldest first."""
+    return [each for each in call.account.backups() if each.kind == "fsx-backup" and each.region == call.region]
+
+
+def describe_backups(call: Call) -> Reply:
+    """Backups, by id, or by what they are of and their type."""
+    found = _wanted(call, "BackupIds", backups_in(call), "BackupNotFound")
+    for entry in call.input.get("Filters", ()):
+        field = _BACKUP_FILTERS.get(entry.get("Name"))
+        if field is None:
+            raise _unknown_filter(entry)
+        found = [each for each in found if field(each) in entry.get("Values", ())]
+    return _paged(call, "Backups", found, backup)
+
+
+_BACKUP_FILTERS: Final[Mapping[str, Callable[[Backup], str]]] = {
+    "file-system-id": lambda each: str(each.detail["system"].id),
+    "volume-id": lambda each: each.of if each.detail["volume"] else "",
+    "backup-type": lambda each: str(each.detail["type"]),
+    "file-system-type": lambda each: str(each.detail["system"].kind),
+}
+
+
+def backup(call: Call, item: Backup) -> Json:
+    """A backup as FSx describes it; of its file system, what outlives it."""
+    system: FsxFileSystem = item.detail["system"]
+    kept = ("OwnerId", "CreationTime", "FileSystemId", "FileSystemType", "StorageCapacity", "StorageType", "ResourceARN")
+    described = file_system(call, system)
+    answer: Json = {
+        "BackupId": item.id,
+        "Lifecycle": item.state,
+        "Type": item.detail["type"],
+        "ProgressPercent": 100 if item.state == "AVAILABLE" else 0,
+        "CreationTime": float(item.made),
+        "KmsKeyId": described["KmsKeyId"],
+        "ResourceARN": arn_of(call.account.id, item),
+        "Tags": tags_of(item),
+        "FileSystem": {key: described[key] for key in (*kept, CONFIGURATIONS[system.kind])},
+        "OwnerId": call.account.id,
+        "ResourceType": "VOLUME" if item.detail["volume"] else "FILE_SYSTEM",
+    }
+    if item.detail["volume"]:
+        answer["Volume"] = volume(call, item.detail["volume"])
+    if item.state == "AVAILABLE":
+        answer["SizeInBytes"] = item.bytes
+    if item.state == "FAILED":
+        answer["FailureDetails"] = {"Message": item.detail.get("why", "The backup failed.")}
+    return answer
+
+
+def describe_s3_access_point_attachments(call: Call) -> Reply:
+    """Nobody here attached an S3 access point."""
+    for entry in call.input.get("Filters", ()):
+        if entry.get("Name") not in ("file-system-id", "volume-id", "type"):
+            raise _unknown_filter(entry)
+    if names := call.input.get("Names"):
+        raise AwsError("S3AccessPointAttachmentNotFound", f"{names} do not exist")
+    return json_reply(call, {"S3AccessPointAttachments": []})
+
+
+def list_tags_for_resource(call: Call) -> Reply:
+    """Tags of anything that FSx knows by an ARN."""
+    return json_reply(call, {"Tags": tags_of(by_arn(call))})
+
+
+def by_arn(call: Call) -> FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup:
+    """What ResourceARN names."""
+    arn = str(call.input.get("ResourceARN", ""))
+    if not arn.startswith("arn:aws:fsx:"):
+        raise AwsError("NotServiceResourceError", f"{arn} is no resource of FSx.")
+    wanted = arn.rpartition("/")[2]
+    items = (call.account.find(wanted), *(each for each in backups_in(call) if each.id == wanted))
+    for item in items:
+        if isinstance(item, FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup) and (
+            item.region == call.region and arn_of(call.account.id, item) == arn
+        ):
+            return item
+    raise AwsError("ResourceNotFound", f"{arn} does not exist.")
 
 
 OPERATIONS: dict[str, Operation] = {
     "DescribeFileSystems": describe_file_systems,
     "DescribeVolumes": describe_volumes,
     "DescribeStorageVirtualMachines": describe_storage_virtual_machines,
+    "DescribeBackups": describe_backups,
+    "DescribeS3AccessPointAttachments": describe_s3_access_point_attachments,
+    "ListTagsForResource": list_tags_for_resource,
 }

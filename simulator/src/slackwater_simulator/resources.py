@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import calendar
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from hashlib import blake2b
+from typing import Any, Literal
 
 from .instance_types import TYPES, InstanceType
 from .series import FOREVER, Series, Signal, Track
@@ -95,6 +96,10 @@ class Volume:
     disk: Disk | None = None
     """What the agent of the instance says of it; nothing without one."""
     telemetry: Telemetry = field(default_factory=dict)
+    phase: str = ""
+    """`creating` or `deleting`; otherwise its attachments say how it is."""
+    kms_key: str = ""
+    """ARN; the account's storage key without one."""
 
     @property
     def region(self) -> str:
@@ -103,8 +108,8 @@ class Volume:
 
     @property
     def state(self) -> str:
-        """`in-use` or `available`."""
-        return "in-use" if self.attachments else "available"
+        """`in-use` or `available`, or what its life cycle says."""
+        return self.phase or ("in-use" if self.attachments else "available")
 
     @property
     def iops_limit(self) -> int | None:
@@ -165,10 +170,26 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountTarget:
-    """Where an EFS file system can be mounted."""
+    """Where an EFS file system can be mounted. Without a subnet it is in the zone's own; without security groups, in one."""
 
     id: str
     az: str
+    subnet: str = ""
+    address: str = ""
+    security_groups: tuple[str, ...] = ()
+    phase: str = "available"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessPoint:
+    """An access point of an EFS file system. `user` and `root` are as the API writes PosixUser and RootDirectory."""
+
+    id: str
+    token: str
+    user: Mapping[str, Any] | None = None
+    root: Mapping[str, Any] = field(default_factory=lambda: {"Path": "/"})
+    tags: Tags = field(default_factory=dict)
+    phase: str = "available"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +231,31 @@ class ElasticFileSystem:
     replica: bool = False
     backup: bool = False
     access_points: int = 0
+    """How many it has beside those that are given one by one."""
+    given_points: tuple[AccessPoint, ...] = ()
     telemetry: Telemetry = field(default_factory=dict)
+    phase: str = "available"
+    token: str = ""
+    """CreationToken; one that follows from its id without one."""
+    performance: str = "generalPurpose"
+    encrypted: bool = True
+    kms_key: str = ""
+    protected: bool = True
+    """Against being overwritten by a replication."""
+
+    @property
+    def points(self) -> tuple[AccessPoint, ...]:
+        """Its access points."""
+        return (*self.given_points, *map(self._point, range(self.access_points)))
+
+    def with_points(self, points: Iterable[AccessPoint]) -> ElasticFileSystem:
+        """The same with other access points."""
+        return replace(self, access_points=0, given_points=tuple(points))
+
+    def _point(self, number: int) -> AccessPoint:
+        point = "fsap-" + blake2b(f"{self.id}/{number}".encode(), digest_size=16).hexdigest()[:17]
+        named = {"Name": f"point-{number}"}
+        return AccessPoint(id=point, token=point, root={"Path": f"/point-{number}"}, tags=named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,6 +281,9 @@ class FsxFileSystem:
     backup_days: int = 7
     tags: Tags = field(default_factory=dict)
     telemetry: Telemetry = field(default_factory=dict)
+    phase: str = "AVAILABLE"
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    """What else is known of it, for FSx's own use."""
 
     @property
     def root_volume_id(self) -> str:
@@ -270,6 +318,9 @@ class FsxVolume:
     activity: Activity | None = None
     tags: Tags = field(default_factory=dict)
     telemetry: Telemetry = field(default_factory=dict)
+    phase: str = ""
+    """As its kind of volume has it when nothing is under way, without one."""
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +332,28 @@ class StorageVirtualMachine:
     region: str
     created: int
     name: str
+    tags: Tags = field(default_factory=dict)
+    phase: str = "CREATED"
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """A snapshot, a recovery point (`id` is its ARN) or an FSx backup of the resource `of`, begun at `made`.
+
+    `contents` stands for the data at that moment. `detail` is what else its service knows of it.
+    """
+
+    id: str
+    kind: Literal["snapshot", "recovery-point", "fsx-backup"]
+    of: str
+    region: str
+    made: int
+    state: str
+    tags: Tags = field(default_factory=dict)
+    bytes: int = 0
+    contents: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,22 +10,63 @@ import socketserver
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, cast
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
-from . import cloudtrail, cloudwatch, compute_optimizer, ec2_query, efs, fsx, pricing, sts
+from . import (
+    backup,
+    backup_jobs,
+    backup_restores,
+    cloudtrail,
+    cloudwatch,
+    compute_optimizer,
+    ec2_query,
+    ec2_snapshots,
+    ec2_tags,
+    ec2_volumes,
+    efs,
+    fsx,
+    fsx_creations,
+    iam,
+    interfaces,
+    pricing,
+    recovery_points,
+    sts,
+    writes_efs,
+    writes_fsx,
+)
 from .account import Account
+from .clock import Clock
 from .faults import Faults
-from .resources import Fleet
+from .resources import Fleet, rfc3339
 from .truth import truth
-from .wire import AwsError, Call, Json, Operation, Reply, as_json, content_type
+from .wire import AwsError, Call, Json, Operation, Reply, as_json, content_type, routed
 from .xml import REQUEST_ID, tag
 
 _SERVICES = {"monitoring": "cloudwatch"}
 _SCOPE = re.compile(r"Credential=([^/\s,]+)/\d{8}/([^/\s,]+)/([^/\s,]+)/aws4_request")
-_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 429: "Too Many Requests"}
+_ROUTES = {"elasticfilesystem": efs.ROUTES, "backup": backup.ROUTES}
+"""Of the services that speak rest-json."""
+_TOLD = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
+"""Of a backup; the rest is its service's own."""
+_DEEDS = frozenset({"attach", "detach", "tag", "untag", "use", "replace"})
+"""What other people do to an account, which may be asked for over HTTP."""
+_REASONS = {
+    200: "OK",
+    201: "Created",
+    202: "Accepted",
+    204: "No Content",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    409: "Conflict",
+    429: "Too Many Requests",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +102,27 @@ def _lists(node: Any) -> Any:
 class Simulator:
     """Simulated accounts behind one local endpoint. The first fleet's account is the callers' own."""
 
-    def __init__(self, fleet: Fleet, *others: Fleet, latency_ms: float = 0.0, port: int = 0) -> None:
+    def __init__(
+        self, fleet: Fleet, *others: Fleet, latency_ms: float = 0.0, port: int = 0, clock: Clock | None = None
+    ) -> None:
         self.fleet = fleet
-        self.accounts = {each.account: Account(each) for each in (fleet, *others)}
+        self.clock = clock or Clock()
+        self.accounts = {each.account: Account(each, self.clock) for each in (fleet, *others)}
         self.faults = Faults(latency_ms)
+        self._before: dict[str, list[Callable[[], object]]] = {}
         self._calls: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._operations: dict[str, dict[str, Operation]] = {
             "sts": {"GetCallerIdentity": sts.get_caller_identity, "AssumeRole": sts.assume_role(self.accounts)},
-            "ec2": ec2_query.OPERATIONS,
-            "elasticfilesystem": efs.OPERATIONS,
-            "fsx": fsx.OPERATIONS,
+            "ec2": ec2_query.OPERATIONS
+            | ec2_tags.OPERATIONS
+            | ec2_snapshots.OPERATIONS
+            | ec2_volumes.OPERATIONS
+            | interfaces.OPERATIONS,
+            "elasticfilesystem": efs.OPERATIONS | writes_efs.OPERATIONS,
+            "fsx": fsx.OPERATIONS | writes_fsx.OPERATIONS | fsx_creations.OPERATIONS,
+            "backup": backup_jobs.OPERATIONS | recovery_points.OPERATIONS | backup_restores.OPERATIONS,
+            "iam": iam.operations(self.faults.denies),
             "cloudwatch": cloudwatch.operations(self.faults),
             "pricing": pricing.OPERATIONS,
             "cloudtrail": cloudtrail.OPERATIONS,
@@ -86,6 +137,21 @@ class Simulator:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
+    def account(self) -> Account:
+        """The callers' own account."""
+        return self.accounts[self.fleet.account]
+
+    def advance(self, seconds: float) -> None:
+        """Move the simulated clock on; what is due by then is done."""
+        self.clock.advance(seconds)
+        for account in self.accounts.values():
+            account.settle()
+
+    def before(self, action: str, callback: Callable[[], object]) -> None:
+        """Run something right before each call of an action is answered, until `reset`."""
+        self._before.setdefault(action, []).append(callback)
+
+    @property
     def calls(self) -> dict[str, int]:
         """HTTP requests received, by action."""
         with self._lock:
@@ -94,19 +160,20 @@ class Simulator:
     @property
     def metrics_requested(self) -> int:
         """Metrics asked for by GetMetricData and GetMetricStatistics."""
-        return sum(account.metrics_requested for account in self.accounts.values())
+        return sum(account.usage.metrics_requested for account in self.accounts.values())
 
     @property
     def datapoints(self) -> int:
         """Data points served."""
-        return sum(account.datapoints for account in self.accounts.values())
+        return sum(account.usage.datapoints for account in self.accounts.values())
 
     def reset(self) -> None:
-        """Forget what was counted, and every fault."""
+        """Forget what was counted, every fault, and what was to run before calls. What was changed stays."""
         with self._lock:
             self._calls.clear()
         for account in self.accounts.values():
-            account.metrics_requested = account.datapoints = 0
+            account.usage.metrics_requested = account.usage.datapoints = 0
+        self._before.clear()
         self.faults.clear()
 
     def start(self) -> None:
@@ -138,18 +205,31 @@ class Simulator:
             self._calls[call.action] += 1
         if self.faults.latency_ms:
             time.sleep(self.faults.latency_ms / 1000)
+        for callback in tuple(self._before.get(call.action, ())):
+            callback()
+        call.account.settle()
         if self.faults.take("drop", call) is not None:
             return None
         try:
             self.faults.check(call)
-            reply = self._operation(call)(call)
+            reply = self._done(call)
         except AwsError as error:
             return _failure("ec2" if call.service == "ec2" else call.protocol, error)
         except (KeyError, TypeError, ValueError) as malformed:
             return _failure("ec2" if call.service == "ec2" else call.protocol, AwsError("ValidationError", repr(malformed)))
+        if self.faults.take("lost-answer", call) is not None:
+            return None
         if self.faults.take("truncate", call) is not None:
             return Reply(reply.body[: len(reply.body) // 2], reply.content_type)
         return reply
+
+    def _done(self, call: Call) -> Reply:
+        operation = self._operation(call)
+        if call.reads:
+            lag = self.faults.take("lagging", call)
+            return operation(replace(call, account=call.account.shown(lag["seconds"] if lag else 0.0)))
+        with call.account.lock:
+            return operation(call)
 
     def _operation(self, call: Call) -> Operation:
         if call.region not in ec2_query.ENABLED:
@@ -168,36 +248,64 @@ class Simulator:
         if target := request.headers.get("x-amz-target"):
             protocol = "json-1.0" if request.headers.get("content-type", "").endswith("1.0") else "json-1.1"
             return Call(service, target.rpartition(".")[2], region, account, json.loads(request.body or b"{}"), protocol)
-        if service == "elasticfilesystem":
-            given = {name: values[0] for name, values in parse_qs(query).items()}
-            operation, system = efs.route(request.method, unquote(path))
-            return Call(service, operation, region, account, {**given, **system}, "rest-json", path)
+        if service in _ROUTES:
+            given = {name: values[0] if len(values) == 1 else values for name, values in parse_qs(query).items()}
+            operation, named = routed(_ROUTES[service], request.method, path)
+            body = json.loads(request.body) if request.body else {}
+            return Call(service, operation, region, account, {**body, **given, **named}, "rest-json", path)
         params = {name: values[0] for name, values in parse_qs(request.body.decode() or query, keep_blank_values=True).items()}
         return Call(service, params.pop("Action", "Unknown"), region, account, _nested(params), "query")
 
     def _own(self, request: Request) -> Reply:
-        """The simulator's own endpoints: calls, truth, reset, faults."""
-        match request.method, request.target:
-            case "GET", "/_simulator/calls":
-                answer: object = {
-                    "calls": self.calls,
-                    "metrics_requested": self.metrics_requested,
-                    "datapoints": self.datapoints,
-                }
-            case "GET", "/_simulator/truth":
-                answer = truth(self.fleet)
-            case "POST", "/_simulator/reset":
-                self.reset()
-                answer = {}
-            case "POST", "/_simulator/faults":
-                try:
-                    self.faults.apply(json.loads(request.body or b"{}"))
-                except (TypeError, ValueError, AttributeError) as error:
-                    return Reply(as_json({"error": str(error)}), "application/json", 400)
-                answer = {}
-            case _:
-                return Reply(b"{}", "application/json", 404)
+        """The simulator's own endpoints."""
+        path, query = urlsplit(request.target)[2:4]
+        try:
+            body = json.loads(request.body or b"{}")
+            given = {**body, **{name: values[0] for name, values in parse_qs(query).items()}}
+            answer = self._own_answer(request.method, path.removeprefix("/_simulator/"), given)
+        except (TypeError, ValueError, AttributeError, LookupError) as error:
+            return Reply(as_json({"error": f"{type(error).__name__}: {error}"}), "application/json", 400)
+        if answer is None:
+            return Reply(b"{}", "application/json", 404)
         return Reply(as_json(answer), "application/json")
+
+    def _own_answer(self, method: str, name: str, given: Json) -> Json | None:
+        """Calls, truth, reset, faults; the clock; what is there, and what other people do to it."""
+        account = self.accounts[given.get("account", self.fleet.account)]
+        account.settle()
+        match method, name:
+            case "GET", "calls":
+                return {"calls": self.calls, "metrics_requested": self.metrics_requested, "datapoints": self.datapoints}
+            case "GET", "truth":
+                return truth(self.fleet)
+            case "GET", "clock":
+                return {"now": account.now, "text": rfc3339(account.now)}
+            case "GET", "exists":
+                return {"exists": account.exists(given["id"])}
+            case "GET", "contents":
+                return {"contents": account.contents(given["id"])}
+            case "GET", "backups":
+                return {"backups": [{name: getattr(each, name) for name in _TOLD} for each in account.backups()]}
+            case "POST", "reset":
+                self.reset()
+            case "POST", "faults":
+                self.faults.apply(given)
+            case "POST", "advance":
+                self.advance(float(given["seconds"]))
+            case "POST", "before":
+                self.before(given["action"], self._deed(account, given["do"], given["arguments"]))
+            case "POST", deed if deed in _DEEDS:
+                self._deed(account, deed, given["arguments"])()
+            case _:
+                return None
+        return {}
+
+    @staticmethod
+    def _deed(account: Account, name: str, arguments: list[str]) -> Callable[[], object]:
+        """What somebody does to an account."""
+        if name not in _DEEDS:
+            raise ValueError(f"nobody does {name}")
+        return partial(getattr(account, name), *arguments)
 
 
 def _failure(protocol: str, error: AwsError) -> Reply:
@@ -212,7 +320,7 @@ def _failure(protocol: str, error: AwsError) -> Reply:
         return Reply(('<?xml version="1.0" encoding="UTF-8"?>\n' + body).encode(), "text/xml;charset=UTF-8", error.status)
     detail = {"__type": error.code, "message": error.message}
     if protocol == "rest-json":
-        detail = {"ErrorCode": error.code, "Message": error.message}
+        detail = {"ErrorCode": error.code, "Message": error.message, **error.detail}
     return Reply(as_json(detail), content_type(protocol), error.status, {"x-amzn-ErrorType": error.code})
 
 

@@ -123,7 +123,7 @@ class Telemetry:
             for system in self.fleet.efs:
                 if system.region == region:
                     gone = system.voice == "absent" and system.active is not None and system.active[1] < since
-                    for name in () if gone else efs_names(system):
+                    for name in system.telemetry if gone else efs_names(system):
                         yield "AWS/EFS", name, (("FileSystemId", system.id),)
                     if system.voice != "dark":
                         for storage in STORAGE_CLASSES:

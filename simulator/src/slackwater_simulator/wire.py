@@ -5,13 +5,18 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
 from .account import Account
 
 type Json = dict[str, Any]
+type Route = tuple[str, str, re.Pattern[str]]
+"""Method, operation, and the path with its parameters named: rest-json's way to name an operation."""
+_READING = ("Describe", "Get", "List", "Lookup", "Simulate", "Assume")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,11 @@ class Call:
         """As IAM writes it: `ec2:DescribeVolumes`."""
         return f"{self.service}:{self.operation}"
 
+    @property
+    def reads(self) -> bool:
+        """Whether it changes nothing; its verb says so."""
+        return self.operation.startswith(_READING)
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -46,11 +56,11 @@ type Operation = Callable[[Call], Reply]
 
 
 class AwsError(Exception):
-    """An error as a service names it."""
+    """An error as a service names it, and what its model says beside that."""
 
-    def __init__(self, code: str, message: str = "", status: int = 400) -> None:
+    def __init__(self, code: str, message: str = "", status: int = 400, **detail: str) -> None:
         super().__init__(f"{code}: {message}")
-        self.code, self.message, self.status = code, message, status
+        self.code, self.message, self.status, self.detail = code, message, status, detail
 
 
 def as_json(answer: object) -> bytes:
@@ -70,6 +80,14 @@ def content_type(protocol: str) -> str:
         "json-1.1": "application/x-amz-json-1.1",
         "rest-json": "application/json",
     }.get(protocol, "text/xml;charset=UTF-8")
+
+
+def routed(routes: Sequence[Route], method: str, path: str) -> tuple[str, Json]:
+    """The operation of a path, and the parameters in it. The path is as sent, percent-encoded."""
+    for verb, operation, pattern in routes:
+        if verb == method and (match := pattern.fullmatch(path.rstrip("/"))):
+            return operation, {name: unquote(value) for name, value in match.groupdict().items()}
+    return f"{method} {path}", {}
 
 
 def token(offset: int) -> str:

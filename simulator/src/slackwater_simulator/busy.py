@@ -1,0 +1,77 @@
+"""Resources that came into use: work in their metrics from some moment on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from .ebs_metrics import ebs_track
+from .efs_metrics import efs_track
+from .fsx_metrics import fsx_names, fsx_track, fsx_work
+from .published import MINUTELY
+from .resources import KIB, MIB, ElasticFileSystem, FsxFileSystem, FsxVolume, Volume
+from .series import FOREVER, Series, Track
+
+_OPERATIONS, _BYTES = 1_200.0, 1_200.0 * 64 * KIB
+"""Of each kind in a minute: 20 operations of 64 KiB a second."""
+_VOLUME = {
+    "VolumeReadOps": _OPERATIONS,
+    "VolumeWriteOps": _OPERATIONS,
+    "VolumeReadBytes": _BYTES,
+    "VolumeWriteBytes": _BYTES,
+    "VolumeIdleTime": 58.0,
+    "VolumeTotalReadTime": 1.0,
+    "VolumeTotalWriteTime": 1.0,
+    "VolumeQueueLength": 0.04,
+}
+_EFS = {
+    "DataReadIOBytes": _BYTES,
+    "DataWriteIOBytes": _BYTES,
+    "MetadataIOBytes": 1.0 * MIB,
+    "MetadataReadIOBytes": 0.5 * MIB,
+    "MetadataWriteIOBytes": 0.5 * MIB,
+    "MeteredIOBytes": _BYTES * 4 / 3 + MIB,
+    "TotalIOBytes": _BYTES * 2 + MIB,
+    "ClientConnections": 2.0,
+}
+_FSX = {
+    "DataReadBytes": _BYTES,
+    "DataWriteBytes": _BYTES,
+    "DataReadOperations": _OPERATIONS,
+    "DataWriteOperations": _OPERATIONS,
+    "MetadataOperations": 60.0,
+}
+
+
+def busy(resource: Any, since: int) -> Any:
+    """The same resource, in use from `since` (epoch seconds) on, or from its creation if that is later."""
+    match resource:
+        case Volume():
+            since = max(since, resource.created)
+            published = {name: _from(ebs_track(resource, name), since, value) for name, value in _VOLUME.items()}
+            used = resource.intervals
+            if not any(until > since for _, until in used):
+                used = (*used, (since, FOREVER))
+            return replace(resource, used=used, telemetry={**resource.telemetry, **published})
+        case ElasticFileSystem():
+            since = max(since, resource.created)
+            published = {name: _from(efs_track(resource, name), since, value) for name, value in _EFS.items()}
+        case FsxFileSystem():
+            since = max(since, resource.created)
+            clients = {"ClientConnections": 2.0} if "ClientConnections" in fsx_names(resource) else {}
+            published = {name: _from(fsx_track(resource, name), since, value) for name, value in (_FSX | clients).items()}
+        case FsxVolume():
+            since = max(since, resource.created)
+            published = {
+                name: _from(resource.telemetry.get(name) or fsx_work(resource.activity, name, resource.created), since, value)
+                for name, value in _FSX.items()
+            }
+        case _:
+            raise KeyError(resource.id)
+    return replace(resource, telemetry={**resource.telemetry, **published})
+
+
+def _from(track: Track | None, since: int, value: float) -> Track:
+    """A track as it was until `since`, and then this value every minute."""
+    before = tuple(replace(series, until=min(series.until, since)) for series in track or () if series.since < since)
+    return (*before, Series(MINUTELY, value, since=since, digits=4))

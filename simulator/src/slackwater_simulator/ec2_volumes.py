@@ -1,0 +1,279 @@
+"""EC2's volumes as they are made, changed and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from . import ec2_tags
+from .ec2_query import ENABLED, hexadecimal, matches, owned, page_size, paged, read_filters, reply, volume_xml
+from .resources import GIB, Volume, rfc3339
+from .series import DAY
+from .wire import AwsError, Call, Operation, Reply
+from .xml import tag
+
+REMOVAL_S, CREATION_S = 5, 5
+MODIFYING_S, MODIFICATION_S = 60, 1_800
+"""From a request until its setting holds, and until it is completed."""
+MODIFICATIONS = 4
+"""Of one volume in a rolling day."""
+_SIZES = {
+    "gp3": (1, 65_536),
+    "gp2": (1, 16_384),
+    "io1": (4, 16_384),
+    "io2": (4, 65_536),
+    "st1": (125, 16_384),
+    "sc1": (125, 16_384),
+    "standard": (1, 1_024),
+}
+"""GiB, least and most (EBS user guide, volume types)."""
+_IOPS = {"gp3": (3_000, 80_000), "io1": (100, 64_000), "io2": (100, 256_000)}
+_THROUGHPUT = (125, 2_000)
+"""MiB/s, gp3."""
+_MULTI_ATTACH = ("io1", "io2")
+_SHELF, _TOKENS = "ec2-modifications", "ec2-volume-tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Modification:
+    """A change of a volume, from one to another."""
+
+    before: Volume
+    after: Volume
+    began: int
+    state: str = "modifying"
+    ended: int | None = None
+
+
+# --- Deleting and creating --------------------------------------------------------------------------------------------
+
+
+def delete_volume(call: Call) -> Reply:
+    """Deleting, then gone."""
+    account, volume = call.account, _volume(call)
+    if volume.attachments:
+        carrier = volume.attachments[0].instance_id
+        raise AwsError("VolumeInUse", f"Volume {volume.id} is currently attached to {carrier}")
+    if volume.phase:
+        raise AwsError("IncorrectState", f"Volume {volume.id} is {volume.phase}.")
+    account.put(replace(volume, phase="deleting"))
+    account.after(REMOVAL_S, lambda: account.remove(volume.id))
+    return reply(call, "<return>true</return>")
+
+
+def create_volume(call: Call) -> Reply:
+    """Creating, then available. The same client token with the same input is the same volume."""
+    account, input_ = call.account, {key: value for key, value in call.input.items() if key != "ClientToken"}
+    token = call.input.get("ClientToken")
+    key = f"{call.region}/{token}"
+    if token and (earlier := account.shelf(_TOKENS).get(key)):
+        first, asked = earlier
+        if asked != input_:
+            raise AwsError("IdempotentParameterMismatch", "The client token was used before, with other parameters.")
+        present = account.find(first.id)
+        return reply(call, volume_xml(present if isinstance(present, Volume) else first, account.id))
+    volume, contents = _made(call)
+    account.put(volume)
+    account.fill(volume.id, contents)
+    if token:
+        account.keep(_TOKENS, key, (volume, input_))
+
+    def available() -> None:
+        now = account.find(volume.id)
+        if isinstance(now, Volume) and now.phase == "creating":
+            account.put(replace(now, phase=""))
+
+    account.after(CREATION_S, available)
+    return reply(call, volume_xml(volume, account.id))
+
+
+def _made(call: Call) -> tuple[Volume, str]:
+    """A volume as asked for, and what it holds."""
+    account, zone = call.account, str(call.input.get("AvailabilityZone", ""))
+    if not zone:
+        raise AwsError("MissingParameter", "The request must contain the parameter AvailabilityZone")
+    if zone[:-1] != call.region or zone[:-1] not in ENABLED or zone[-1] not in "abcd":
+        raise AwsError("InvalidZone.NotFound", f"The zone '{zone}' does not exist.")
+    snapshot, contents = None, ""
+    if snapshot_id := call.input.get("SnapshotId"):
+        snapshot = ec2_tags.snapshot(call, snapshot_id)
+        if snapshot.state != "completed":
+            raise AwsError("IncorrectState", f"Snapshot '{snapshot.id}' is '{snapshot.state}'.")
+        contents = snapshot.contents
+    elif not call.input.get("Size"):
+        raise AwsError("MissingParameter", "The request must contain the parameter size or snapshotId")
+    size_gib = int(call.input.get("Size") or (snapshot.bytes // GIB if snapshot else 0))
+    if snapshot and size_gib < snapshot.bytes // GIB:
+        raise AwsError("InvalidParameterValue", f"The volume cannot be smaller than snapshot '{snapshot.id}'.")
+    encrypted = _true(call, "Encrypted") or bool(snapshot and snapshot.detail["encrypted"])
+    kms_key = call.input.get("KmsKeyId")
+    if kms_key and not encrypted:
+        raise AwsError("InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set.")
+    volume = Volume(
+        id=f"vol-{hexadecimal(f'{account.id}/{account.number()}')}",
+        az=zone,
+        created=account.now,
+        size_gib=size_gib,
+        type=str(call.input.get("VolumeType", "gp2")),
+        iops=_number(call, "Iops"),
+        throughput=_number(call, "Throughput"),
+        tags=ec2_tags.given(call, "volume"),
+        encrypted=encrypted,
+        kms_key=str(kms_key or (snapshot.detail["kms_key"] if snapshot else "") or ""),
+        snapshot_id=snapshot.id if snapshot else "",
+        multi_attach=_true(call, "MultiAttachEnabled"),
+        phase="creating",
+    )
+    _check(volume)
+    return volume, contents
+
+
+def _check(volume: Volume) -> None:
+    if volume.type not in _SIZES:
+        raise AwsError("InvalidParameterValue", f"Invalid value '{volume.type}' for VolumeType.")
+    least, most = _SIZES[volume.type]
+    if not least <= volume.size_gib <= most:
+        raise AwsError(
+            "InvalidParameterValue", f"Volume of {volume.size_gib}GiB is not valid for {volume.type}: {least}-{most}GiB."
+        )
+    if volume.iops is None and volume.type in ("io1", "io2"):
+        raise AwsError("MissingParameter", f"The parameter iops must be specified for {volume.type} volumes.")
+    if volume.iops is not None:
+        if volume.type not in _IOPS:
+            raise AwsError("InvalidParameterCombination", f"The parameter iops is not supported for {volume.type} volumes.")
+        lowest, highest = _IOPS[volume.type]
+        if not lowest <= volume.iops <= highest:
+            raise AwsError("InvalidParameterValue", f"Volume iops of {volume.iops} is not valid: {lowest}-{highest}.")
+    if volume.throughput is not None:
+        if volume.type != "gp3":
+            raise AwsError(
+                "InvalidParameterCombination", f"The parameter throughput is not supported for {volume.type} volumes."
+            )
+        if not _THROUGHPUT[0] <= volume.throughput <= min(_THROUGHPUT[1], (volume.iops or 3_000) // 4):
+            raise AwsError("InvalidParameterValue", f"Throughput of {volume.throughput} MiB/s is not valid.")
+    if volume.multi_attach and volume.type not in _MULTI_ATTACH:
+        raise AwsError("InvalidParameterCombination", f"Multi-Attach is not supported for {volume.type} volumes.")
+
+
+# --- Changing ---------------------------------------------------------------------------------------------------------
+
+
+def modify_volume(call: Call) -> Reply:
+    """Modifying; then the new setting holds and it is optimizing; then completed, and only then may the next come."""
+    account, volume = call.account, _volume(call)
+    if volume.phase:
+        raise AwsError("IncorrectState", f"Volume {volume.id} is {volume.phase}.")
+    earlier: tuple[Modification, ...] = account.shelf(_SHELF).get(volume.id, ())
+    if earlier and earlier[-1].state in ("modifying", "optimizing"):
+        raise AwsError(
+            "IncorrectModificationState", f"Volume {volume.id} is currently in modification state {earlier[-1].state}."
+        )
+    if sum(each.began > account.now - DAY for each in earlier) >= MODIFICATIONS:
+        raise AwsError(
+            "VolumeModificationRateExceeded", f"You've reached the maximum modification rate per volume limit: {volume.id}."
+        )
+    modification = Modification(volume, _changed(call, volume), account.now)
+    account.keep(_SHELF, volume.id, (*earlier, modification))
+
+    def becomes(state: str) -> Callable[[], None]:
+        def action() -> None:
+            *others, last = account.shelf(_SHELF)[volume.id]
+            ended = account.now if state == "completed" else None
+            account.keep(_SHELF, volume.id, (*others, replace(last, state=state, ended=ended)))
+            now = account.find(volume.id)
+            if state == "optimizing" and isinstance(now, Volume):
+                names = ("type", "iops", "throughput", "size_gib", "multi_attach")
+                account.put(replace(now, **{name: getattr(last.after, name) for name in names}))
+
+        return action
+
+    account.after(MODIFYING_S, becomes("optimizing"))
+    account.after(MODIFICATION_S, becomes("completed"))
+    return reply(call, f"<volumeModification>{_modification_xml(call, modification)}</volumeModification>")
+
+
+def _changed(call: Call, volume: Volume) -> Volume:
+    """The volume as asked for. A gp2 that becomes gp3 without more keeps what it had, where that is above gp3's baseline."""
+    type_ = str(call.input.get("VolumeType", volume.type))
+    iops, throughput = _number(call, "Iops"), _number(call, "Throughput")
+    if iops is None and type_ in _IOPS:
+        same = volume.iops_limit if type_ == volume.type else None
+        iops = same or (max(3_000, volume.iops_limit or 0) if type_ == "gp3" else volume.iops_limit)
+    if throughput is None and type_ == "gp3":
+        throughput = volume.throughput_limit or (250 if volume.type == "gp2" and volume.size_gib > 170 else 125)
+    size_gib = _number(call, "Size") or volume.size_gib
+    if size_gib < volume.size_gib:
+        raise AwsError("InvalidParameterValue", "New size cannot be smaller than existing size")
+    multi_attach = _true(call, "MultiAttachEnabled") if "MultiAttachEnabled" in call.input else volume.multi_attach
+    changed = replace(volume, type=type_, iops=iops, throughput=throughput, size_gib=size_gib, multi_attach=multi_attach)
+    _check(changed)
+    return changed
+
+
+def describe_volumes_modifications(call: Call) -> Reply:
+    """The newest change of each volume."""
+    shelf = call.account.shelf(_SHELF)
+    if ids := call.input.get("VolumeId"):
+        for each in ids:
+            owned(call, each, Volume, "InvalidVolume.NotFound")
+            if each not in shelf:
+                raise AwsError("InvalidVolumeModification.NotFound", f"Modification for volume '{each}' does not exist.")
+    found: list[Modification] = [
+        each[-1] for key, each in shelf.items() if each[-1].before.region == call.region and (not ids or key in ids)
+    ]
+    known = ("volume-id", "modification-state", "target-volume-type", "original-volume-type")
+    if filters := read_filters(call, known):
+        found = [each for each in found if matches({}, filters, known, _values(each))]
+    size = page_size(call, 500, 500)
+    return paged(call, found, "volumeModificationSet", size, lambda each: _modification_xml(call, each), keep=False)
+
+
+def _values(modification: Modification) -> Callable[[str], Sequence[str]]:
+    found = {
+        "volume-id": modification.before.id,
+        "modification-state": modification.state,
+        "target-volume-type": modification.after.type,
+        "original-volume-type": modification.before.type,
+    }
+    return lambda name: [found[name]]
+
+
+def _modification_xml(call: Call, modification: Modification) -> str:
+    age = call.account.now - modification.began
+    progress = 100 if modification.ended is not None else min(99, 100 * age // MODIFICATION_S)
+    sides = "".join(
+        tag(f"{side}Size", volume.size_gib)
+        + tag(f"{side}Iops", volume.iops_limit)
+        + tag(f"{side}VolumeType", volume.type)
+        + tag(f"{side}Throughput", volume.throughput_limit)
+        + tag(f"{side}MultiAttachEnabled", volume.multi_attach)
+        for side, volume in (("target", modification.after), ("original", modification.before))
+    )
+    ended = rfc3339(modification.ended, ".000") if modification.ended is not None else None
+    return (
+        f"<volumeId>{modification.before.id}</volumeId><modificationState>{modification.state}</modificationState>{sides}"
+        f"<progress>{progress}</progress><startTime>{rfc3339(modification.began, '.000')}</startTime>{tag('endTime', ended)}"
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def _volume(call: Call) -> Volume:
+    return owned(call, str(call.input.get("VolumeId", "")), Volume, "InvalidVolume.NotFound")
+
+
+def _number(call: Call, name: str) -> int | None:
+    return int(call.input[name]) if call.input.get(name) is not None else None
+
+
+def _true(call: Call, name: str) -> bool:
+    return str(call.input.get(name, "false")).lower() == "true"
+
+
+OPERATIONS: dict[str, Operation] = {
+    "DeleteVolume": delete_volume,
+    "CreateVolume": create_volume,
+    "ModifyVolume": modify_volume,
+    "DescribeVolumesModifications": describe_volumes_modifications,
+}

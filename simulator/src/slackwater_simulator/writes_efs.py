@@ -1,0 +1,423 @@
+"""EFS as it is made, changed and deleted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from . import efs
+from .ec2_query import hexadecimal, key_arn
+from .resources import AccessPoint, ElasticFileSystem, MountTarget, Tags
+from .series import DAY
+from .wire import AwsError, Call, Json, Operation, Reply, json_reply
+
+REMOVAL_S, TARGET_REMOVAL_S, REPLICATION_REMOVAL_S, POINT_REMOVAL_S = 30, 90, 60, 5
+CREATION_S, TARGET_CREATION_S, POINT_CREATION_S, UPDATE_S = 5, 90, 5, 30
+TAGS, POINTS, GROUPS = 50, 10_000, 5
+"""Most tags on one resource, access points of one file system, security groups of one mount target."""
+MODES = ("bursting", "provisioned", "elastic")
+_LEAST_MIBPS, _MOST_MIBPS = 1.0, 3_414.0
+_TIMES = frozenset({"AFTER_1_DAY", *(f"AFTER_{days}_DAYS" for days in (7, 14, 30, 60, 90, 180, 270, 365))})
+_TRANSITIONS = {
+    "TransitionToIA": _TIMES,
+    "TransitionToArchive": _TIMES,
+    "TransitionToPrimaryStorageClass": frozenset({"AFTER_1_ACCESS"}),
+}
+_CHANGED = "efs-throughput-changed"
+"""A shelf: when a file system's throughput was last set to an amount, epoch seconds."""
+
+_SUBNETS = "efs-subnets"
+"""A shelf: zones of subnets that mount targets were in."""
+
+
+def _reply(call: Call, answer: Json | None = None, status: int = 200) -> Reply:
+    if answer is None:
+        return Reply(b"", "application/json", status)
+    return replace(json_reply(call, answer), status=status)
+
+
+def _bad(message: str) -> AwsError:
+    return AwsError("BadRequest", message, 400)
+
+
+def _usable(call: Call) -> ElasticFileSystem:
+    """The file system, if nothing is under way that a change would have to wait for."""
+    system = efs.find(call)
+    if system.phase != "available":
+        raise AwsError("IncorrectFileSystemLifeCycleState", f"File system '{system.id}' is {system.phase}.", 409)
+    return system
+
+
+def _checked(tags: Tags) -> Tags:
+    for key in tags:
+        if not key or len(key) > 128 or key.lower().startswith("aws:"):
+            raise _bad(f"'{key}' is not a valid tag key.")
+    return _counted(tags)
+
+
+def _counted(tags: Tags) -> Tags:
+    """AWS's own tags, which nobody may put on, do not count."""
+    if sum(not key.startswith("aws:") for key in tags) > TAGS:
+        raise _bad(f"A resource has at most {TAGS} tags.")
+    return tags
+
+
+def _tags(call: Call) -> Tags:
+    return {str(each["Key"]): str(each["Value"]) for each in call.input.get("Tags") or ()}
+
+
+# --- Tags -------------------------------------------------------------------------------------------------------------
+
+
+def tag_resource(call: Call) -> Reply:
+    """Of a file system or an access point."""
+    new = _checked(_tags(call))
+    return _retag(call, lambda tags: _counted({**tags, **new}))
+
+
+def untag_resource(call: Call) -> Reply:
+    """By key; what carries none is fine."""
+    keys = call.input.get("tagKeys")
+    gone = {keys} if isinstance(keys, str) else set(keys or ())
+    if not gone:
+        raise _bad("tagKeys is required.")
+    return _retag(call, lambda tags: {key: value for key, value in tags.items() if key not in gone})
+
+
+def _retag(call: Call, edit: Callable[[Tags], Tags]) -> Reply:
+    resource: Any = efs.tagged(call)
+    _put(call, replace(resource, tags=edit(resource.tags)))
+    return _reply(call)
+
+
+def _put(call: Call, resource: ElasticFileSystem | AccessPoint) -> None:
+    if isinstance(resource, AccessPoint):
+        system, _ = efs.find_point(call, resource.id)
+        resource = system.with_points(resource if each.id == resource.id else each for each in system.points)
+    call.account.put(resource)
+
+
+# --- File systems -----------------------------------------------------------------------------------------------------
+
+
+def create_file_system(call: Call) -> Reply:
+    """Creating, then available; empty. Its creation token is nobody else's."""
+    account, creation_token = call.account, str(call.input.get("CreationToken", ""))
+    if not creation_token:
+        raise _bad("CreationToken is required.")
+    for each in account.efs.get(call.region, []):
+        if efs.creation_token(each) == creation_token:
+            raise AwsError(
+                "FileSystemAlreadyExists", f"'{each.id}' exists with this creation token.", 409, FileSystemId=each.id
+            )
+    zone = call.input.get("AvailabilityZoneName")
+    if zone is not None and zone[:-1] != call.region:
+        raise AwsError("UnsupportedAvailabilityZone", f"There is no zone {zone}.", 400)
+    mode, provisioned = _throughput(call, None)
+    encrypted, key = bool(call.input.get("Encrypted", False)), call.input.get("KmsKeyId")
+    if key and not encrypted:
+        raise _bad("KmsKeyId needs Encrypted.")
+    if key and not key.startswith("arn:"):
+        key = f"arn:aws:kms:{call.region}:{account.id}:key/{key}"
+    system = ElasticFileSystem(
+        id=f"fs-{hexadecimal(f'{account.id}/{account.number()}')}",
+        region=call.region,
+        created=account.now,
+        one_zone=zone,
+        mode=mode,
+        provisioned_mibps=provisioned,
+        voice="dark",
+        tags=_checked(_tags(call)),
+        backup=bool(call.input.get("Backup", zone is not None)),
+        phase="creating",
+        token=creation_token,
+        performance=str(call.input.get("PerformanceMode", "generalPurpose")),
+        encrypted=encrypted,
+        kms_key=str(key or (key_arn(call.region, account.id) if encrypted else "")),
+    )
+    account.put(system)
+    account.fill(system.id, "")
+    account.after(CREATION_S, lambda: _becomes(call, system.id, "creating", phase="available"))
+    return _reply(call, efs.system_json(call, system), 201)
+
+
+def _becomes(call: Call, system_id: str, before: str, **parts: Any) -> None:
+    """A life cycle goes on, unless something else came between."""
+    system = call.account.find(system_id)
+    if isinstance(system, ElasticFileSystem) and system.phase == before:
+        call.account.put(replace(system, **parts))
+
+
+def delete_file_system(call: Call) -> Reply:
+    """Deleting, then gone. Not while it has mount targets or access points, or takes part in a replication."""
+    system = efs.find(call)
+    if system.mount_targets or system.points:
+        kinds = " and ".join(
+            name for name, held in (("mount targets", system.mount_targets), ("access points", system.points)) if held
+        )
+        raise AwsError("FileSystemInUse", f"The file system '{system.id}' is in use: it has {kinds}.", 409)
+    if efs.replications(call, system.id):
+        raise AwsError("FileSystemInUse", f"The file system '{system.id}' is part of a replication configuration.", 409)
+    if system.phase == "deleting":
+        raise AwsError("IncorrectFileSystemLifeCycleState", f"File system '{system.id}' is deleting.", 409)
+    call.account.put(replace(system, phase="deleting"))
+
+    def gone() -> None:
+        call.account.remove(system.id)
+        call.account.forget(efs.POLICIES, system.id)
+        call.account.forget(_CHANGED, system.id)
+
+    call.account.after(REMOVAL_S, gone)
+    return _reply(call, status=204)
+
+
+def _throughput(call: Call, present: ElasticFileSystem | None) -> tuple[Any, float | None]:
+    """The mode and amount asked for, or those it has."""
+    mode = call.input.get("ThroughputMode", present.mode if present else "bursting")
+    given = call.input.get("ProvisionedThroughputInMibps")
+    if mode not in MODES:
+        raise _bad(f"ThroughputMode is one of {', '.join(MODES)}.")
+    if mode != "provisioned":
+        if given is not None:
+            raise _bad("ProvisionedThroughputInMibps goes with the mode provisioned.")
+        return mode, None
+    amount = float(given if given is not None else (present.provisioned_mibps or 0) if present else 0)
+    if amount < _LEAST_MIBPS:
+        raise _bad(f"ProvisionedThroughputInMibps must be at least {_LEAST_MIBPS}.")
+    if amount > _MOST_MIBPS:
+        raise AwsError("ThroughputLimitExceeded", f"At most {_MOST_MIBPS} MiB/s can be provisioned.", 400)
+    return mode, amount
+
+
+def update_file_system(call: Call) -> Reply:
+    """Updating, then available with another mode or amount.
+
+    After a switch to provisioned, or another amount, it takes 24 hours until another mode or a smaller amount.
+    """
+    account, system = call.account, _usable(call)
+    mode, amount = _throughput(call, system)
+    set_at = account.shelf(_CHANGED).get(system.id)
+    less = amount is not None and system.provisioned_mibps is not None and amount < system.provisioned_mibps
+    if system.mode == "provisioned" and (mode != "provisioned" or less) and set_at is not None and account.now < set_at + DAY:
+        raise AwsError(
+            "TooManyRequests", "Throughput was provisioned less than 24 hours ago: it cannot be lowered or left yet.", 429
+        )
+    if (mode, amount) == (system.mode, system.provisioned_mibps):
+        return _reply(call, efs.system_json(call, system), 202)
+    if mode != "elastic" and system.archive_bytes:
+        raise _bad("Data in Archive needs elastic throughput.")
+    if mode == "provisioned":
+        account.keep(_CHANGED, system.id, account.now)
+    changed = replace(system, phase="updating", mode=mode, provisioned_mibps=amount)
+    account.put(changed)
+    account.after(UPDATE_S, lambda: _becomes(call, system.id, "updating", phase="available"))
+    return _reply(call, efs.system_json(call, changed), 202)
+
+
+def update_file_system_protection(call: Call) -> Reply:
+    """Whether a replication may overwrite it."""
+    system, wanted = _usable(call), call.input.get("ReplicationOverwriteProtection")
+    if wanted not in ("ENABLED", "DISABLED"):
+        raise _bad("ReplicationOverwriteProtection is ENABLED or DISABLED.")
+    if efs.replications(call, system.id):
+        raise AwsError("ReplicationAlreadyExists", f"File system '{system.id}' is part of a replication.", 409)
+    changed = replace(system, protected=wanted == "ENABLED")
+    call.account.put(changed)
+    return _reply(call, {"ReplicationOverwriteProtection": efs.protection(changed)})
+
+
+# --- What hangs on them -----------------------------------------------------------------------------------------------
+
+
+def create_mount_target(call: Call) -> Reply:
+    """Creating, then available. One in a zone, and all in one VPC."""
+    account, system = call.account, _usable(call)
+    wanted = str(call.input.get("SubnetId", ""))
+    zones = {efs.subnet(call, call.region + letter): call.region + letter for letter in "abcd"}
+    zones |= account.shelf(_SUBNETS)
+    zones |= {each.subnet: each.az for other in account.efs.get(call.region, []) for each in other.mount_targets if each.subnet}
+    if wanted not in zones:
+        raise AwsError("SubnetNotFound", f"The subnet '{wanted}' does not exist.", 400)
+    az = zones[wanted]
+    if system.one_zone and az != system.one_zone:
+        raise AwsError("AvailabilityZonesMismatch", f"The file system is in {system.one_zone}, the subnet in {az}.", 400)
+    if any(each.az == az for each in system.mount_targets):
+        raise AwsError("MountTargetConflict", f"There is a mount target in {az} already.", 409)
+    groups = tuple(call.input.get("SecurityGroups") or ())
+    if len(groups) > GROUPS:
+        raise AwsError("SecurityGroupLimitExceeded", f"A mount target has at most {GROUPS} security groups.", 400)
+    address = str(call.input.get("IpAddress", ""))
+    taken = (efs.target_json(call, other, each) for other in account.efs.get(call.region, []) for each in other.mount_targets)
+    if address and any(each["IpAddress"] == address for each in taken):
+        raise AwsError("IpAddressInUse", f"The address {address} is in use.", 409)
+    target = MountTarget(
+        id=f"fsmt-{hexadecimal(f'{account.id}/{account.number()}')}",
+        az=az,
+        subnet=wanted,
+        address=address,
+        security_groups=groups,
+        phase="creating",
+    )
+    changed = replace(system, mount_targets=(*system.mount_targets, target))
+    account.put(changed)
+    account.after(TARGET_CREATION_S, lambda: _target_becomes(call, system.id, target.id, "creating", "available"))
+    return _reply(call, efs.target_json(call, changed, target))
+
+
+def delete_mount_target(call: Call) -> Reply:
+    """Deleting, then gone."""
+    system, target = efs.find_target(call, str(call.input["MountTargetId"]))
+    if target.phase != "deleting":
+        if target.subnet:
+            call.account.keep(_SUBNETS, target.subnet, target.az)
+        _target_becomes(call, system.id, target.id, target.phase, "deleting")
+        call.account.after(TARGET_REMOVAL_S, lambda: _target_becomes(call, system.id, target.id, "deleting", None))
+    return _reply(call, status=204)
+
+
+def _target_becomes(call: Call, system_id: str, target_id: str, before: str, after: str | None) -> None:
+    system = call.account.find(system_id)
+    if isinstance(system, ElasticFileSystem):
+        targets = _next(system.mount_targets, target_id, before, after)
+        call.account.put(replace(system, mount_targets=tuple(targets)))
+
+
+def _next[T: (MountTarget, AccessPoint)](parts: Iterable[T], part_id: str, before: str, after: str | None) -> Iterable[T]:
+    """Parts of which one went on from one phase to the next, or is gone."""
+    for part in parts:
+        if part.id != part_id or part.phase != before:
+            yield part
+        elif after is not None:
+            yield replace(part, phase=after)
+
+
+def create_access_point(call: Call) -> Reply:
+    """Creating, then available. Its client token is nobody else's: the error of the second who comes names the first."""
+    account, system = call.account, _usable(call)
+    client_token = str(call.input.get("ClientToken", ""))
+    if not client_token:
+        raise _bad("ClientToken is required.")
+    for each in (point for other in account.efs.get(call.region, []) for point in other.points):
+        if each.token == client_token:
+            raise AwsError("AccessPointAlreadyExists", f"'{each.id}' exists with this token.", 409, AccessPointId=each.id)
+    wanted = AccessPoint(
+        id=f"fsap-{hexadecimal(f'{account.id}/{account.number()}')}",
+        token=client_token,
+        user=call.input.get("PosixUser"),
+        root=call.input.get("RootDirectory") or {"Path": "/"},
+        tags=_checked(_tags(call)),
+        phase="creating",
+    )
+    if len(system.points) >= POINTS:
+        raise AwsError("AccessPointLimitExceeded", f"A file system has at most {POINTS} access points.", 403)
+    account.put(system.with_points((*system.points, wanted)))
+    account.after(POINT_CREATION_S, lambda: _point_becomes(call, system.id, wanted.id, "creating", "available"))
+    return _reply(call, efs.point_json(call, system, wanted))
+
+
+def delete_access_point(call: Call) -> Reply:
+    """Deleting, then gone."""
+    system, point = efs.find_point(call, str(call.input["AccessPointId"]))
+    if point.phase != "deleting":
+        _point_becomes(call, system.id, point.id, point.phase, "deleting")
+        call.account.after(POINT_REMOVAL_S, lambda: _point_becomes(call, system.id, point.id, "deleting", None))
+    return _reply(call, status=204)
+
+
+def _point_becomes(call: Call, system_id: str, point_id: str, before: str, after: str | None) -> None:
+    system = call.account.find(system_id)
+    if isinstance(system, ElasticFileSystem):
+        call.account.put(system.with_points(_next(system.points, point_id, before, after)))
+
+
+# --- Policies ---------------------------------------------------------------------------------------------------------
+
+
+def put_file_system_policy(call: Call) -> Reply:
+    """A resource policy: any JSON object with statements."""
+    system, policy = _usable(call), call.input.get("Policy")
+    try:
+        valid = bool(json.loads(str(policy))["Statement"])
+    except (ValueError, TypeError, KeyError):
+        valid = False
+    if not valid:
+        raise AwsError("InvalidPolicyException", "The policy is not valid.", 400)
+    call.account.keep(efs.POLICIES, system.id, policy)
+    return _reply(call, {"FileSystemId": system.id, "Policy": policy})
+
+
+def delete_file_system_policy(call: Call) -> Reply:
+    """What has none is fine."""
+    call.account.forget(efs.POLICIES, _usable(call).id)
+    return _reply(call)
+
+
+def put_lifecycle_configuration(call: Call) -> Reply:
+    """All transitions at once: those that are not named are gone."""
+    system, policies = _usable(call), call.input.get("LifecyclePolicies")
+    if policies is None:
+        raise _bad("LifecyclePolicies is required.")
+    found: dict[str, str] = {}
+    for policy in policies:
+        if len(policy) != 1:
+            raise _bad("Each policy object holds a single transition.")
+        (name, value), *_ = policy.items()
+        if name in found or value not in _TRANSITIONS.get(name, ()):
+            raise _bad(f"{name}: {value} is not a valid transition here.")
+        found[name] = value
+    if "TransitionToArchive" in found and system.mode != "elastic":
+        raise _bad("Archive needs elastic throughput.")
+    changed = replace(system, lifecycle=tuple(found.items()))
+    call.account.put(changed)
+    return _reply(call, {"LifecyclePolicies": [{name: value} for name, value in changed.lifecycle]})
+
+
+def put_backup_policy(call: Call) -> Reply:
+    """Whether AWS Backup takes it every day."""
+    system, status = _usable(call), (call.input.get("BackupPolicy") or {}).get("Status")
+    if status not in ("ENABLED", "DISABLED"):
+        raise AwsError("ValidationException", "Status is ENABLED or DISABLED.", 400)
+    call.account.put(replace(system, backup=status == "ENABLED"))
+    return _reply(call, {"BackupPolicy": {"Status": status}})
+
+
+def delete_replication_configuration(call: Call) -> Reply:
+    """Deleting, then gone: asked of the source. Its destination may be written to from then on."""
+    account, system = call.account, efs.find(call)
+    found = [each for each in account.fleet.replications if each.source_id == system.id]
+    if not found:
+        raise AwsError("ReplicationNotFound", f"Replication configuration not found for file system '{system.id}'.", 404)
+    account.keep(efs.DELETING, system.id, "DELETING")
+
+    def gone() -> None:
+        left = [each for each in account.fleet.replications if each not in found]
+        account.change(fleet=replace(account.fleet, replications=left))
+        account.forget(efs.DELETING, system.id)
+        for each in found:
+            replica = account.find(each.destination_id)
+            if isinstance(replica, ElasticFileSystem):
+                account.put(replace(replica, replica=False))
+
+    account.after(REPLICATION_REMOVAL_S, gone)
+    return _reply(call, status=204)
+
+
+OPERATIONS: dict[str, Operation] = {
+    "TagResource": tag_resource,
+    "UntagResource": untag_resource,
+    "CreateFileSystem": create_file_system,
+    "DeleteFileSystem": delete_file_system,
+    "UpdateFileSystem": update_file_system,
+    "UpdateFileSystemProtection": update_file_system_protection,
+    "CreateMountTarget": create_mount_target,
+    "DeleteMountTarget": delete_mount_target,
+    "CreateAccessPoint": create_access_point,
+    "DeleteAccessPoint": delete_access_point,
+    "PutFileSystemPolicy": put_file_system_policy,
+    "DeleteFileSystemPolicy": delete_file_system_policy,
+    "PutLifecycleConfiguration": put_lifecycle_configuration,
+    "PutBackupPolicy": put_backup_policy,
+    "DeleteReplicationConfiguration": delete_replication_configuration,
+}
