@@ -6,6 +6,7 @@ import io
 import json
 import re
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -31,15 +32,18 @@ from slackwater.app import wiring
 from slackwater.app.telemetry import LOGGER
 from slackwater.app.wiring import Serving
 from slackwater.aws.audit_store import DynamoAudits
+from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.errors import BrokenAnswerError, BusyError, reason, translated
 from slackwater.aws.finding_store import DynamoFindings
 from slackwater.aws.meter import CallMeter
+from slackwater.aws.outbox import DynamoOutbox
 from slackwater.aws.session import AwsSession
 from slackwater.aws.table import Table
 from slackwater.engine.merge import merge_one
 from slackwater.engine.registry import estimates
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget, PolicyVersion
+from slackwater.model.cleanup import Observed, Part, Removal
 from slackwater.model.tracking import SERVICE, TargetReport
 from slackwater.views import service_json
 from slackwater_simulator import Fleet, Simulator, instant
@@ -49,6 +53,7 @@ NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
 REGION = "ap-northeast-1"
 TABLE, BUCKET = "slackwater-table", "slackwater-bucket"
 MACHINE = f"arn:aws:states:{REGION}:123456789012:stateMachine:audit"
+CLEANUP_MACHINE, UNDO_MACHINE = (f"arn:aws:states:{REGION}:123456789012:stateMachine:{name}" for name in ("cleanup", "undo"))
 JANE = {"iam": {"userArn": "arn:aws:iam::123456789012:user/jane"}}
 REQUEST_ID = "6f1c2d3e-8a54-4f0b-9d0c-4a0a2f1d7a11"
 CONTEXT = SimpleNamespace(
@@ -104,9 +109,12 @@ class Api:
 
 def assert_documented(event, status: int) -> None:
     """The document knows this status of this route, if it is one."""
-    for path, operations in json.loads((ROOT / "docs/openapi.json").read_text())["paths"].items():
+    paths = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
+    for path, operations in paths.items():
         operation = operations.get(event["requestContext"]["http"]["method"].lower())
         if operation and re.fullmatch(path.replace("{id}", "[^/]+"), event["rawPath"]):
+            if "{id}" in path and event["rawPath"] in paths:
+                continue  # another route of its own name
             assert str(status) in operation["responses"]
 
 
@@ -198,6 +206,7 @@ def served(prices, tmp_path_factory):
         **{f"AWS_ENDPOINT_URL_{service}": prices.url for service in ("EC2", "PRICING")},
         "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": REGION, "TABLE_NAME": TABLE, "BUCKET_NAME": BUCKET,
         "RETENTION_DAYS": "400", "STATE_MACHINE_ARN": MACHINE, "POWERTOOLS_SERVICE_NAME": "slackwater",
+        "CLEANUP_STATE_MACHINE_ARN": CLEANUP_MACHINE, "UNDO_STATE_MACHINE_ARN": UNDO_MACHINE,
     }  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_DEFAULT_REGION"):
@@ -218,11 +227,12 @@ def api(served, table_properties):
     with mock_aws():
         session.client("dynamodb", REGION).create_table(TableName=TABLE, **table_properties)
         fill(session)
-        session.client("stepfunctions", REGION).create_state_machine(
-            name="audit",
-            definition='{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 1, "End": true}}}',
-            roleArn="arn:aws:iam::123456789012:role/audit",
-        )
+        for name in ("audit", "cleanup", "undo"):
+            session.client("stepfunctions", REGION).create_state_machine(
+                name=name,
+                definition='{"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 1, "End": true}}}',
+                roleArn=f"arn:aws:iam::123456789012:role/{name}",
+            )
         yield served
 
 
@@ -552,6 +562,203 @@ def test_an_estimate_takes_json_only(api) -> None:
     assert_problem(api("GET", "/estimates/network-transfer"), 404)
 
 
+# -- Clean-ups
+
+REMOVABLE, OTHER = "00000000000000dd", "00000000000000ee"
+POLICY = f"""
+[cleanup]
+accounts = ["123456789012"]
+regions = ["{REGION}"]
+resource_types = ["efs-file-system"]
+detectors = ["efs-idle"]
+approver_identities = ["arn:aws:iam::123456789012:user/jane"]
+most_resources = 1
+"""
+JOE = {"iam": {"userArn": "arn:aws:iam::123456789012:user/joe"}}
+
+
+def write_policy(session: AwsSession, text: str) -> None:
+    session.client("s3", REGION).put_object(Bucket=BUCKET, Key=object_keys.POLICY, Body=text.encode())
+
+
+@pytest.fixture
+def cleaner(api):
+    """The API, a policy that lets jane approve, and two findings that may be cleaned up."""
+    table = Table(api.session, TABLE)
+    advice = {"action": "back-up-and-delete", "monthly_savings_usd": "120.00", "deletes": True}
+    told = [finding(id_, recommendations=[advice]) for id_ in (REMOVABLE, OTHER)]
+    report = TargetReport(
+        account="123456789012", region=REGION, complete=True, detectors=frozenset({"efs-idle"}), sightings=(), unknown=frozenset()
+    )  # fmt: skip
+    for one in told:
+        assert DynamoFindings(table).write(merge_one(None, service_json.sighting(one), report, AUDIT, NOW))
+    scan = {"scan": {"targets": [{"account": "123456789012", "region": REGION, "complete": True}]}, "findings": told}
+    key = object_keys.target_scan(AUDIT, "123456789012", REGION)
+    api.session.client("s3", REGION).put_object(Bucket=BUCKET, Key=key, Body=json.dumps(scan).encode())
+    write_policy(api.session, POLICY)
+    return api
+
+
+def begun_by(api, machine: str) -> list[tuple[str, object]]:
+    client = api.session.client("stepfunctions", REGION)
+    found = client.list_executions(stateMachineArn=machine)["executions"]
+    return [(one["name"], json.loads(client.describe_execution(executionArn=one["executionArn"])["input"])) for one in found]
+
+
+def approve(api, id_: str = REMOVABLE, fingerprint: str | None = None, **options):
+    return api("POST", f"/findings/{id_}/approve", {"fingerprint": fingerprint or f"f-{id_}"}, **options)
+
+
+def test_an_approval_begins_the_clean_up_of_what_was_seen(cleaner) -> None:
+    status, _, told = approve(cleaner)
+
+    assert (status, told["finding"]["status"], told["finding"]["decision"]["who"]) == (200, "approved", JANE["iam"]["userArn"])
+    assert (told["candidate"]["state"], told["candidate"]["does"], told["candidate"]["acts_after"]) == (
+        "begun", "delete", "2026-12-16T09:07:42Z",
+    )  # fmt: skip
+    assert begun_by(cleaner, CLEANUP_MACHINE) == [(f"{REMOVABLE}-1", {"finding_id": REMOVABLE})]
+    status, _, shown = cleaner("GET", f"/cleanups/{REMOVABLE}")
+    assert (status, shown["stage"], shown["status"], shown["undo"]) == (200, "starting", "approved", None)
+    assert [entry["happening"] for entry in shown["ledger"]] == ["opened", "approved"]
+    assert (shown["promised_monthly_usd"], shown["realised_monthly_usd"]) == ("120.00", None)
+
+
+def test_nothing_is_approved_that_was_not_seen_or_by_whom_the_policy_does_not_name(cleaner) -> None:
+    assert "has changed" in assert_problem(approve(cleaner, fingerprint="old"), 409)["detail"]
+    told = assert_problem(approve(cleaner, authorizer=JOE), 403)
+    assert told["detail"] == (
+        "The policy does not allow it: the policy's cleanup.approver_identities does not name arn:aws:iam::123456789012:user/joe."
+    )
+    assert_problem(cleaner("POST", f"/findings/{REMOVABLE}/approve", {}), 422, "body.fingerprint")
+    assert_problem(cleaner("POST", f"/findings/{REMOVABLE}/approve"), 422, "body")
+    assert_problem(approve(cleaner, "ffff"), 404)
+    assert_problem(approve(cleaner, ID), 403)  # nothing that it advises may be done by a program
+    assert begun_by(cleaner, CLEANUP_MACHINE) == []
+    assert cleaner("GET", f"/findings/{REMOVABLE}")[2]["status"] == "open"
+
+
+def test_a_plan_says_what_a_run_would_do(cleaner) -> None:
+    status, _, plan = cleaner("GET", "/cleanups/plan", query=f"findings={REMOVABLE},{ID}")
+    assert (status, plan["enabled"], plan["over_cap"], plan["stopped"]) == (200, True, None, None)
+    assert [(one["finding_id"], one["state"]) for one in plan["candidates"]] == [(REMOVABLE, "refused"), (ID, "refused")]
+    assert "cleanup approve" in plan["candidates"][0]["why"]
+    assert cleaner("GET", "/cleanups/plan")[2]["candidates"] == []
+    assert_problem(cleaner("GET", "/cleanups/plan", query="findings=ffff"), 404)
+    assert_problem(cleaner("GET", "/cleanups/plan", query="findings=a,,b"), 422, "query.findings")
+    assert begun_by(cleaner, CLEANUP_MACHINE) == []
+
+
+def test_over_the_cap_nothing_is_begun_and_the_alarm_and_slack_hear_of_it(cleaner, capsys) -> None:
+    approve(cleaner)
+    capsys.readouterr()
+
+    _, _, told = approve(cleaner, OTHER)
+
+    assert (told["finding"]["status"], told["candidate"]["state"]) == ("approved", "refused")
+    assert told["candidate"]["why"].startswith("nothing was begun: 2 resources, 1 of them begun in the last 24 hours")
+    (post,) = DynamoOutbox(Table(cleaner.session, TABLE), lambda: NOW).waiting()
+    assert post.id.startswith("cleanup.cap.20261116.")
+    problem = assert_problem(cleaner("POST", "/cleanups"), 409)
+    assert problem["detail"] == "nothing was begun: 2 resources: the policy's cleanup.most_resources is 1"
+    assert [name for name, _ in begun_by(cleaner, CLEANUP_MACHINE)] == [f"{REMOVABLE}-1"]
+    assert '"CleanupCapBreached":[1.0]' in capsys.readouterr().out.replace(" ", "")
+
+
+def test_a_run_begins_what_is_approved_and_lists_what_it_does_not(cleaner) -> None:
+    write_policy(cleaner.session, POLICY.replace("most_resources = 1", "most_resources = 9"))
+    cleaner("POST", "/cleanups/stop", {"why": "not yet"})
+    approve(cleaner)
+    assert "not yet" in assert_problem(cleaner("POST", "/cleanups"), 409)["detail"]
+    cleaner("POST", "/cleanups/go-on")
+
+    status, _, told = cleaner("POST", "/cleanups", {"findings": [REMOVABLE, OTHER]})
+
+    assert (status, [(one["finding_id"], one["state"]) for one in told["candidates"]]) == (
+        200, [(REMOVABLE, "begun"), (OTHER, "refused")],
+    )  # fmt: skip
+    again = cleaner("POST", "/cleanups")[2]["candidates"]
+    assert [(one["finding_id"], one["state"]) for one in again] == [(REMOVABLE, "begun")]  # it may not have started
+    assert [name for name, _ in begun_by(cleaner, CLEANUP_MACHINE)] == [f"{REMOVABLE}-1"]
+    assert_problem(cleaner("POST", "/cleanups", authorizer=JOE), 403)
+    assert_problem(cleaner("POST", "/cleanups", {"findings": ["ffff"]}), 404)
+    assert_problem(cleaner("POST", "/cleanups", {"finding": []}), 422, "body.finding")
+
+
+def test_one_is_stopped_and_all_are(cleaner) -> None:
+    approve(cleaner)
+    status, _, told = cleaner("POST", f"/cleanups/{REMOVABLE}/stop", {"why": " they came back "})
+    assert (status, told["stopped"]) == (
+        200, {"who": JANE["iam"]["userArn"], "why": "they came back", "at": "2026-11-16T09:07:42Z"},
+    )  # fmt: skip
+    assert_problem(cleaner("POST", f"/cleanups/{OTHER}/stop"), 404)
+    assert_problem(cleaner("POST", f"/cleanups/{REMOVABLE}/stop", authorizer=JOE), 403)
+    assert_problem(cleaner("POST", "/cleanups/stop", authorizer=JOE), 403)
+    assert_problem(cleaner("POST", "/cleanups/go-on", authorizer=JOE), 403)
+
+    assert cleaner("POST", "/cleanups/stop")[2]["stopped"]["who"] == JANE["iam"]["userArn"]
+    assert cleaner("GET", "/cleanups")[2]["stopped"]["who"] == JANE["iam"]["userArn"]
+    assert cleaner("POST", "/cleanups/go-on")[2] == {"stopped": None}
+    assert cleaner("GET", "/cleanups")[2]["stopped"] is None
+
+
+def test_what_was_deleted_is_undone_and_what_was_not_cannot_be(cleaner) -> None:
+    approve(cleaner)
+    assert "has not ended" in assert_problem(cleaner("POST", f"/cleanups/{REMOVABLE}/undo"), 409)["detail"]
+    store = DynamoCleanups(Table(cleaner.session, TABLE))
+    begun = store.get(REMOVABLE)
+    gone = Removal(part=Part(kind="file-system", id="fs-1", arn=None), asked_at=NOW)
+    assert store.write(replace(begun, stage="done", removals=(gone,), ended_at=NOW, revision=2))
+    assert cleaner("GET", f"/cleanups/{REMOVABLE}")[2]["undo"] == f"slackwater cleanup undo {REMOVABLE}"
+    assert_problem(cleaner("POST", f"/cleanups/{REMOVABLE}/undo", authorizer=JOE), 403)
+
+    status, _, told = cleaner("POST", f"/cleanups/{REMOVABLE}/undo", {"why": "they came back"})
+
+    assert (status, told["stage"], told["undone"]["why"]) == (200, "undoing", "they came back")
+    assert begun_by(cleaner, UNDO_MACHINE) == [(f"{REMOVABLE}-1-undo-1", {"finding_id": REMOVABLE})]
+
+
+def test_clean_ups_are_listed_with_their_sums(cleaner) -> None:
+    write_policy(cleaner.session, POLICY.replace("most_resources = 1", "most_resources = 9"))
+    approve(cleaner)
+    approve(cleaner, OTHER)
+    store = DynamoCleanups(Table(cleaner.session, TABLE))
+    observed = Observed(audit_id=AUDIT, at=NOW, left_monthly_usd=Decimal(20))
+    assert store.write(replace(store.get(OTHER), stage="done", observed=observed, ended_at=NOW, revision=2))
+
+    _, _, page = cleaner("GET", "/cleanups", query="limit=1")
+    _, _, rest = cleaner("GET", "/cleanups", query=f"limit=1&cursor={page['cursor']}")
+
+    both = {one["finding_id"]: one for one in page["cleanups"] + rest["cleanups"]}
+    assert [len(page["cleanups"]), len(rest["cleanups"]), rest["cursor"]] == [1, 1, None]
+    assert both[OTHER]["realised_monthly_usd"] == "100.00"
+    sums = [(one["promised_monthly_usd"], one["realised_monthly_usd"], one["unknown"]) for one in (page, rest)]
+    assert sorted(sums) == [("0.00", "0.00", 0), ("120.00", "100.00", 0)]
+    assert_problem(cleaner("GET", "/cleanups/ffff"), 404)
+
+
+def test_without_clean_up_an_approval_is_stored_and_nothing_begins(cleaner, monkeypatch) -> None:
+    serving = cleaner.module.SERVING
+    off = replace(serving, cleanups=replace(serving.cleanups, starter=None))
+    monkeypatch.setattr(cleaner.module, "SERVING", off)
+
+    assert approve(cleaner)[2]["candidate"] is None
+    assert "CleanupEnabled=true" in assert_problem(cleaner("POST", "/cleanups"), 409)["detail"]
+    assert "CleanupEnabled=true" in assert_problem(cleaner("POST", f"/cleanups/{REMOVABLE}/undo"), 409)["detail"]
+    assert cleaner("GET", "/cleanups/plan")[2]["enabled"] is False
+
+
+def test_nobody_does_anything_by_a_policy_that_cannot_be_read(cleaner) -> None:
+    write_policy(cleaner.session, "[cleanup]\napprover = 7\n")
+
+    for answer in (
+        approve(cleaner),
+        cleaner("POST", "/cleanups"),
+        cleaner("GET", "/cleanups/plan"),
+        cleaner("POST", "/cleanups/stop"),
+    ):
+        assert assert_problem(answer, 409)["detail"].startswith("The policy cannot be used, so nobody may do this: ")
+
+
 # -- Problems
 
 
@@ -704,10 +911,11 @@ def routes(api):
     [
         None, {}, {"iam": None}, {"iam": {"userArn": None}}, {"jwt": {"claims": None}}, {"lambda": {}},
         {"jwt": {"claims": {"sub": SERVICE}}}, {"jwt": {"claims": {"sub": f" {SERVICE} "}}}, {"jwt": {"claims": {"sub": ""}}},
+        {"jwt": {"claims": {"sub": "slack:U0ADA"}}}, {"jwt": {"claims": {"sub": " arn:aws:iam::123456789012:user/jane"}}},
     ],
 )  # fmt: skip
 def test_a_route_that_was_left_open_answers_nobody(api, authorizer) -> None:
-    assert len(routes(api)) == 11 + len(estimates())
+    assert len(routes(api)) == 20 + len(estimates())
     for method, path in routes(api):
         # Nobody is told what else is wrong.
         assert_problem(api(method, path, b"{", "nonsense=1", {"content-type": "text/plain"}, authorizer), 401)
@@ -743,9 +951,13 @@ def caused_by(error: Exception) -> Exception:
 def answers(api, monkeypatch, error: Exception):
     world = Broken(error)
     monkeypatch.setattr(
-        api.module, "SERVING", Serving(findings=world, audits=world, known_regions=lambda: (), estimates=lambda: world)
+        api.module,
+        "SERVING",
+        Serving(findings=world, audits=world, cleanups=world, known_regions=lambda: (), estimates=lambda: world),
     )
-    bodies = {"dismiss": {"why": "x"}, "snooze": {"days": 1}} | {kind: {} for kind in estimates()}
+    bodies = {"approve": {"fingerprint": "x"}, "dismiss": {"why": "x"}, "snooze": {"days": 1}} | {
+        kind: {} for kind in estimates()
+    }
     return [api(method, path, bodies.get(path.rpartition("/")[2])) for method, path in routes(api) if path != "/openapi.json"]
 
 

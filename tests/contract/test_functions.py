@@ -21,9 +21,11 @@ from slackwater.app.telemetry import LOGGER, METRICS
 from slackwater.aws.errors import AwsError, remedies
 from slackwater.aws.event_bus import EventBridgeBus
 from slackwater.aws.meter import CallMeter
+from slackwater.aws.outbox import DynamoOutbox
 from slackwater.aws.session import AwsSession
 from slackwater.aws.table import Table
 from slackwater.model import object_keys
+from slackwater.model.posts import Message, Post
 from slackwater.ports import NotSentError
 from slackwater.views import scan_json
 from slackwater_simulator import Simulator, demo_fleet
@@ -274,7 +276,7 @@ def test_a_failure_is_recorded_even_where_the_request_is_its_cause(deployed) -> 
         ("publish", {"audit_id": "a", "results": [{"region": "us-east-1"}]}),
         ("publish", {"audit_id": "a"}),
         ("notify", {"audit_id": "a", "request": {}}),
-        ("notify", {}),
+        ("notify", {"audit_ids": []}),
     ],
 )
 def test_an_event_that_no_function_knows_is_refused(deployed, function, payload) -> None:
@@ -287,6 +289,29 @@ def test_without_a_secret_nobody_is_told_and_nothing_asked(deployed, capsys) -> 
 
     assert deployed.call("notify") == {"waiting": 0, "wait_s": 0}
     assert (deployed.items, metrics(capsys)) == (before, {})
+
+
+def of_a_cleanup(deployed: Deployment) -> DynamoOutbox:
+    """The outbox, with a post that a clean-up recorded."""
+    outbox = DynamoOutbox(Table(deployed.session, "slackwater-table"), lambda: NOW)
+    outbox.record(
+        [
+            Post(
+                id="cleanup.f00d.1.marked", audit_id=None, created_at=NOW, channel="C0DEFAULT", thread_of=None,
+                message=Message(text="Marked for clean-up"),
+            )
+        ]
+    )  # fmt: skip
+    return outbox
+
+
+def test_without_a_secret_what_clean_ups_tell_waits_for_nobody(deployed) -> None:
+    outbox = of_a_cleanup(deployed)
+
+    assert deployed.call("notify", {}) == {"waiting": 0, "wait_s": 0}
+    given_up = outbox.get("cleanup.f00d.1.marked")
+    assert given_up
+    assert (given_up.state, given_up.why) == ("failed", "there is no Slack")
 
 
 @pytest.fixture
@@ -320,6 +345,20 @@ def test_an_audit_is_told_in_slack_and_once(deployed, slack, capsys) -> None:
     posted = len(told)
     assert deployed.call("notify") == {"waiting": 0, "wait_s": 0}
     assert len(told) == posted
+
+
+def test_what_clean_ups_tell_is_delivered_without_an_audit_and_once(deployed, slack, capsys) -> None:
+    deployed.put_policy(IN_SLACK)
+    outbox = of_a_cleanup(deployed)
+
+    for _ in range(2):
+        assert deployed.call("notify", {}) == {"waiting": 0, "wait_s": 0}
+    (told,) = slack.channels["C0DEFAULT"].seen()
+    assert told.text == "Marked for clean-up"
+    sent = outbox.get("cleanup.f00d.1.marked")
+    assert sent
+    assert sent.state == "sent"
+    assert metrics(capsys) == {"SlackPostsFailed": 0.0, "SlackPostsWaiting": 0.0}
 
 
 def test_a_slack_that_is_busy_is_waited_for(deployed, slack) -> None:

@@ -21,7 +21,8 @@ VOLUME = """<item>
   <attachmentSet><item><volumeId>vol-1</volumeId><instanceId>i-1</instanceId><device>/dev/sdf</device>
     <status>attached</status><attachTime>2026-09-01T10:20:31.000Z</attachTime></item></attachmentSet>
   <tagSet><item><key>Name</key><value>logs &amp; &lt;data&gt; &#x6f6e;</value></item><item><key>Empty</key><value/></item></tagSet>
-  <volumeType>gp3</volumeType><iops>3000</iops><encrypted>true</encrypted>
+  <volumeType>gp3</volumeType><iops>3000</iops><encrypted>true</encrypted><kmsKeyId>arn:aws:kms:…:key/1</kmsKeyId>
+  <outpostArn>arn:aws:outposts:…:outpost/op-1</outpostArn><operator><managed>true</managed><principal>eks</principal></operator>
   <multiAttachEnabled>true</multiAttachEnabled><throughput>250</throughput></item>"""
 BARE_VOLUME = """<item><volumeId>vol-2</volumeId><size>8</size><status>available</status><volumeType>standard</volumeType>
   <createTime>2026-09-01T10:20:30Z</createTime><availabilityZone>ap-northeast-1c</availabilityZone><attachmentSet/></item>"""

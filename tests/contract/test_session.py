@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.metadata import version
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from slackwater.aws.deadline import ASKING_S
 from slackwater.aws.errors import (
@@ -21,7 +21,7 @@ from slackwater.aws.errors import (
 from slackwater.aws.identity import Identity, identity
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.regions import default_region, enabled_regions, known_regions
-from slackwater.aws.session import SOMEBODY_WAITS, AwsSession, Endpoint
+from slackwater.aws.session import ONCE, SOMEBODY_WAITS, AwsSession, Endpoint
 from slackwater_simulator import Fleet, Volume, instant
 from slackwater_simulator.resources import Role
 
@@ -274,7 +274,7 @@ def test_a_session_reads_no_more_of_a_volume_than_the_inventory_needs(simulate):
     account = simulate(Fleet(now=NOW, volumes=[volume]))
     (read,) = account.session.client("ec2", "ap-northeast-1").describe_volumes()["Volumes"]
     assert read["VolumeId"] == "vol-1"
-    assert "Encrypted" not in read
+    assert "AvailabilityZoneId" not in read
 
 
 def test_a_reason_is_one_line_without_request_ids_and_encoded_policies():
@@ -306,3 +306,24 @@ def test_where_somebody_waits_the_worst_case_ends_before_api_gateway_hangs_up(se
     session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:9", "k", "s"), patience=SOMEBODY_WAITS)
     config = session.client(service, "us-east-1").meta.config
     assert config.retries["total_max_attempts"] * config.read_timeout < 29
+
+
+@pytest.mark.parametrize("service", ["backup", "ec2", "efs", "fsx", "iam"])
+def test_what_must_be_asked_once_is_whatever_the_environment_says(service, bare):
+    bare.setenv("AWS_MAX_ATTEMPTS", "5")
+    bare.setenv("AWS_RETRY_MODE", "adaptive")
+    config = AwsSession(meter=CallMeter(), patience=ONCE).client(service, "us-east-1").meta.config
+    assert (config.retries["mode"], config.retries["total_max_attempts"]) == ("standard", 1)
+
+
+@pytest.mark.parametrize("fault", ["drop", "throttle"])
+def test_what_must_be_asked_once_is(simulate, fault):
+    account = simulate(EMPTY, patience=ONCE)
+    call = "ec2:DescribeVolumes"
+    if fault == "drop":
+        account.sim.faults.drop(call)
+    else:
+        account.sim.faults.throttle(call, per_second=0, burst=0)
+    with pytest.raises((BotoCoreError, ClientError)):
+        account.session.client("ec2", "ap-northeast-1").describe_volumes()
+    assert account.sim.calls == {call: 1}

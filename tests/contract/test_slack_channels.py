@@ -319,6 +319,14 @@ def test_a_webhook_posts_and_knows_not_where(slack, webhook) -> None:
     assert (posted.raw["unfurl_links"], posted.raw["unfurl_media"]) == (False, False)
 
 
+def test_a_webhook_leaves_out_what_nobody_could_press(slack, webhook) -> None:
+    buttons = {"type": "actions", "block_id": "b", "elements": []}
+    webhook.send(replace(POST, message=Message(text="3 new", blocks=(SECTION, buttons))), None)
+
+    (posted,) = messages(slack)
+    assert posted.blocks == [SECTION]
+
+
 def test_a_webhook_can_neither_look_nor_change_nor_answer_in_a_thread(slack, webhook) -> None:
     nowhere = Sent(channel=None, ts=None)
     assert not webhook.can_look

@@ -263,7 +263,7 @@ def test_of_two_approvals_the_first_wins_and_both_are_told(endpoint: Endpoint) -
     assert finding.decision
     assert (finding.status, finding.decision.who, finding.decision.fingerprint) == ("approved", "slack:U0JANE", "abc123")
     assert [entry.happening for entry in endpoint.findings.ledger(ID)] == ["opened", "approved"]
-    assert "Approved by <@U0JANE> until 2026-11-23" in endpoint.seen
+    assert "Approved by <@U0JANE> until 2026-12-23" in endpoint.seen
     assert "Nothing was changed" not in endpoint.told("U0JANE")[0]
     assert "Nothing was changed" in endpoint.told("U0JOE")[0]
     assert "Approved by <@U0JANE>" in endpoint.told("U0JOE")[0]

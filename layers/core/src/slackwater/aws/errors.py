@@ -155,4 +155,4 @@ def _refused(error: boto.ClientError, said: str) -> AwsError:
         )
     if code in DENIED:
         return AccessDeniedError(f"Not allowed: the caller's policy lacks this action ({said})")
-    return AwsError(said)
+    return BusyError(said) if may_pass(error) else AwsError(said)

@@ -54,11 +54,7 @@ class DynamoFindings:
 
     def write(self, write: Write) -> bool:
         """Store a finding and its ledger entry together; False, and nothing stored, where somebody was faster."""
-        puts = [_put(write)]
-        if write.entry:
-            document = table.LEDGER.dump_json(write.entry).decode()
-            puts.append(Put(table.ledger_key(write.finding.id, write.entry.revision) | item(document=document)))
-        return self._table.put(*puts)
+        return self._table.put(*puts(write))
 
     def list(self, query: FindingQuery) -> Page[TrackedFinding]:
         """A page of findings.
@@ -85,6 +81,14 @@ class DynamoFindings:
     def _load(self, pks: Iterable[str]) -> dict[str, TrackedFinding]:
         found = self._table.read(key_of(pk) for pk in pks)
         return {pk: table.parsed(one, table.FINDING) for pk, one in found.items()}
+
+
+def puts(write: Write) -> list[Put]:
+    """What stores a finding, with the ledger entry that belongs to it: all of them, or none."""
+    if write.entry is None:
+        return [_put(write)]
+    entry = item(document=table.LEDGER.dump_json(write.entry).decode())
+    return [_put(write), Put(table.ledger_key(write.finding.id, write.entry.revision) | entry)]
 
 
 def _put(write: Write) -> Put:

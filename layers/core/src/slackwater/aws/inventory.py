@@ -95,25 +95,26 @@ class _Read:
 class AwsInventory:
     """The inventory of one session's account."""
 
-    def __init__(self, session: AwsSession) -> None:
-        """Makes no call."""
+    def __init__(self, session: AwsSession, readers: Mapping[type[Record], Reader] = READERS) -> None:
+        """Makes no call. Other readers may read less; each after those it needs."""
         self._session = session
+        self._readers = readers
 
     def read(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
         """Every record of these kinds, and of those they build on. A kind that fails is a gap, and unreadable in the fleet."""
-        needed = with_foundations(required)
-        wanted = needed | with_foundations(optional)
+        needed = with_foundations(required, self._readers)
+        wanted = needed | with_foundations(optional, self._readers)
         futures: dict[type[Record], Future[_Read]] = {}
-        with ThreadPoolExecutor(len(READERS)) as pool:
-            for kind, reader in READERS.items():
+        with ThreadPoolExecutor(len(self._readers)) as pool:
+            for kind, reader in self._readers.items():
                 if kind in wanted:
                     futures[kind] = pool.submit(self._read, reader, target, [futures[k] for k in reader.after])
         done = {kind: future.result() for kind, future in futures.items()}
         failures = {kind: read.failure for kind, read in done.items() if read.failure is not None}
         gaps = dict.fromkeys(
-            Gap(target.account, target.region, READERS[kind].action, failure, optional=kind not in needed)
+            Gap(target.account, target.region, self._readers[kind].action, failure, optional=kind not in needed)
             for kind, failure in failures.items()
         )
         return Fleet(_records(done.values()), failures), list(gaps)  # once where two kinds share an action
@@ -134,6 +135,9 @@ def _records(reads: Iterable[_Read]) -> Iterator[Record]:
     return (record for read in reads for record in read.records)
 
 
-def with_foundations(kinds: Iterable[type[Record]]) -> set[type[Record]]:
+def with_foundations(kinds: Iterable[type[Record]], readers: Mapping[type[Record], Reader] = READERS) -> set[type[Record]]:
     """These kinds, and those that must be read before them."""
-    return {needed for kind in kinds for needed in (kind, *READERS[kind].after)}
+    found = set[type[Record]]()
+    for kind in kinds:
+        found |= {kind} | with_foundations(readers[kind].after, readers)
+    return found

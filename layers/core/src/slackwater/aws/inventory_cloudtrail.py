@@ -1,7 +1,7 @@
 """When volumes were attached and detached, from CloudTrail's event history.
 
 LookupEvents answers two calls a second, at most 50 events each, newest first, 90 days back (AWS CloudTrail User Guide,
-"Viewing recent management events"). So it is paged once for the account, never asked per volume.
+"Viewing recent management events"). So it is paged once for the account, never asked per volume: but where only one matters.
 """
 
 from __future__ import annotations
@@ -53,6 +53,28 @@ def attachment_events(session: AwsSession, target: Target, before: Fleet) -> Ite
     yield from last.values()
     if failure:
         raise failure
+
+
+def attachment_event(session: AwsSession, target: Target, before: Fleet, volume_id: str) -> Iterator[AttachmentEvent]:
+    """The same of one volume, from its own history. Nothing is asked where it is attached, or not there.
+
+    CloudTrail files an event under each resource that it names, so this is what the account's history says of it.
+    """
+    volume = before.get(Volume, volume_id)
+    if volume is None or volume.state != "available":
+        return
+    call = session.client("cloudtrail", target.region).lookup_events
+    attributes = [{"AttributeKey": "ResourceName", "AttributeValue": volume_id}]
+    last: AttachmentEvent | None = None
+    for event in pages(call, "Events", max_pages=MAX_PAGES, LookupAttributes=attributes, MaxResults=PAGE):
+        if event["EventTime"] <= volume.created_at or (last and event["EventTime"] < last.at):
+            break  # newest first
+        name: EventName | None = next((one for one in EVENT_NAMES if one == event["EventName"]), None)
+        of_it = (one for one in (_of(event, name) if name else ()) if one.id == volume_id)
+        # Of two events in one second the detachment counts, as it does where all are read.
+        last = min([*([last] if last else []), *of_it], key=lambda one: EVENT_NAMES.index(one.event_name), default=None)
+    if last:
+        yield last
 
 
 def _events(session: AwsSession, target: Target, name: EventName, since: Mapping[str, datetime]) -> Iterator[AttachmentEvent]:

@@ -27,18 +27,18 @@ TRANSITION: Final = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)")
 """The time in `User initiated (2026-09-01 10:00:00 GMT)`."""
 
 
-def volumes(session: AwsSession, target: Target, _: Fleet) -> Iterator[Volume]:
-    """Every volume that is not being deleted."""
+def volumes(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Iterator[Volume]:
+    """Every volume that is not being deleted; only some, where EC2's own parameters say which."""
     client = session.client("ec2", target.region)
-    for volume in pages(client.describe_volumes, "Volumes", MaxResults=PAGE):
+    for volume in pages(client.describe_volumes, "Volumes", **only or {"MaxResults": PAGE}):
         if volume["State"] not in GONE_VOLUME:
             yield _volume(volume, target)
 
 
-def instances(session: AwsSession, target: Target, _: Fleet) -> Iterator[Instance]:
-    """Every instance that is not terminated."""
+def instances(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Iterator[Instance]:
+    """Every instance that is not terminated; only some, where EC2's own parameters say which."""
     client = session.client("ec2", target.region)
-    for reservation in pages(client.describe_instances, "Reservations", MaxResults=PAGE):
+    for reservation in pages(client.describe_instances, "Reservations", **only or {"MaxResults": PAGE}):
         for instance in reservation["Instances"]:
             if instance["State"]["Name"] not in GONE_INSTANCE:
                 yield _instance(instance, target)

@@ -32,10 +32,10 @@ MOUNT_TARGETS_PAGE: Final = 100
 GONE: Final = frozenset({"deleting", "deleted"})
 
 
-def file_systems(session: AwsSession, target: Target, _: Fleet) -> Iterator[EfsFileSystem]:
-    """Every file system that is not being deleted; EFS fixes its pages at 100."""
+def file_systems(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Iterator[EfsFileSystem]:
+    """Every file system that is not being deleted, or the one that is named; EFS fixes its pages at 100."""
     call = session.client("efs", target.region).describe_file_systems
-    for found in pages(call, "FileSystems", next_in="Marker", next_out="NextMarker"):
+    for found in pages(call, "FileSystems", next_in="Marker", next_out="NextMarker", **only):
         if found["LifeCycleState"] not in GONE:
             yield _file_system(found, target)
 

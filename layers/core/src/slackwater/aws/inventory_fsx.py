@@ -25,16 +25,16 @@ CONFIGURATIONS: Final[Mapping[str, str]] = {
 """Where each type of file system keeps its settings."""
 
 
-def file_systems(session: AwsSession, target: Target, _: Fleet) -> Iterator[FsxFileSystem]:
-    """Every file system that is not being deleted; FSx chooses the size of its pages."""
-    for found in pages(session.client("fsx", target.region).describe_file_systems, "FileSystems"):
+def file_systems(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Iterator[FsxFileSystem]:
+    """Every file system that is not being deleted, or those that are named; FSx chooses the size of its pages."""
+    for found in pages(session.client("fsx", target.region).describe_file_systems, "FileSystems", **only):
         if found["Lifecycle"] != "DELETING":
             yield _file_system(found, target)
 
 
-def volumes(session: AwsSession, target: Target, _: Fleet) -> Iterator[FsxVolume]:
-    """Every volume that is not being deleted."""
-    for found in pages(session.client("fsx", target.region).describe_volumes, "Volumes"):
+def volumes(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Iterator[FsxVolume]:
+    """Every volume that is not being deleted; only some, where FSx's own parameters say which."""
+    for found in pages(session.client("fsx", target.region).describe_volumes, "Volumes", **only):
         if found["Lifecycle"] != "DELETING":
             yield _volume(found, target)
 

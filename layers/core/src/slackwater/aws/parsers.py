@@ -41,7 +41,8 @@ WANTED: Final[Mapping[str, Wanted]] = {
         "NextToken",
         Volumes=_all(
             *("VolumeId", "VolumeType", "Size", "Iops", "Throughput", "State", "CreateTime", "AvailabilityZone"),
-            "MultiAttachEnabled",
+            *("MultiAttachEnabled", "Encrypted", "KmsKeyId", "OutpostArn"),
+            Operator=_all("Managed", "Principal"),
             Attachments=_all("InstanceId", "Device", "AttachTime", "State"),
             Tags=_TAGS,
         ),
@@ -59,7 +60,7 @@ WANTED: Final[Mapping[str, Wanted]] = {
         ),
     ),
 }
-"""What the inventory reads, by output shape. A field that is not here is not there: add it here first."""
+"""What the inventory and the clean-up read, by output shape. A field that is not here is not there: add it here first."""
 
 
 def timestamp(value: str | float) -> datetime:

@@ -79,6 +79,9 @@ SOMEBODY_WAITS: Final = Patience(3, 8, replaceable=Patience(2, 3, 3, "standard")
 A call of a replaceable service ends after 2 x (3 + 3) + 1 between = 13 of them; the adaptive mode would slow all calls down.
 """
 
+ONCE: Final = Patience(1, 60, retry_mode="standard")
+"""For what must be asked once: an answer that was lost does not say that nothing was done. The environment cannot change it."""
+
 SLACK_WAITS: Final = Patience(2, 1, 1, "standard")
 """Slack hangs up after three seconds, and whoever pressed a button is told that it did not work."""
 
@@ -172,6 +175,8 @@ class AwsSession:
     def client(self, service: Literal["secretsmanager"], region: str) -> SecretsManagerClient: ...
     @overload
     def client(self, service: Literal["cloudformation"], region: str) -> CloudFormationClient: ...
+    @overload
+    def client(self, service: Literal["backup", "iam"], region: str) -> Any: ...
     def client(self, service: str, region: str) -> Any:
         """The client of a service in a region; made once."""
         with self._lock:
@@ -219,7 +224,7 @@ class AwsSession:
             "user_agent_extra": USER_AGENT,
             "parameter_validation": False,  # all parameters are our own; a fifth of the work of a GetMetricData call
         }
-        if self._endpoint or "AWS_MAX_ATTEMPTS" not in os.environ:
+        if self._endpoint or patience.max_attempts == 1 or "AWS_MAX_ATTEMPTS" not in os.environ:
             most = patience.max_attempts
             settings["retries"]["total_max_attempts"] = min(most, QUICK_ATTEMPTS.get(service, most))
         if service == "s3":  # a link must name the bucket's own region, or it is redirected and its signature no longer fits

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from slackwater.aws.errors import BrokenAnswerError, BusyError, remedies
 from slackwater.model.audits import AuditRecord
+from slackwater.model.cleanup import Cleanup, Control
 from slackwater.model.tracking import LedgerEntry, TrackedFinding
 
 if TYPE_CHECKING:
@@ -36,9 +37,10 @@ INDEXES: Final[Mapping[str, tuple[str, str]]] = {
     BY_SAVING: ("listing", "saving_key"),
     BY_AGE: ("listing", "age_key"),
 }
-"""The indexes, with their keys. `listing` is a finding's status, AUDITS, or POSTS while they wait."""
+"""The indexes, with their keys. `listing` is a finding's status, AUDITS, CLEANUPS, or POSTS while they wait."""
 
 AUDITS: Final = "audit"
+CLEANUPS: Final = "cleanup"
 POSTS: Final = "post-waiting"
 
 PROJECTED: Final = ("detector", "account", "region", "severity", "saving_cents")
@@ -50,6 +52,8 @@ EXPIRES_AT: Final = "expires_at"
 FINDING: Final = TypeAdapter(TrackedFinding)
 LEDGER: Final = TypeAdapter(LedgerEntry)
 AUDIT: Final = TypeAdapter(AuditRecord)
+CLEANUP: Final = TypeAdapter(Cleanup)
+CONTROL: Final = TypeAdapter(Control)
 
 A_BATCH: Final = 100
 """Keys that BatchGetItem takes."""

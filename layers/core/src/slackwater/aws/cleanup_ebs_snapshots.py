@@ -1,0 +1,158 @@
+"""Snapshots of EBS volumes: how a clean-up takes one, and how it is expired.
+
+EC2 takes no idempotency token for a snapshot: one that was asked for is known again by its tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from botocore.exceptions import ClientError
+
+from slackwater.aws.ebs_volumes import code_of, there
+from slackwater.aws.errors import AwsError, remedies
+from slackwater.aws.inventory_ec2 import tags_of
+from slackwater.aws.pages import pages
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject
+from slackwater.model.units import GIB
+
+if TYPE_CHECKING:
+    from slackwater.aws.session import AwsSession
+    from slackwater.model.tracking import TrackedResource
+
+BACKUP_ACTIONS: Final = frozenset({"ec2:CreateSnapshot", "ec2:CreateTags", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"})
+"""CreateTags as CreateSnapshot asks for it, of the snapshot."""
+SWEEPER_ACTIONS: Final = frozenset({"ec2:DeleteSnapshot", "ec2:DescribeSnapshots"})
+
+NO_SNAPSHOT: Final = "InvalidSnapshot.NotFound"
+
+PAGE: Final = 1_000
+"""The most that EC2 gives a page."""
+
+STATES: Final[Mapping[str, Literal["running", "complete", "failed"]]] = {
+    "pending": "running",
+    "recovering": "running",
+    "completed": "complete",
+}
+"""What a snapshot's states come to. Every other is none to delete for: in error, in the Recycle Bin, or of a name not known."""
+
+
+class EbsBackupTaker:
+    """The BackupTaker of EBS volumes: snapshots. A copy is as large as its volume, to the byte: that is how EC2 counts it."""
+
+    def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
+        """`asking` asks once."""
+        self._reading, self._asking = reading, asking
+
+    @remedies()
+    def subjects(self, resource: TrackedResource) -> Sequence[Subject]:
+        """The volume.
+
+        Raises:
+            AwsError: EC2 did not say, or there is no such volume.
+        """
+        return (Subject(id=resource.id, size_bytes=there(self._reading, resource)["Size"] * GIB),)
+
+    @remedies()
+    def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
+        """Ask for a snapshot that carries these tags; it is named after the volume, unless they say otherwise.
+
+        Raises:
+            AwsError: it was refused, or nobody knows whether it was begun.
+        """
+        put_on = [{"Key": key, "Value": value} for key, value in {"Name": resource.name, **tags}.items()]
+        client: Any = self._asking.client("ec2", resource.region)
+        answer = client.create_snapshot(
+            VolumeId=backup.subject.id,
+            Description=f"{backup.subject.id}: made by Slackwater before it was deleted",
+            TagSpecifications=[{"ResourceType": "snapshot", "Tags": put_on}],
+        )
+        return _copy({**answer, "Tags": put_on})
+
+    @remedies()
+    def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
+        """Every snapshot that carries the token, and the one of the recorded id.
+
+        Raises:
+            AwsError: EC2 did not say.
+        """
+        tagged = _snapshots(self._reading, resource.region, (f"tag:{TOKEN}", backup.token))
+        found = {one.id: one for one in map(_copy, tagged) if one.token == backup.token}
+        if backup.id and backup.id not in found:
+            found |= {one.id: one for one in self._named(resource.region, backup.id)}
+        return tuple(found.values())
+
+    def _named(self, region: str, id: str) -> Sequence[Copy]:
+        call = self._reading.client("ec2", region).describe_snapshots
+        try:
+            return tuple(_copy(one) for one in pages(call, "Snapshots", SnapshotIds=[id]))
+        except ClientError as error:
+            if code_of(error) != NO_SNAPSHOT:
+                raise
+            return ()
+
+
+class EbsSweeper:
+    """The Sweeper of snapshots of ours."""
+
+    def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
+        """`asking` asks once."""
+        self._reading, self._asking = reading, asking
+
+    def copies(self, account: str, region: str) -> Iterator[Copy]:  # noqa: ARG002 -- as the port has it
+        """Every snapshot of the account there that carries `slackwater:backup-of`; AWS gives them page by page.
+
+        Raises:
+            AwsError: EC2 did not say.
+        """
+        with remedies():
+            yield from map(_copy, _snapshots(self._reading, region, ("tag-key", BACKUP_OF)))
+
+    @remedies()
+    def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- as the port has it
+        """Delete one; one that is gone is fine.
+
+        Raises:
+            AwsError: it was refused, or nobody knows whether it was heard.
+        """
+        if copy.id is None:
+            raise AwsError(f"a snapshot of {copy.of} has no id: it is not deleted")
+        try:
+            self._asking.client("ec2", region).delete_snapshot(SnapshotId=copy.id)
+        except ClientError as error:
+            if code_of(error) != NO_SNAPSHOT:
+                raise
+
+
+def _snapshots(session: AwsSession, region: str, like: tuple[str, str]) -> Iterator[Any]:
+    """The account's own snapshots that a filter lets through."""
+    name, value = like
+    call = session.client("ec2", region).describe_snapshots
+    filters = [{"Name": name, "Values": [value]}]
+    return pages(call, "Snapshots", OwnerIds=["self"], Filters=filters, MaxResults=PAGE)
+
+
+def _copy(found: Any) -> Copy:
+    tags, state = tags_of(found.get("Tags")), STATES.get(found["State"], "failed")
+    said = "; ".join(filter(None, (found["State"], found.get("StateMessage"))))
+    return Copy(
+        id=found["SnapshotId"],
+        of=found["VolumeId"],
+        state=state,
+        size_bytes=found["VolumeSize"] * GIB,
+        made_at=found["StartTime"],
+        expires_at=_expiry(tags),
+        token=tags.get(TOKEN),
+        why=f"EC2 says: {said}" if state == "failed" else None,
+    )
+
+
+def _expiry(tags: Mapping[str, str]) -> datetime | None:
+    """When a backup's tag lets it go; None where the tag is missing, or no time with an offset."""
+    try:
+        at = datetime.fromisoformat(tags.get(EXPIRES_AT, ""))
+    except ValueError:
+        return None
+    return at if at.tzinfo else None

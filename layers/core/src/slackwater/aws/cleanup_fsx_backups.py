@@ -1,0 +1,200 @@
+"""FSx for OpenZFS and ONTAP: backups, asked for before a clean-up deletes, and swept once nobody needs them.
+
+OpenZFS is backed up as one, ONTAP volume by volume. FSx's descriptions say nothing of how much data there is, and what a
+backup says of its own size has no counterpart there. So both sides are sized by what is provisioned, which a backup keeps of
+what it was made of: equal sizes mean that it was made of this file system, or volume, as large as it is now. That it holds all
+of the data is what AVAILABLE means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from botocore.exceptions import ClientError
+
+from slackwater.aws.errors import AwsError, BusyError, reason, remedies
+from slackwater.aws.fsx_parts import (
+    NO_FILE_SYSTEM,
+    NO_VOLUME,
+    code_of,
+    expiry,
+    going,
+    known,
+    ontap,
+    system_bytes,
+    there,
+    volume_bytes,
+)
+from slackwater.aws.inventory_ec2 import tags_of
+from slackwater.aws.pages import pages
+from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject
+
+if TYPE_CHECKING:
+    from slackwater.aws.session import AwsSession
+    from slackwater.model.tracking import TrackedResource
+
+BACKUP_ACTIONS: Final = frozenset(
+    {
+        "fsx:CreateBackup",
+        "fsx:DescribeBackups",
+        "fsx:DescribeFileSystems",
+        "fsx:DescribeStorageVirtualMachines",
+        "fsx:DescribeVolumes",
+        "fsx:TagResource",
+    }
+)
+"""TagResource as CreateBackup asks for it, of the backup."""
+SWEEPER_ACTIONS: Final = frozenset({"fsx:DeleteBackup", "fsx:DescribeBackups"})
+
+NO_BACKUP: Final = "BackupNotFound"
+UNDER_WAY: Final = "BackupInProgress"
+OURS: Final = {"Name": "backup-type", "Values": ["USER_INITIATED"]}
+
+STATES: Final[Mapping[str, Literal["running", "complete", "failed"]]] = {
+    "PENDING": "running",
+    "CREATING": "running",
+    "TRANSFERRING": "running",
+    "COPYING": "running",
+    "AVAILABLE": "complete",
+}
+"""What a backup's lifecycles come to; every other is none to delete for."""
+
+IN_TAGS: Final = frozenset("_.:/=+-@ ")
+"""What FSx lets into a tag's value beside letters, digits and spaces (Amazon FSx API Reference, "Tag")."""
+TAG_CHARACTERS: Final = 256
+
+
+class FsxBackupTaker:
+    """The BackupTaker of FSx file systems."""
+
+    def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
+        """`asking` asks once."""
+        self._reading, self._asking = reading, asking
+
+    @remedies()
+    def subjects(self, resource: TrackedResource) -> Sequence[Subject]:
+        """The file system of OpenZFS; each volume of ONTAP that clients write, but for those that machines came with.
+
+        Raises:
+            AwsError: FSx did not say, there is nothing to back up, or something that cannot be.
+        """
+        parts = there(self._reading, resource)
+        if parts.system["FileSystemType"] == "OPENZFS":
+            return (Subject(id=resource.id, size_bytes=known(system_bytes(parts.system), resource.id)),)
+        volumes = [one for one in parts.children if not going(one)]
+        if not volumes:
+            raise AwsError(f"FSx lists no volume of {resource.id} that could be backed up: whatever it holds would be lost")
+        if other := [one["VolumeId"] for one in volumes if ontap(one).get("OntapVolumeType") != "RW"]:
+            raise AwsError(f"{', '.join(other)} of {resource.id} cannot be backed up: replication writes it")
+        return tuple(
+            Subject(id=one["VolumeId"], size_bytes=known(volume_bytes(one), one["VolumeId"]))
+            for one in sorted(volumes, key=lambda one: str(one["VolumeId"]))
+        )
+
+    @remedies()
+    def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
+        """Ask for a backup that carries these tags. Asked again with the same token, FSx answers with the one it began.
+
+        Raises:
+            BusyError: FSx is making another backup of it, and takes one at a time.
+            AwsError: it was refused, or nobody knows whether it was begun.
+        """
+        subject = {"VolumeId" if _is_volume(backup.subject.id) else "FileSystemId": backup.subject.id}
+        put_on = [{"Key": key, "Value": legal(value)} for key, value in tags.items()]
+        client: Any = self._asking.client("fsx", resource.region)
+        try:
+            answer = client.create_backup(**subject, ClientRequestToken=backup.token, Tags=put_on)
+        except ClientError as error:
+            if code_of(error) == UNDER_WAY:
+                raise BusyError(f"FSx is making another backup of {backup.subject.id}: {reason(error)}") from error
+            raise
+        return _copy(answer["Backup"])
+
+    @remedies()
+    def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
+        """Every backup of the subject that carries the token, and the one of the recorded id.
+
+        Raises:
+            AwsError: FSx did not say.
+        """
+        subject = {
+            "Name": "volume-id" if _is_volume(backup.subject.id) else "file-system-id",
+            "Values": [backup.subject.id],
+        }
+        made = self._listed(resource.region, {NO_FILE_SYSTEM, NO_VOLUME}, Filters=[subject, OURS])
+        found = {one.id: one for one in made if one.token == backup.token}
+        if backup.id and backup.id not in found:
+            found |= {one.id: one for one in self._listed(resource.region, {NO_BACKUP}, BackupIds=[backup.id])}
+        return tuple(found.values())
+
+    def _listed(self, region: str, not_found: set[str], **asked: Any) -> list[Copy]:
+        call = self._reading.client("fsx", region).describe_backups
+        try:
+            return [_copy(one) for one in pages(call, "Backups", **asked)]
+        except ClientError as error:
+            if code_of(error) not in not_found:
+                raise
+            return []
+
+
+class FsxSweeper:
+    """The Sweeper of FSx backups of ours."""
+
+    def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
+        """`asking` asks once."""
+        self._reading, self._asking = reading, asking
+
+    def copies(self, account: str, region: str) -> Iterator[Copy]:  # noqa: ARG002 -- as the port has it
+        """Every backup of the account there that a user began and that carries `slackwater:backup-of`, page by page.
+
+        Raises:
+            AwsError: FSx did not say.
+        """
+        with remedies():
+            call = self._reading.client("fsx", region).describe_backups
+            filters: Any = [OURS]
+            for one in pages(call, "Backups", Filters=filters):
+                if one["Type"] == "USER_INITIATED" and BACKUP_OF in tags_of(one.get("Tags")):
+                    yield _copy(one)
+
+    @remedies()
+    def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- as the port has it
+        """Delete one; one that is gone is fine.
+
+        Raises:
+            AwsError: it was refused, or nobody knows whether it was heard.
+        """
+        if copy.id is None:
+            raise AwsError(f"a backup of {copy.of} has no id: it is not deleted")
+        try:
+            self._asking.client("fsx", region).delete_backup(BackupId=copy.id)
+        except ClientError as error:
+            if code_of(error) != NO_BACKUP:
+                raise
+
+
+def legal(value: str) -> str:
+    """A tag's value as FSx takes it: other signs left out, and cut to its length."""
+    kept = "".join(sign if sign.isalnum() or sign in IN_TAGS else " " for sign in value)
+    return " ".join(kept.split())[:TAG_CHARACTERS]
+
+
+def _is_volume(id: str) -> bool:
+    return id.startswith("fsvol-")
+
+
+def _copy(found: Any) -> Copy:
+    tags, of = tags_of(found.get("Tags")), found.get("Volume")
+    state = STATES.get(found["Lifecycle"], "failed")
+    said = "; ".join(filter(None, (found["Lifecycle"], found.get("FailureDetails", {}).get("Message"))))
+    return Copy(
+        id=found["BackupId"],
+        of=of["VolumeId"] if of else found["FileSystem"]["FileSystemId"],
+        state=state,
+        size_bytes=volume_bytes(of) if of else system_bytes(found["FileSystem"]),
+        made_at=found["CreationTime"],
+        expires_at=expiry(tags),
+        token=tags.get(TOKEN),
+        why=f"FSx says: {said}" if state == "failed" else None,
+    )

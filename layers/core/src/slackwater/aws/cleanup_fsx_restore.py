@@ -1,0 +1,161 @@
+"""FSx for OpenZFS and ONTAP: how what was deleted is made again from its backups.
+
+Nothing is made twice: all that is made carries a tag that names what it stands for, and is asked for with the same token each
+time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from slackwater.aws.errors import remedies
+from slackwater.aws.fsx_parts import LOOK_ACTIONS, THERE, file_system, going
+from slackwater.aws.fsx_refill import Refill, Refilled
+from slackwater.aws.fsx_requests import (
+    RESTORED_FROM,
+    SETTLING,
+    LostError,
+    ask,
+    system_differences,
+    system_request,
+    token,
+    verified,
+)
+from slackwater.aws.inventory_ec2 import tags_of
+from slackwater.aws.pages import pages
+from slackwater.model.cleanup import Restored
+
+if TYPE_CHECKING:
+    from slackwater.aws.session import AwsSession
+    from slackwater.model.cleanup import Cleanup
+
+KEY_ACTIONS: Final = frozenset({"kms:CreateGrant", "kms:DescribeKey"})
+"""What FSx does with the caller's permissions where there is a key of the customer's own."""
+NETWORK_ACTIONS: Final = frozenset(
+    {
+        "ec2:CreateTags",
+        "ec2:DescribeRouteTables",
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeSubnets",
+        "ec2:DescribeVpcs",
+        "ec2:GetSecurityGroupsForVpc",
+    }
+)
+"""The same with the network, all of them by way of FSx (`aws:CalledVia`); CreateTags of route tables, with the tag `AmazonFSx`
+of value `ManagedByAmazonFSx` (AWS managed policy AmazonFSxFullAccess)."""
+
+RESTORER_ACTIONS: Final = (
+    (LOOK_ACTIONS - {"fsx:DescribeS3AccessPointAttachments"})
+    | {
+        "fsx:CreateFileSystem",
+        "fsx:CreateFileSystemFromBackup",
+        "fsx:CreateStorageVirtualMachine",
+        "fsx:CreateVolumeFromBackup",
+        "fsx:TagResource",
+    }
+    | KEY_ACTIONS
+    | NETWORK_ACTIONS
+)
+"""TagResource as each Create call asks for it."""
+
+
+class FsxRestorer:
+    """The Restorer of FSx file systems."""
+
+    def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
+        """`asking` asks once."""
+        self._reading, self._asking = reading, asking
+
+    def restore(self, cleanup: Cleanup) -> Restored:
+        """Look what is still there; make what is not, as far as that goes now: file system, storage virtual machines, volumes.
+
+        A file system that it was asked to delete counts as still there when it is seen a second time, and so do parts of it:
+        FSx may show what it deleted a moment ago.
+
+        Raises:
+            AwsError: FSx did not say; nothing is known to be lost.
+        """
+        try:
+            with remedies():
+                return self._step(cleanup)
+        except LostError as error:
+            before = cleanup.restored or Restored(state="failed")
+            return Restored(state="failed", id=before.id, arn=before.arn, why=str(error))
+
+    def _step(self, cleanup: Cleanup) -> Restored:
+        resource, before = cleanup.resource, cleanup.restored
+        system = file_system(self._reading, resource.region, resource.id)
+        if system is None:
+            return self._anew(cleanup)
+        here = Restored(state="running", id=resource.id, arn=resource.arn)
+        if going(system):
+            return replace(here, id=None, arn=None)  # whether it goes, or FSx gives up, will show
+        differences: tuple[str, ...] = ()
+        if cleanup.removals and system["FileSystemType"] == "ONTAP":
+            refilled = Refill(self._reading, self._asking, cleanup, system).step()
+            if refilled.waits:
+                return here
+            refilled.complain()
+            differences = tuple(refilled.differences(cleanup.recorded or {}, anew=False))
+        seen_before = before is not None and before.id == resource.id
+        return replace(here, state="done" if seen_before or not cleanup.removals else "running", differences=differences)
+
+    # -- The file system is gone
+
+    def _anew(self, cleanup: Cleanup) -> Restored:
+        recorded, backups = cleanup.recorded, verified(cleanup)
+        if recorded is None:
+            raise LostError("what it was like was not recorded")
+        if not backups:
+            raise LostError("it was deleted without a backup" if cleanup.scratch else "there is no verified backup of it")
+        made = self._made(cleanup) or self._make(cleanup, recorded, backups)
+        restored = Restored(state="running", id=made["FileSystemId"], arn=made["ResourceARN"])
+        if made["Lifecycle"] in SETTLING - {"DELETING"}:
+            return restored
+        if made["Lifecycle"] not in THERE:
+            said = made.get("FailureDetails", {}).get("Message", "FSx does not say why")
+            why = f"{restored.id} was made, and is {made['Lifecycle'].lower()}: {said}; delete it, and ask again"
+            return replace(restored, state="failed", why=why)
+        refilled = Refilled()
+        if made["FileSystemType"] == "ONTAP":
+            try:
+                refilled = Refill(self._reading, self._asking, cleanup, made).step()
+                refilled.complain()
+            except LostError as error:
+                return replace(restored, state="failed", why=str(error))
+            if refilled.waits:
+                return restored
+        differences = (*system_differences(recorded, cleanup.resource.id, made), *refilled.differences(recorded, anew=True))
+        return replace(restored, state="done", differences=differences)
+
+    def _made(self, cleanup: Cleanup) -> Any | None:
+        """What was made already, by its id, or by its tag where the answer was lost."""
+        resource, before = cleanup.resource, cleanup.restored
+        if before and before.state == "running" and before.id and before.id != resource.id:
+            found = file_system(self._reading, resource.region, before.id)
+            if found is None:
+                raise LostError(f"FSx began to make {before.id}, and does not show it any more")
+            return found
+        all_there_are = pages(self._reading.client("fsx", resource.region).describe_file_systems, "FileSystems")
+        ours = (one for one in all_there_are if tags_of(one.get("Tags")).get(RESTORED_FROM) == resource.id)
+        return next((one for one in ours if one["Lifecycle"] in SETTLING - {"DELETING"} | THERE), None)
+
+    def _make(self, cleanup: Cleanup, recorded: Mapping[str, Any], backups: Mapping[str, str]) -> Any:
+        """Ask for it. The same clean-up asks with the same token, but after one that FSx gave up."""
+        resource, system = cleanup.resource, recorded["system"]
+        given_up = cleanup.restored.id if cleanup.restored and cleanup.restored.state == "failed" else None
+        asked = system_request(recorded, resource.id) | {"ClientRequestToken": token(cleanup, resource.id, given_up or "")}
+        client: Any = self._asking.client("fsx", resource.region)
+        match system["FileSystemType"]:
+            case "OPENZFS":
+                backup = backups.get(resource.id)
+                if backup is None:
+                    raise LostError("there is no verified backup of it")
+                return ask(client.create_file_system_from_backup, "FileSystem", BackupId=backup, **asked)
+            case "ONTAP":
+                asked |= {"FileSystemType": "ONTAP", "StorageCapacity": system["StorageCapacity"]}
+                return ask(client.create_file_system, "FileSystem", **asked)
+            case kind:
+                raise LostError(f"it was of type {kind}, of which there is advice only")

@@ -1,0 +1,54 @@
+"""Starts clean-ups and undos: executions of their state machines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from botocore.exceptions import ClientError
+
+from slackwater.aws.errors import remedies
+
+if TYPE_CHECKING:
+    from slackwater.aws.session import AwsSession
+
+ACTIONS: Final = frozenset({"states:StartExecution"})
+
+
+class StateMachineCleanups:
+    """Starts executions that are given nothing but a finding's id. A name is good for one execution in 90 days."""
+
+    def __init__(self, session: AwsSession, cleanup_arn: str, undo_arn: str | None) -> None:
+        """Makes no call. Who undoes nothing has no `undo_arn`."""
+        self._session = session
+        self._cleanup_arn = cleanup_arn
+        self._undo_arn = undo_arn
+
+    def start(self, finding_id: str, execution: str) -> None:
+        """Start the clean-up of a finding under this name; the same name again starts nothing.
+
+        Raises:
+            AwsError: it was not started, or Step Functions did not say.
+        """
+        self._start(self._cleanup_arn, finding_id, execution)
+
+    def undo(self, finding_id: str, execution: str) -> None:
+        """Start the undo of one; the same name again starts nothing.
+
+        Raises:
+            AwsError: it was not started, or Step Functions did not say.
+        """
+        if self._undo_arn is None:
+            raise ValueError("the state machine of undos is not known")
+        self._start(self._undo_arn, finding_id, execution)
+
+    def _start(self, machine_arn: str, finding_id: str, execution: str) -> None:
+        client = self._session.client("stepfunctions", self._session.home)
+        with remedies():
+            try:
+                client.start_execution(
+                    stateMachineArn=machine_arn, name=execution, input=json.dumps({"finding_id": finding_id})
+                )
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") != "ExecutionAlreadyExists":
+                    raise

@@ -1,0 +1,100 @@
+"""Clean-ups in DynamoDB: one for each finding, one for each resource at a time, and what holds for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from slackwater.aws import finding_store, listing, table
+from slackwater.aws.listing import Listed
+from slackwater.aws.table import NEW, Item, Put, Table, item, key, key_of
+from slackwater.model.cleanup import Cleanup, Control
+from slackwater.model.listing import Page
+from slackwater.model.tracking import Write
+
+CLEANUP_READ: Final = table.READ
+CLEANUP_WRITE: Final = table.WRITE
+
+KIND: Final = "CLEANUP"
+HOLD: Final = "HOLD"
+CONTROL: Final = "CLEANUP-CONTROL"
+
+UNCHANGED: Final = "#revision = :revision"
+FREE_OR_MINE: Final = "attribute_not_exists(#holder) OR #holder = :holder"
+MINE: Final = "#holder = :holder"
+"""Of a hold: its item names the finding that has the resource, or nobody once it was let go."""
+
+NEWEST_FIRST: Final = Listed(index=table.BY_AGE, listing=table.CLEANUPS, spans=(("0", ":"),), descending=True)
+
+
+class DynamoCleanups:
+    """The CleanupStore of a table."""
+
+    def __init__(self, table: Table) -> None:
+        """Makes no call."""
+        self._table = table
+
+    def get(self, finding_id: str) -> Cleanup | None:
+        """The clean-up of a finding as it is now."""
+        return next(iter(self._load([f"{KIND}#{finding_id}"]).values()), None)
+
+    def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
+        """Store a clean-up whose revision is one more than what is stored, and what that makes of its finding: both or neither.
+
+        False, and nothing stored, where a revision has moved, or another clean-up that has not ended has the same resource.
+        """
+        puts = [_put(_item(cleanup), cleanup.revision), *self._hold(cleanup)]
+        return self._table.put(*puts, *(finding_store.puts(finding) if finding else ()))
+
+    def holder(self, arn: str) -> str | None:
+        """The id of the finding whose clean-up has a resource now."""
+        for hold in self._table.read([key(HOLD, arn)]).values():
+            if "holder" in hold:
+                return hold["holder"]["S"]
+        return None
+
+    def list(self, limit: int, cursor: str | None) -> Page[Cleanup]:
+        """Clean-ups, the newest first.
+
+        Raises:
+            BadCursorError: the cursor is not one of this list's.
+        """
+        return listing.page(self._table, NEWEST_FIRST, limit, cursor, self._load)
+
+    def control(self) -> Control:
+        """What holds for all clean-ups, as it is now."""
+        for stored in self._table.read([key_of(CONTROL)]).values():
+            return table.parsed(stored, table.CONTROL)
+        return Control()
+
+    def write_control(self, control: Control) -> bool:
+        """Store it if its revision is one more than what is stored; False, and nothing stored, where it is not."""
+        document = table.CONTROL.dump_json(control).decode()
+        return self._table.put(_put(key_of(CONTROL) | item(document=document, revision=control.revision), control.revision))
+
+    def _hold(self, cleanup: Cleanup) -> tuple[Put, ...]:
+        """What takes the resource, keeps it, or lets it go; nothing where it was let go before.
+
+        Nobody else can take it between the look and the write, and the clean-up itself not without another revision.
+        """
+        arn, mine = cleanup.resource.arn, {"holder": cleanup.finding_id}
+        if not cleanup.ended:
+            return (Put(key(HOLD, arn) | item(holder=cleanup.finding_id), FREE_OR_MINE, mine),)
+        return (Put(key(HOLD, arn), MINE, mine),) if self.holder(arn) == cleanup.finding_id else ()
+
+    def _load(self, pks: Iterable[str]) -> dict[str, Cleanup]:
+        found = self._table.read(key_of(pk) for pk in pks)
+        return {pk: table.parsed(one, table.CLEANUP) for pk, one in found.items()}
+
+
+def _put(stored: Item, revision: int) -> Put:
+    return Put(stored, NEW) if revision == 1 else Put(stored, UNCHANGED, {"revision": revision - 1})
+
+
+def _item(cleanup: Cleanup) -> Item:
+    return key(KIND, cleanup.finding_id) | item(
+        document=table.CLEANUP.dump_json(cleanup).decode(),
+        revision=cleanup.revision,
+        listing=table.CLEANUPS,
+        age_key=f"{table.sortable(cleanup.started_at)}#{cleanup.finding_id}",
+    )

@@ -1,0 +1,63 @@
+"""What a role of ours may do, as IAM's own policy simulator says: asked before the first part of anything is deleted.
+
+It weighs the role's policies, its boundary, and the organisation's, not those of a resource (Amazon IAM API Reference,
+"SimulatePrincipalPolicy"): an EFS file system's own policy may still refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from slackwater.aws.errors import BrokenAnswerError, remedies
+from slackwater.aws.pages import pages
+
+if TYPE_CHECKING:
+    from slackwater.aws.session import AwsSession
+
+ACTIONS: Final = frozenset({"iam:SimulatePrincipalPolicy"})
+
+ALLOWED: Final = "allowed"
+TAG_KEY: Final = "aws:ResourceTag/"
+VIA_SERVICE: Final = {"ContextKeyName": "aws:ViaAWSService", "ContextKeyType": "boolean", "ContextKeyValues": ["true"]}
+"""A mount target's network interface is deleted by EFS, with the caller's permissions: the role may delete none by itself."""
+
+
+class SimulatedPermissions:
+    """The Permissions of a role."""
+
+    def __init__(self, session: AwsSession, role_arn: str) -> None:
+        """Makes no call."""
+        self._session, self._role_arn = session, role_arn
+
+    @remedies()
+    def denied(self, actions: Mapping[str, Collection[str]], tags: Mapping[str, str]) -> Sequence[str]:
+        """`ec2:DeleteVolume on arn:…` of each action that would be denied on a resource with these tags; a call an ARN.
+
+        Raises:
+            AwsError: IAM did not say, or not of all of them.
+        """
+        return [f"{action} on {arn}" for arn, wanted in actions.items() for action in self._denied(arn, sorted(wanted), tags)]
+
+    def _denied(self, arn: str, actions: Sequence[str], tags: Mapping[str, str]) -> list[str]:
+        client = self._session.client("iam", self._session.home)
+        decisions = {
+            one["EvalActionName"]: one["EvalDecision"]
+            for one in pages(
+                client.simulate_principal_policy,
+                "EvaluationResults",
+                next_in="Marker",
+                next_out="Marker",
+                PolicySourceArn=self._role_arn,
+                ActionNames=[*actions],
+                ResourceArns=[arn],
+                ContextEntries=[
+                    {"ContextKeyName": f"{TAG_KEY}{key}", "ContextKeyType": "string", "ContextKeyValues": [value]}
+                    for key, value in tags.items()
+                ]
+                + [VIA_SERVICE],
+            )
+        }
+        if unsaid := [action for action in actions if action not in decisions]:
+            raise BrokenAnswerError(f"IAM does not say whether {', '.join(unsaid)} is allowed on {arn}")
+        return [action for action in actions if decisions[action] != ALLOWED]

@@ -1,0 +1,261 @@
+"""Recovery points of EFS file systems in an AWS Backup vault: asked for, looked at, swept away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from botocore.exceptions import ClientError
+
+from slackwater.aws.efs_reading import code, existing
+from slackwater.aws.errors import AwsError, remedies
+from slackwater.aws.pages import pages
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject
+
+if TYPE_CHECKING:
+    from slackwater.aws.session import AwsSession
+    from slackwater.model.tracking import TrackedResource
+
+BACKUP_ACTIONS: Final = frozenset(
+    {
+        "backup:DescribeBackupJob",
+        "backup:DescribeRecoveryPoint",
+        "backup:ListBackupJobs",
+        "backup:ListTags",
+        "backup:StartBackupJob",
+        "elasticfilesystem:DescribeFileSystems",
+        "iam:PassRole",  # to AWS Backup, of the role that reads the file system
+    }
+)
+SWEEPER_ACTIONS: Final = frozenset({"backup:DeleteRecoveryPoint", "backup:ListRecoveryPointsByBackupVault", "backup:ListTags"})
+
+type State = Literal["running", "complete", "failed"]
+
+START_WITHIN_MINUTES: Final = 60
+"""The least that AWS Backup takes; left out, a job may sit for eight hours before it begins."""
+
+CLOCKS_DIFFER: Final = timedelta(hours=1)
+"""By no more than this: so long before it was asked for by our clock, a job may have been made by AWS's."""
+
+JOB_RUNS: Final = frozenset({"CREATED", "PENDING", "RUNNING"})
+IS_WHOLE: Final = frozenset({None, "", "SUCCESS"})
+"""A completed job of any other message category has left something out: the console says "Completed with issues"."""
+
+POINT_STATES: Final[Mapping[str, State]] = {
+    "CREATING": "running",
+    "COMPLETED": "complete",
+    "AVAILABLE": "complete",
+}
+"""Whatever AWS Backup calls any other state does not bring everything back."""
+
+UNKNOWN: Final = "ResourceNotFoundException"
+
+
+class EfsBackupTaker:
+    """Has AWS Backup back file systems up, into one vault, by a role that it assumes."""
+
+    def __init__(self, reading: AwsSession, asking: AwsSession, vault: str, role_arn: str) -> None:
+        """Makes no call."""
+        self._reading = reading
+        self._asking = asking
+        self._vault = vault
+        self._role_arn = role_arn
+
+    def subjects(self, resource: TrackedResource) -> Sequence[Subject]:
+        """The file system, with what EFS meters of it.
+
+        Raises:
+            AwsError: AWS did not say, or there is no such file system.
+        """
+        with remedies():
+            found = existing(self._reading.client("efs", resource.region), resource.id)
+            return (Subject(id=resource.id, size_bytes=found["SizeInBytes"]["Value"]),)
+
+    def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
+        """Ask for a recovery point. Asked again with the same token, AWS Backup names the job that it has.
+
+        AWS Backup deletes it by itself as many days after as it is to be kept.
+
+        Raises:
+            AwsError: it was refused, or nobody knows whether it was begun.
+        """
+        kept = backup.expires_at - backup.asked_at
+        with remedies():
+            started = self._asking.client("backup", resource.region).start_backup_job(
+                BackupVaultName=self._vault,
+                ResourceArn=resource.arn,
+                IamRoleArn=self._role_arn,
+                IdempotencyToken=backup.token,
+                StartWindowMinutes=START_WITHIN_MINUTES,
+                Lifecycle={"DeleteAfterDays": max(1, math.ceil(kept / timedelta(days=1)))},
+                RecoveryPointTags=dict(tags),
+            )
+            return Copy(
+                id=started.get("RecoveryPointArn"),
+                of=resource.id,
+                state="running",
+                size_bytes=None,
+                made_at=started["CreationDate"],
+                job=started["BackupJobId"],
+                token=backup.token,
+            )
+
+    def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
+        """The recorded job and recovery point, and every other job of the resource whose recovery point carries the token.
+
+        While a job runs its recovery point need not be there to carry anything. Such a one, where the answer to `start` was
+        lost, is missing here: asked again with the same token, AWS Backup names it.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        client = self._reading.client("backup", resource.region)
+        with remedies():
+            jobs = [job for job in self._jobs(client, resource, backup) if job["BackupJobId"] == backup.job or on_demand(job)]
+            found = [self._copy(client, job) for job in jobs]
+            if backup.id and backup.id not in {copy.id for copy in found}:  # its job is forgotten
+                point = self._point(client, backup.id)
+                found += [copy_of(client, point)] if point else []
+        return [copy for copy in found if copy.token == backup.token or _recorded(copy, backup)]
+
+    def _jobs(self, client: Any, resource: TrackedResource, backup: Backup) -> list[Mapping[str, Any]]:
+        """Jobs of the resource since the backup was asked for, and the recorded one: the list lags, and ends after 30 days."""
+        asked: dict[str, Any] = {
+            "ByResourceArn": resource.arn,
+            "ByBackupVaultName": self._vault,
+            "ByCreatedAfter": backup.asked_at - CLOCKS_DIFFER,
+        }
+        jobs = list(pages(client.list_backup_jobs, "BackupJobs", **asked))
+        if backup.job and backup.job not in {job["BackupJobId"] for job in jobs}:
+            job = unless_unknown(client.describe_backup_job, BackupJobId=backup.job)
+            jobs += [job] if job else []
+        return jobs
+
+    def _point(self, client: Any, arn: str) -> Mapping[str, Any] | None:
+        return unless_unknown(client.describe_recovery_point, BackupVaultName=self._vault, RecoveryPointArn=arn)
+
+    def _copy(self, client: Any, job: Mapping[str, Any]) -> Copy:
+        """What a job makes: its recovery point tells what it holds, and the job whether that is everything."""
+        arn, state = job.get("RecoveryPointArn"), job["State"]
+        point = self._point(client, arn) if arn else None
+        copy = Copy(
+            id=arn,
+            of=_id(job["ResourceArn"]),
+            state="running" if state in JOB_RUNS else "failed",
+            size_bytes=None,  # the job's is what it transferred: of an incremental backup, the difference
+            made_at=job["CreationDate"],
+        )
+        if point:
+            of_point = copy_of(client, point)
+            copy = replace(copy, expires_at=of_point.expires_at, token=of_point.token)
+            if state == "COMPLETED" and job.get("MessageCategory") in IS_WHOLE:
+                copy = replace(of_point, made_at=copy.made_at)
+        why = f"{state}: {job.get('StatusMessage') or 'its recovery point is not there'}"
+        return replace(copy, job=job["BackupJobId"], why=copy.why or (why if copy.state == "failed" else None))
+
+
+class EfsSweeper:
+    """Deletes recovery points of ours from one vault. AWS Backup deletes those that have expired too."""
+
+    def __init__(self, reading: AwsSession, asking: AwsSession, vault: str) -> None:
+        """Makes no call."""
+        self._reading = reading
+        self._asking = asking
+        self._vault = vault
+
+    def copies(self, account: str, region: str) -> Iterable[Copy]:  # noqa: ARG002 -- a session is one account's
+        """Recovery points of file systems in the vault that carry `slackwater:backup-of`; none where there is no such vault.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        client = self._reading.client("backup", region)
+        listing = client.list_recovery_points_by_backup_vault
+        with remedies():
+            try:
+                points = list(pages(listing, "RecoveryPoints", BackupVaultName=self._vault, ByResourceType="EFS"))
+            except ClientError as error:
+                if code(error) != UNKNOWN:
+                    raise
+                return []
+            mine = [(point, tags_of(client, point["RecoveryPointArn"])) for point in points if on_demand(point)]
+            return [copy_of(client, point, tags) for point, tags in mine if BACKUP_OF in tags and point["Status"] != "DELETING"]
+
+    def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- a session is one account's
+        """Delete one; one that is gone is fine.
+
+        Raises:
+            AwsError: it was refused, or nobody knows whether it was heard.
+        """
+        if copy.id is None:
+            raise AwsError(f"a backup of {copy.of} has no recovery point that could be deleted")
+        with remedies():
+            unless_unknown(
+                self._asking.client("backup", region).delete_recovery_point,
+                BackupVaultName=self._vault,
+                RecoveryPointArn=copy.id,
+            )
+
+
+def on_demand(made: Mapping[str, Any]) -> bool:
+    """Whether no backup plan made this job or recovery point: ours are none's."""
+    return not (made.get("CreatedBy") or {}).get("BackupPlanId")
+
+
+def unless_unknown(call: Callable[..., Mapping[str, Any]], **parameters: Any) -> Mapping[str, Any] | None:
+    """AWS Backup's answer; None where it does not know what is asked about."""
+    try:
+        return call(**parameters)
+    except ClientError as error:
+        if code(error) != UNKNOWN:
+            raise
+        return None
+
+
+def copy_of(client: Any, point: Mapping[str, Any], tags: Mapping[str, str] | None = None) -> Copy:
+    """A recovery point, and what its tags say."""
+    arn, status = point["RecoveryPointArn"], point["Status"]
+    told = tags_of(client, arn) if tags is None else tags
+    state: State = POINT_STATES.get(status, "failed")
+    return Copy(
+        id=arn,
+        of=_id(point["ResourceArn"]),
+        state=state,
+        size_bytes=point.get("BackupSizeInBytes"),
+        made_at=point["CreationDate"],
+        expires_at=_moment(told.get(EXPIRES_AT)),
+        token=told.get(TOKEN),
+        why=f"{status}: {point.get('StatusMessage') or 'AWS Backup does not say why'}" if state == "failed" else None,
+    )
+
+
+def tags_of(client: Any, arn: str) -> dict[str, str]:
+    """The tags of a recovery point; none where there is no such recovery point (yet)."""
+    tags: dict[str, str] = {}
+    more: dict[str, str] = {}
+    while page := unless_unknown(client.list_tags, ResourceArn=arn, **more):
+        tags |= page.get("Tags") or {}
+        if not page.get("NextToken") or page["NextToken"] == more.get("NextToken"):
+            break
+        more = {"NextToken": page["NextToken"]}
+    return tags
+
+
+def _recorded(copy: Copy, backup: Backup) -> bool:
+    return (copy.id is not None and copy.id == backup.id) or (copy.job is not None and copy.job == backup.job)
+
+
+def _id(arn: str) -> str:
+    return arn.rpartition("/")[2]
+
+
+def _moment(text: str | None) -> datetime | None:
+    """The moment that a tag names; None where it names none, with its offset from UTC."""
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
