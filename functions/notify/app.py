@@ -1,4 +1,4 @@
-"""Tells Slack of an audit: the state machine's last task, again and again while a post waits."""
+"""Tells Slack of an audit, or of what clean-ups did: a task of their state machines, again and again while a post waits."""
 
 import os
 from typing import Any
@@ -8,17 +8,18 @@ from pydantic import BaseModel, ConfigDict
 
 from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER, emit, of_posts
-from slackwater.app.wiring import notifying
+from slackwater.app.wiring import notifying, without_slack
 
-NOTIFIER = notifying(Deployed.of(os.environ))
+DEPLOYED = Deployed.of(os.environ)
+NOTIFIER = notifying(DEPLOYED)
 
 
 class Ended(BaseModel):
-    """An audit has ended, well or not."""
+    """An audit has ended, well or not; without one, whatever waits is to be delivered."""
 
     model_config = ConfigDict(extra="forbid")
 
-    audit_id: str
+    audit_id: str | None = None
 
 
 @LOGGER.inject_lambda_context(clear_state=True)
@@ -27,8 +28,10 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     ended = Ended.model_validate(event)
     LOGGER.append_keys(audit_id=ended.audit_id)
     if NOTIFIER is None:
+        if ended.audit_id is None:
+            without_slack(DEPLOYED)
         return {"waiting": 0, "wait_s": 0}
-    notified = NOTIFIER.notify(ended.audit_id)
+    notified = NOTIFIER.deliver() if ended.audit_id is None else NOTIFIER.notify(ended.audit_id)
     for trouble in notified.troubles:
         LOGGER.error("not posted", trouble=trouble)
     emit(of_posts(notified))

@@ -13,6 +13,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic_core import from_json
 
 from slackwater.app import api_requests as take
+from slackwater.app import cleanup_told as told
 from slackwater.app.api_document import document
 from slackwater.app.api_estimates import estimate_routes
 from slackwater.app.api_problems import answer_problems, route
@@ -27,6 +28,15 @@ from slackwater.model.audits import AuditRequest
 from slackwater.model.listing import PAGE, FindingQuery
 from slackwater.model.nearest import unknown
 from slackwater.views import estimate_json, service_json
+from slackwater.views.cleanup_document import (
+    ApprovedDocument,
+    CleanupDetailDocument,
+    CleanupDocument,
+    CleanupPageDocument,
+    PlanDocument,
+    RunDocument,
+    SwitchDocument,
+)
 from slackwater.views.estimate_document import EstimateDocument
 from slackwater.views.service_document import (
     AuditDetailDocument,
@@ -101,6 +111,80 @@ def dismiss_finding(id: take.Id, body: take.DismissBody) -> TrackedFindingDocume
 def reopen_finding(id: take.Id, body: take.ReopenBody = take.JUST_REOPEN) -> TrackedFindingDocument:
     """Reopen a finding."""
     return decided(id, "reopen", body.why, None)
+
+
+@route(API.post, "/findings/<id>/approve", "The finding as it is now, and what came of its clean-up", 404, 409, 413, 415)
+def approve_finding(id: take.Id, body: take.ApproveBody) -> ApprovedDocument:
+    """Approve the clean-up of a finding, and begin it."""
+    who = take.caller(API.current_event)
+    approved = SERVING.cleanups.approve(id, who=who, fingerprint=body.fingerprint, now=clock())
+    LOGGER.info("approved", finding_id=id, begun=approved.candidate and approved.candidate.state, who=who)
+    return told.approved(approved)
+
+
+@route(API.get, "/cleanups/plan", "What would be done, and why not", 404, 409)
+def plan_cleanups(findings: take.Ids = None) -> PlanDocument:
+    """Plan clean-ups: say what a run would do now."""
+    return told.plan(SERVING.cleanups.plan(findings.split(",") if findings else None, now=clock()))
+
+
+@route(API.post, "/cleanups", "What was begun, and what was not and why", 404, 409, 413, 415)
+def run_cleanups(body: take.RunBody = take.ALL_THAT_MAY_BE) -> RunDocument:
+    """Run clean-ups: begin those that are named, or all that are approved or need no approval."""
+    who = take.caller(API.current_event)
+    came = SERVING.cleanups.run(body.findings or None, who=who, now=clock())
+    LOGGER.info("run", begun=[one.finding.id for one in came if one.state == "begun"], who=who)
+    return told.run(came)
+
+
+@route(API.get, "/cleanups", "A page of them")
+def list_cleanups(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> CleanupPageDocument:
+    """List clean-ups, the newest first."""
+    cleanups = SERVING.cleanups
+    return told.page(cleanups.listed(limit, cursor), cleanups.control().stopped, clock())
+
+
+@route(API.get, "/cleanups/<id>", "The clean-up with the ledger of its finding", 404)
+def show_cleanup(id: take.Id) -> CleanupDetailDocument:
+    """Show the clean-up of a finding: all that happened to its resource."""
+    now = clock()
+    return told.story(SERVING.cleanups.shown(id, now=now), now)
+
+
+@route(API.post, "/cleanups/<id>/undo", "The clean-up as it is now; its undo is on its way", 404, 409, 413, 415)
+def undo_cleanup(id: take.Id, body: take.BecauseBody = take.WITHOUT_A_REASON) -> CleanupDocument:
+    """Undo the clean-up of a finding: restore what it deleted, or change back what it changed."""
+    who, now = take.caller(API.current_event), clock()
+    undoing = SERVING.cleanups.undo(id, who=who, why=body.why, now=now)
+    LOGGER.info("undoing", finding_id=id, who=who)
+    return told.cleanup(undoing, now)
+
+
+@route(API.post, "/cleanups/<id>/stop", "The clean-up as it is now; its next step calls it off", 404, 409, 413, 415)
+def stop_cleanup(id: take.Id, body: take.BecauseBody = take.WITHOUT_A_REASON) -> CleanupDocument:
+    """Stop the clean-up of a finding."""
+    who, now = take.caller(API.current_event), clock()
+    stopped = SERVING.cleanups.stop(id, who=who, why=body.why, now=now)
+    LOGGER.info("stopped", finding_id=id, who=who)
+    return told.cleanup(stopped, now)
+
+
+@route(API.post, "/cleanups/stop", "Who has stopped them", 409, 413, 415)
+def stop_cleanups(body: take.BecauseBody = take.WITHOUT_A_REASON) -> SwitchDocument:
+    """Stop all clean-ups, and let none begin."""
+    who = take.caller(API.current_event)
+    stopped = SERVING.cleanups.stop_all(who=who, why=body.why, now=clock())
+    LOGGER.info("stopped all", who=who)
+    return told.switch(stopped)
+
+
+@route(API.post, "/cleanups/go-on", "Nobody stops them now", 409, 413, 415)
+def let_cleanups_go_on() -> SwitchDocument:
+    """Let clean-ups begin again."""
+    who = take.caller(API.current_event)
+    before = SERVING.cleanups.go_on(who=who)
+    LOGGER.info("let go on", who=who, stopped_by=before and before.who)
+    return told.switch(None)
 
 
 @route(API.post, "/audits", "It is on its way", 413, 415, status=202, headers={"Location": "Where it can be looked at"})

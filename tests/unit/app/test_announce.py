@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import get_args
 
 import pytest
 
-from slackwater.app.announce import Announcer, NotAnnouncedError, event_of
+from slackwater.app.announce import OF_A_FINDING, Announcer, NotAnnouncedError, event_of
 from slackwater.aws.table import AUDIT, LEDGER, item, key, ledger_key
 from slackwater.model.audits import DEFAULTS, AuditRecord, AuditRequest
-from slackwater.model.tracking import LedgerEntry, Sighting, TrackedResource
+from slackwater.model.tracking import Happening, LedgerEntry, Sighting, TrackedResource
 from slackwater.ports import Event, NotSentError
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
@@ -66,7 +67,17 @@ class Bus:
         ("changed", "Finding Changed"),
         ("snoozed", "Finding Changed"),
         ("dismissed", "Finding Changed"),
+        ("approved", "Finding Changed"),
         ("resolved", "Finding Resolved"),
+        ("marked", "Finding Changed"),
+        ("warned", "Finding Changed"),
+        ("called-off", "Finding Changed"),
+        ("cleaning", "Finding Changed"),
+        ("backed-up", "Finding Changed"),
+        ("removing", "Finding Changed"),
+        ("cleaned", "Finding Resolved"),
+        ("failed", "Finding Changed"),
+        ("undone", "Finding Changed"),
     ],
 )
 def test_an_entry_of_a_ledger_is_an_event(happening, detail_type) -> None:
@@ -76,6 +87,24 @@ def test_an_entry_of_a_ledger_is_an_event(happening, detail_type) -> None:
     assert event.detail["schema"] == "slackwater.event/1"
     assert event.detail["finding"]["monthly_savings_usd"] == "8.00"
     assert event.detail["change"]["happening"] == happening
+
+
+def test_there_is_an_event_for_whatever_can_happen() -> None:
+    assert {*OF_A_FINDING} == {*get_args(Happening.__value__)}
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "detail_type"),
+    [
+        ("resolved", "open", "Finding Opened"),
+        ("resolved", "resolved", "Finding Changed"),
+        ("failed", "open", "Finding Changed"),
+    ],
+)
+def test_what_is_there_again_after_an_undo_is_opened(was, now, detail_type) -> None:
+    event = event_of(entry(1, replace(OPENED, happening="undone", was=was, now=now)))
+
+    assert event.detail_type == detail_type
 
 
 @pytest.mark.parametrize(

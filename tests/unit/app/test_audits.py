@@ -11,6 +11,7 @@ from threading import Lock
 import pytest
 from jsonschema import Draft202012Validator
 
+from slack_world import KeptCleanups
 from slackwater.app.audit_plan import NoPlanError, Planner
 from slackwater.app.audit_publish import NoAuditError, Publisher, said
 from slackwater.app.audit_request import AuditRequestError, request_of
@@ -24,10 +25,11 @@ from slackwater.aws.identity import Identity
 from slackwater.engine.registry import registry
 from slackwater.model import object_keys
 from slackwater.model.audits import DEFAULTS, AuditRecord, AuditRequest
+from slackwater.model.cleanup import Cleanup, Observed
 from slackwater.model.findings import Finding, Gap, Recommendation, Scan, TargetScan, Usage
 from slackwater.model.listing import Page
 from slackwater.model.resources import Target, Volume
-from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, Write
+from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.model.verdicts import Advice, Evidence
 from slackwater.ports import Version
 from slackwater.views import scan_json
@@ -153,6 +155,7 @@ class Service:
     bucket: Bucket = field(default_factory=Bucket)
     findings: Findings = field(default_factory=Findings)
     records: Records = field(default_factory=Records)
+    cleanups: KeptCleanups = field(default_factory=KeptCleanups)
     started: list[tuple[str, AuditRequest]] = field(default_factory=list)
     now: datetime = NOW
     optional: tuple[Gap, ...] = ()
@@ -185,8 +188,9 @@ class Service:
     @property
     def publisher(self) -> Publisher:
         return Publisher(
-            documents=self.bucket, audits=self.records, findings=self.findings, render=self.render, clock=self.clock
-        )
+            documents=self.bucket, audits=self.records, findings=self.findings, cleanups=self.cleanups, render=self.render,
+            clock=self.clock,
+        )  # fmt: skip
 
     @property
     def audits(self) -> Audits:
@@ -694,6 +698,88 @@ def test_an_audit_whose_report_cannot_be_made_is_good_without_it_and_the_log_and
     assert (said["level"], said["audit_id"]) == ("ERROR", "a1")
     assert "in breaks" in said["exception"]
     assert json.loads(capsys.readouterr().out)["ReportsFailed"] == [1.0]
+
+
+def cleaned(service: Service, *ids: str, days_ago: float = 1, **changes: object) -> None:
+    """Clean-ups that were done before, of what `found` made."""
+    for id_ in ids:
+        resource = TrackedResource(
+            arn=f"arn:aws:ec2:{TOKYO.region}:{ACCOUNT}:volume/{id_}", id=id_, type="ebs-volume", name=id_, account=ACCOUNT, region=TOKYO.region
+        )  # fmt: skip
+        done = Cleanup(
+            finding_id=f"f-{id_}", attempt=1, execution=f"f-{id_}-1", detector="ebs-unattached", resource=resource, owner=None, fingerprint="a",
+            setting=None, requested_by="ada", started_at=NOW - timedelta(days=30), promised_monthly_usd=Decimal(10), stage="done",
+            ended_at=NOW - timedelta(days=days_ago), revision=1,
+        )  # fmt: skip
+        service.cleanups.cleanups[done.finding_id] = replace(done, **changes)  # type: ignore[arg-type]
+
+
+def left(service: Service) -> dict[str, Decimal | None]:
+    """What the audits saw left of each finding that was cleaned up and looked at since."""
+    return {id_: one.observed.left_monthly_usd for id_, one in service.cleanups.cleanups.items() if one.observed is not None}
+
+
+def test_what_is_left_of_what_was_cleaned_up_is_observed_by_the_audits_after_it(service) -> None:
+    cleaned(service, "vol-1", "vol-2", "vol-3")
+    service.fleet[TOKYO] = [found("vol-2", usd="4.50")]
+    record = service.run("a1")
+
+    assert left(service) == {"f-vol-1": Decimal(0), "f-vol-2": Decimal("4.50"), "f-vol-3": Decimal(0)}
+    seen = service.cleanups.cleanups["f-vol-1"].observed
+    assert seen == Observed(audit_id="a1", at=datetime(2026, 11, 16, 9, 7, tzinfo=UTC), left_monthly_usd=Decimal(0))
+    assert record.state == "complete"
+    service.now += timedelta(days=7)
+    service.fleet[TOKYO] = []
+    service.run("a2")
+    assert set(left(service).values()) == {Decimal(0)}
+    assert {one.observed.audit_id for one in service.cleanups.cleanups.values() if one.observed} == {"a2"}
+
+
+def test_an_audit_that_did_not_see_a_target_whole_observes_nothing_there(service) -> None:
+    cleaned(service, "vol-1")
+    service.fleet[TOKYO] = Gap(ACCOUNT, TOKYO.region, "ec2:DescribeVolumes", "denied")
+
+    assert service.run("a1").state == "incomplete"
+    assert left(service) == {}
+
+
+def test_an_audit_that_is_published_again_observes_once(service) -> None:
+    cleaned(service, "vol-1")
+    results = service.scanned("a1")
+    service.publisher.publish("a1", results)
+    service.publisher.publish("a1", results)
+
+    assert service.cleanups.writes == 1
+
+
+def test_a_clean_up_that_is_being_undone_meanwhile_is_left_alone(service) -> None:
+    cleaned(service, "vol-1")
+    listed = service.cleanups.list
+
+    def behind(limit: int, cursor: str | None) -> Page[Cleanup]:
+        page = listed(limit, cursor)
+        undoing = replace(service.cleanups.cleanups["f-vol-1"], stage="undoing", revision=2)
+        service.cleanups.cleanups["f-vol-1"] = undoing
+        return page
+
+    service.cleanups.list = behind  # type: ignore[method-assign]
+    service.run("a1")
+
+    assert service.cleanups.cleanups["f-vol-1"].stage == "undoing"
+    assert left(service) == {}
+
+
+def test_savings_that_cannot_be_observed_fail_no_audit_and_the_log_says_so(service, monkeypatch) -> None:
+    log = io.StringIO()
+    monkeypatch.setattr(LOGGER.registered_handler, "stream", log)
+    cleaned(service, "vol-1")
+    service.cleanups.broken = Killed("the table is busy")
+    record = service.run("a1")
+
+    assert record.state == "complete"
+    assert object_keys.report("a1") in service.bucket.texts
+    (said,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (said["level"], said["message"], said["audit_id"]) == ("ERROR", "savings not observed", "a1")
 
 
 def test_a_report_that_cannot_be_stored_fails_the_try_but_not_the_audit(service) -> None:

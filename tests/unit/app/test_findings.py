@@ -23,6 +23,7 @@ from slackwater.app.findings import (
 )
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection
+from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import (
     STATUSES,
     Decision,
@@ -143,8 +144,8 @@ def test_a_decision_is_stored_with_who_why_and_until_when(
     ]  # type: ignore[arg-type]  # fmt: skip
 
 
-@pytest.mark.parametrize("was", ["snoozed", "dismissed", "approved"])
-def test_a_decision_can_be_taken_back(was: Status) -> None:
+@pytest.mark.parametrize("was", ["snoozed", "dismissed", "approved", "failed"])
+def test_a_decision_or_what_failed_can_be_taken_up_again(was: Status) -> None:
     store = Store(being(was))
 
     assert decide(store, "reopen", "") == replace(OPEN, revision=2)
@@ -162,13 +163,15 @@ def test_the_same_again_changes_nothing() -> None:
     assert decide(store, "dismiss", "museum", NOW + WEEK, who="joe").revision == 4
 
 
-@pytest.mark.parametrize("status", ["cleaning", "resolved", "failed"])
 @pytest.mark.parametrize(
-    ("action", "possible"),
+    ("action", "status", "possible"),
     [
-        ("snooze", "open, snoozed or dismissed"),
-        ("dismiss", "open, snoozed or dismissed"),
-        ("reopen", "open, snoozed, dismissed or approved"),
+        *(
+            (action, status, "open, snoozed or dismissed")
+            for action in ("snooze", "dismiss")
+            for status in ("cleaning", "resolved", "failed")
+        ),
+        *(("reopen", status, "open, snoozed, dismissed, approved or failed") for status in ("cleaning", "resolved")),
     ],
 )
 def test_from_another_status_it_says_which_and_what_would_be_possible(status: Status, action: Action, possible: str) -> None:
@@ -252,9 +255,10 @@ def test_a_race_that_is_lost_again_and_again_is_given_up() -> None:
 
 CLEANUP = CleanupSection(
     accounts=["123456789012"], regions=["eu-west-1"], resource_types=["efs-file-system"], detectors=["efs-idle"],
-    approvers=["U0JANE"], approval_days=3,
+    approvers=["U0JANE"], approval_days=3, grace_days=5,
 )  # fmt: skip
-APPROVED = Decision(status="approved", who="jane", why="", at=NOW, until=NOW + timedelta(days=3), fingerprint="abc123")
+HOLDS = timedelta(days=5 + 3)
+APPROVED = Decision(status="approved", who="jane", why="", at=NOW, until=NOW + HOLDS, fingerprint="abc123")
 
 
 def approve(
@@ -287,7 +291,20 @@ def test_an_approval_ends_on_a_whole_second_of_utc() -> None:
 
     assert decision is not None
     assert decision.until is not None
-    assert (decision.until, decision.until.utcoffset()) == (NOW + timedelta(days=3), timedelta(0))
+    assert (decision.until, decision.until.utcoffset()) == (NOW + HOLDS, timedelta(0))
+
+
+def test_an_approval_lasts_from_the_day_from_which_on_it_may_be_acted_upon() -> None:
+    setting = VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125)
+    change = replace(OPEN, sighting=replace(OPEN.sighting, deletes=False, setting=setting))
+    findings = Findings(store=Store(), documents=Bucket())
+    marked = NOW + timedelta(days=1)
+
+    changed = approve(Store(change)).decision
+    later = findings.approved("f-1", "abc123", who="jane", cleanup=CLEANUP, now=NOW, acts_after=marked).decision
+
+    assert changed == replace(APPROVED, until=NOW + timedelta(days=3), setting=setting)
+    assert later == replace(APPROVED, until=marked + timedelta(days=3))
 
 
 def test_the_same_person_may_approve_the_same_again_and_nobody_else_may() -> None:
@@ -303,21 +320,19 @@ def test_the_same_person_may_approve_the_same_again_and_nobody_else_may() -> Non
 
 def test_an_approval_that_has_lapsed_is_for_anybody_to_give_again() -> None:
     store = Store(replace(OPEN, status="approved", decision=APPROVED, revision=2))
-    last, lapsed = NOW + timedelta(days=3, seconds=-1), NOW + timedelta(days=3)
+    last, lapsed = NOW + HOLDS - timedelta(seconds=1), NOW + HOLDS
 
     with pytest.raises(DecidedError):
         approve(store, "joe", now=last)
-    assert approve(store, "joe", now=lapsed).decision == replace(
-        APPROVED, who="joe", at=lapsed, until=lapsed + timedelta(days=3)
-    )
+    assert approve(store, "joe", now=lapsed).decision == replace(APPROVED, who="joe", at=lapsed, until=lapsed + HOLDS)
     assert store.entries[0].was == "approved"
 
 
 def test_a_persons_own_approval_that_has_lapsed_is_given_anew() -> None:
     store = Store(replace(OPEN, status="approved", decision=APPROVED, revision=2))
-    lapsed = NOW + timedelta(days=3)
+    lapsed = NOW + HOLDS
 
-    assert approve(store, now=lapsed).decision == replace(APPROVED, at=lapsed, until=lapsed + timedelta(days=3))
+    assert approve(store, now=lapsed).decision == replace(APPROVED, at=lapsed, until=lapsed + HOLDS)
 
 
 @pytest.mark.parametrize("decide", [approve, first])
@@ -384,7 +399,7 @@ def test_what_the_policy_does_not_name_is_not_approved(key: str) -> None:
 @pytest.mark.parametrize(
     ("seen", "why"),
     [
-        ({"deletes": False}, "nothing that it advises may be deleted by a program"),
+        ({"deletes": False}, "nothing that it advises may be done by a program"),
         ({"confidence": "low"}, "its confidence is low"),
     ],
 )

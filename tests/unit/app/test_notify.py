@@ -16,11 +16,11 @@ import pytest
 from slack_world import ACCOUNT, NOW, MemoryOutbox, World, entry, sighting
 from slackwater.app.audit_publish import NoAuditError
 from slackwater.app.delivery import Notified
-from slackwater.app.notify import NoNewsError
+from slackwater.app.notify import NoNewsError, nobody_hears
 from slackwater.app.telemetry import of_posts
 from slackwater.model import object_keys
 from slackwater.model.audits import DEFAULTS, PolicyVersion
-from slackwater.model.posts import Post, Sent
+from slackwater.model.posts import Message, Post, Sent
 from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
 from slackwater.views.slack.blocks import ROOM, weight
 
@@ -934,3 +934,125 @@ def test_a_run_ends_in_time_and_says_that_it_has_not_done(world, first) -> None:
         world.clock.sleep(notified.wait_s)
         notified = told(world)
     assert sorted(world.channel.ids) == sorted(world.outbox.posts)
+
+
+# -- What is no audit's
+
+
+def of_cleanup(world: World, id_: str = "cleanup.f-1.1.marked", channel: str | None = "C0DEFAULT", **changes) -> Post:
+    """A post that a clean-up recorded."""
+    made = Post(
+        id=id_, audit_id=None, created_at=world.clock.now, channel=channel, thread_of=None, message=Message(text=id_), **changes
+    )  # fmt: skip
+    world.outbox.record([made])
+    return made
+
+
+def test_whatever_waits_is_delivered_without_an_audit(world) -> None:
+    of_cleanup(world)
+    of_cleanup(world, "cleanup.f-1.1.warned.7")
+
+    assert world.notifier().deliver() == Notified(waiting=0, wait_s=0)
+    assert world.channel.ids == ["cleanup.f-1.1.marked", "cleanup.f-1.1.warned.7"]
+    assert {one.state for one in world.outbox.posts.values()} == {"sent"}
+    world.notifier().deliver()
+    assert len(world.channel.ids) == 2
+
+
+def test_an_audit_delivers_it_too_and_waits_only_for_its_own(world) -> None:
+    of_cleanup(world)
+    world.channel.answers = [ChannelBusyError(40)]
+    world.audit("a", entry(sighting("f-1")))
+    world.channel.can_look = True
+    notified = told(world)
+
+    assert notified.waiting == 2  # its channel is busy
+    assert world.outbox.get("cleanup.f-1.1.marked").state == "pending"
+    world.clock.sleep(notified.wait_s)
+    assert told(world) == Notified(waiting=0, wait_s=0)
+    assert world.channel.ids == ["cleanup.f-1.1.marked", "a.0.0", "a.0.1"]
+
+
+def test_without_an_audit_only_what_is_no_audits_is_waited_for(world) -> None:
+    world.audit("a", entry(sighting("f-1")))
+    world.channel.answers = [ChannelBusyError(40)]
+    told(world)
+    of_cleanup(world, channel="C0OTHER")
+
+    assert world.notifier().deliver() == Notified(waiting=0, wait_s=0)
+    assert world.channel.ids == ["cleanup.f-1.1.marked"]
+    assert post(world).state == "pending"
+    of_cleanup(world, "cleanup.f-1.1.asked", channel="C0OTHER")
+    world.channel.answers = [ChannelBusyError(25)]
+    assert world.notifier().deliver() == Notified(waiting=1, wait_s=25)
+
+
+def test_what_was_recorded_a_moment_ago_is_not_missed(world) -> None:
+    world.outbox = MemoryOutbox(behind=True)
+    of_cleanup(world)
+
+    assert world.notifier().deliver() == Notified(waiting=0, wait_s=0)
+    assert world.channel.ids == ["cleanup.f-1.1.marked"]
+
+
+def test_a_post_that_names_no_channel_goes_where_the_policy_says_by_now(world) -> None:
+    of_cleanup(world, channel=None)
+    world.policy("[slack]\n")
+    waits = world.notifier().deliver()
+
+    assert (waits.waiting, waits.wait_s) == (1, 300)
+    assert waits.troubles == ("cleanup.f-1.1.marked: the policy names no channel; slack.channel is where it goes",)
+    assert world.channel.sent == []
+    world.policy(POLICY)
+    world.clock.sleep(waits.wait_s)
+    assert world.notifier().deliver() == Notified(waiting=0, wait_s=0)
+    assert world.outbox.get("cleanup.f-1.1.marked").channel == "C0DEFAULT"
+
+
+def test_a_post_for_which_nobody_names_a_channel_for_a_day_has_failed(world) -> None:
+    of_cleanup(world, channel=None)
+    world.policy("[slack]\n")
+    world.notifier().deliver()
+    world.clock.now += DAY + MINUTE
+    notified = world.notifier().deliver()
+
+    assert notified.waiting == 0
+    assert world.outbox.get("cleanup.f-1.1.marked").state == "failed"
+    assert "not posted" in notified.troubles[0]
+
+
+def test_a_webhook_takes_what_names_no_channel(world) -> None:
+    world.channel.can_look = False
+    world.policy("[slack]\n")
+    of_cleanup(world, channel=None)
+
+    assert world.notifier().deliver() == Notified(waiting=0, wait_s=0)
+    assert world.outbox.get("cleanup.f-1.1.marked").state == "sent"
+
+
+def test_where_there_is_no_slack_what_is_no_audits_is_given_up_and_nothing_else(world) -> None:
+    world.audit("a", entry(sighting("f-1")))
+    world.channel.answers = [ChannelBusyError(40)]
+    told(world)
+    of_cleanup(world)
+
+    assert nobody_hears(world.outbox) == 1
+    given_up = world.outbox.get("cleanup.f-1.1.marked")
+    assert (given_up.state, given_up.why) == ("failed", "there is no Slack")
+    assert post(world).state == "pending"
+    assert nobody_hears(world.outbox) == 0
+
+
+@pytest.mark.parametrize(("cleans_up", "words"), [(True, "is then deleted after 30 days"), (False, "Nothing acts on it yet")])
+def test_an_approval_is_asked_for_in_the_words_of_what_it_does(world, cleans_up, words) -> None:
+    allowed = (
+        f"accounts = ['{ACCOUNT}']\nregions = ['eu-west-1']\nresource_types = ['efs-file-system']\ndetectors = ['efs-idle']"
+    )
+    world.policy(f"{POLICY}\n[cleanup]\n{allowed}\napprovers = ['U0ADA']\n")
+    world.audit("a", entry(sighting("f-1")))
+    world.notifier(cleans_up=cleans_up).notify("a")
+
+    (button,) = [
+        one for block in post(world).message.blocks for one in block.get("elements", ()) if one.get("action_id") == "approve"
+    ]
+    assert words in button["confirm"]["text"]["text"]

@@ -15,16 +15,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slack_world import KeptCleanups
 from slackwater.app.audits import Audits
+from slackwater.app.cleanups import Cleanups
 from slackwater.app.findings import Findings
 from slackwater.app.policy import PolicyError
 from slackwater.app.slack_answer import LATER, Answerer, UnfinishedError
-from slackwater.aws.errors import AccessDeniedError, AwsError
+from slackwater.aws.errors import AccessDeniedError, AwsError, UnreachableError
 from slackwater.engine.registry import registry
 from slackwater.model.audits import AuditRecord, AuditRequest
+from slackwater.model.cleanup import Cleanup
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection, Policy, SlackSection
 from slackwater.model.posts import Message, Post, Sent
+from slackwater.model.settings import VolumeSetting
 from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
 from slackwater.model.tracking import LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
 from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
@@ -138,11 +142,14 @@ class Bucket:
     def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
         found = {
             "id": "f00d",
+            "resource": {"tags": {}},
+            "monthly_savings_usd": "12.30",
             "evidence": [{"label": "Idle for", "value": 9, "unit": "days"}],
             "recommendations": [],
             "caveats": [],
         }
-        return (json.dumps({"findings": [found]}), "1") if key.startswith("audits/monday/targets/") else None
+        document = {"scan": {"targets": [{"complete": True}]}, "findings": [found]}
+        return (json.dumps(document), "1") if key.startswith("audits/monday/targets/") else None
 
 
 @dataclass
@@ -190,8 +197,25 @@ class Slack:
 
 
 @dataclass
+class Starter:
+    """Sets clean-ups going; while it is `down`, AWS does not say."""
+
+    started: list[tuple[str, str]] = field(default_factory=list)
+    down: bool = False
+
+    def start(self, finding_id: str, execution: str) -> None:
+        if self.down:
+            raise UnreachableError("states.eu-west-1.amazonaws.com")
+        if (finding_id, execution) not in self.started:
+            self.started.append((finding_id, execution))
+
+    def undo(self, finding_id: str, execution: str) -> None:
+        raise NotImplementedError
+
+
+@dataclass
 class World:
-    """Everything that an Answerer takes."""
+    """Everything that an Answerer takes. Without a `starter` clean-up is not enabled."""
 
     findings: list[TrackedFinding] = field(default_factory=lambda: [finding("f00d")])
     policy: Policy | Exception = POLICY
@@ -201,9 +225,11 @@ class World:
     runs: Runs = field(default_factory=Runs)
     pauses: list[float] = field(default_factory=list)
     told: dict[str, str | None] = field(default_factory=dict)
+    starter: Any = None
 
     def __post_init__(self) -> None:
         self.store = Store({one.id: one for one in self.findings})
+        self.kept = KeptCleanups()
         self.post: Post | None = post(*self.findings)
         self.slack = Slack(self.post.message)
 
@@ -228,9 +254,11 @@ class World:
         """What whoever asked was told, as text."""
         documents: Any = self.bucket
         runs: Any = self.runs
+        findings = Findings(store=self.store, documents=documents)
         return (
             Answerer(
-                findings=Findings(store=self.store, documents=documents),
+                findings=findings,
+                cleanups=Cleanups(store=self.kept, findings=findings, starter=self.starter, policy=self._policy),
                 audits=Audits(audits=runs, documents=documents, starter=runs, registry=registry, clock=lambda: NOW),
                 outbox=self,
                 channel=lambda: self.slack,
@@ -247,6 +275,16 @@ class World:
             .answer(asked)
             .text
         )
+
+    @property
+    def started(self) -> list[tuple[str, str]]:
+        """The clean-ups that were set going."""
+        return self.starter.started
+
+    @property
+    def cleanups(self) -> dict[str, Cleanup]:
+        """The clean-ups on record."""
+        return self.kept.cleanups
 
     @property
     def seen(self) -> str:
@@ -312,13 +350,94 @@ def test_an_approval_is_for_what_was_seen_and_lapses() -> None:
 
     found = world.store.findings["f00d"]
     assert found.decision
-    assert (found.status, found.decision.who, found.decision.until) == ("approved", "slack:U0JANE", NOW + 7 * DAY)
+    assert (found.status, found.decision.who, found.decision.until) == ("approved", "slack:U0JANE", NOW + (30 + 7) * DAY)
     assert found.decision.fingerprint == "abc123"
     assert [(entry.happening, entry.was, entry.now, entry.who) for entry in world.store.entries] == [
         ("approved", "open", "approved", "slack:U0JANE")
     ]
-    assert "Approved by <@U0JANE> until 2026-11-23" in world.seen
-    assert "only records approvals" in told
+    assert "Approved by <@U0JANE> until 2026-12-23" in world.seen
+    assert "Nothing was begun: clean-up is not enabled here" in told
+
+
+def enabled(**changes: Any) -> World:
+    """A world where clean-up is deployed."""
+    return World(starter=Starter(), **changes)
+
+
+def test_an_approval_begins_the_clean_up_and_says_when_it_deletes() -> None:
+    world = enabled()
+    told = world.answer(approve())
+
+    assert world.started == [("f00d", "f00d-1")]
+    assert world.cleanups["f00d"].requested_by == "slack:U0JANE"
+    assert "deleted after 2026-12-16 09:07 UTC, unless it is used before; it is backed up first" in told
+    assert "slackwater cleanup stop f00d" in told
+    assert world.store.findings["f00d"].status == "approved"
+
+
+def test_an_approval_of_a_change_begins_it_and_says_how_to_put_the_old_setting_back() -> None:
+    setting = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
+    one = finding("f00d")
+    world = enabled(findings=[replace(one, sighting=replace(one.sighting, deletes=False, setting=setting))])
+    told = world.answer(approve())
+
+    decision = world.store.findings["f00d"].decision
+    assert decision
+    assert decision.setting == setting == world.cleanups["f00d"].setting
+    assert "It is changed to gp3, 3,000 IOPS, 125 MiB/s. To put the old setting back: slackwater cleanup undo f00d" in told
+
+
+def test_an_approval_that_is_delivered_twice_begins_one_clean_up_and_is_told_once() -> None:
+    world = enabled()
+    first, again = world.answer(approve()), world.answer(approve())
+
+    assert len(world.slack.told) == 1
+    assert set(world.started) == {("f00d", "f00d-1")}
+    assert len(world.cleanups) == 1
+    assert first.splitlines()[:2] == again.splitlines()[:2]
+
+
+def test_an_approval_whose_clean_up_did_not_begin_the_first_time_begins_it_the_second() -> None:
+    world = enabled()
+    world.starter.down = True
+    told = world.answer(approve())
+    assert "Nothing was begun: it is not known to have started, and the next run starts it" in told
+    world.starter.down = False
+    world.told.clear()
+    world.answer(approve())
+
+    assert world.started == [("f00d", "f00d-1")]
+
+
+def test_an_approval_stands_though_the_cap_lets_nothing_begin() -> None:
+    strict = replace(POLICY, cleanup=POLICY.cleanup.model_copy(update={"most_monthly_usd": 1.0}))
+    world = enabled(policy=strict)
+    told = world.answer(approve()).replace("\u2060", "")
+
+    assert world.started == []
+    assert world.store.findings["f00d"].status == "approved"
+    assert "Nothing was begun: 12.30 USD a month: the policy's cleanup.most_monthly_usd is 1.00" in told
+
+
+def test_who_may_not_approve_begins_nothing() -> None:
+    world = enabled()
+
+    assert "Not allowed" in world.answer(approve(EVE))
+    assert "has changed since" in world.answer(approve(fingerprint="01d"))
+    assert (world.started, world.cleanups) == ([], {})
+
+
+def test_an_approval_of_before_stands_whatever_the_policy_says_by_now_but_begins_nothing_more() -> None:
+    world = enabled()
+    world.starter.down = True
+    world.answer(approve())
+    world.starter.down = False
+    world.policy = replace(POLICY, cleanup=POLICY.cleanup.model_copy(update={"approvers": []}))
+    told = world.answer(approve()).replace("\u2060", "")
+
+    assert world.started == []
+    assert world.store.findings["f00d"].status == "approved"
+    assert "Nothing was begun: the policy's cleanup.approvers does not name U0JANE" in told
 
 
 def test_the_button_carries_what_an_approval_is_for() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from slackwater.engine.merge import merge_one, pairs
+from slackwater.model.settings import Setting, VolumeSetting
 from slackwater.model.tracking import (
     SERVICE,
     STATUSES,
@@ -185,6 +186,94 @@ def test_what_can_be_approved_from_now_on_is_told_again_once() -> None:
     assert told(entry) == ("changed", "it has changed")
     assert merge(finding, ripe, audit_id="wednesday", now=MONDAY + 2 * DAY)[1] is None
     assert merge(known(sighting=ripe), SEEN)[1] is None
+
+
+GP3 = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
+FASTER = replace(GP3, throughput_mib_s=250)
+TO_GP3 = replace(SEEN, setting=GP3)
+
+
+def test_what_can_be_changed_from_now_on_is_told_again_once() -> None:
+    finding, entry = merge(known(), TO_GP3)
+
+    assert told(entry) == ("changed", "it has changed")
+    assert finding is not None
+    assert finding.sighting == TO_GP3
+    assert merge(finding, TO_GP3, audit_id="wednesday", now=MONDAY + 2 * DAY)[1] is None
+    assert merge(known(sighting=TO_GP3), SEEN)[1] is None
+    assert merge(known(sighting=replace(SEEN, deletes=True)), TO_GP3)[1] is None
+
+
+def approved(setting: Setting | None, until: datetime | None = None) -> TrackedFinding:
+    """A finding whose approval is to change it to that, or to delete it."""
+    seen = replace(SEEN, deletes=setting is None, setting=setting)
+    decision = Decision(status="approved", who="jane", why="", at=MONDAY, until=until, fingerprint="a", setting=setting)
+    return known("approved", sighting=seen, decision=decision)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "why"),
+    [
+        (
+            GP3,
+            replace(SEEN, setting=FASTER),
+            "it would now change to gp3, 3,000 IOPS, 250 MiB/s: the approval was to change it to gp3, 3,000 IOPS, 125 MiB/s",
+        ),
+        (None, TO_GP3, "it would now change to gp3, 3,000 IOPS, 125 MiB/s: the approval was to delete it"),
+        (
+            GP3,
+            replace(SEEN, deletes=True),
+            "it would now be deleted: the approval was to change it to gp3, 3,000 IOPS, 125 MiB/s",
+        ),
+        (GP3, SEEN, "it would now be left to people: the approval was to change it to gp3, 3,000 IOPS, 125 MiB/s"),
+    ],
+)
+def test_an_approval_to_change_a_setting_is_for_no_other_setting(was: Setting | None, now: Sighting, why: str) -> None:
+    finding, entry = merge(approved(was), now)
+
+    assert finding is not None
+    assert (finding.status, finding.decision, finding.sighting) == ("open", None, now)
+    assert told(entry) == ("changed", why)
+    assert merge(finding, now, audit_id="wednesday", now=MONDAY + 2 * DAY)[1] is None
+
+
+def test_an_approval_stands_while_its_setting_is_the_same_and_ends_in_time() -> None:
+    finding, entry = merge(approved(GP3, MONDAY + 2 * DAY), replace(TO_GP3, monthly_savings_usd=Decimal("12.40")))
+
+    assert finding is not None
+    assert (finding.status, entry) == ("approved", None)
+    late = merge(approved(GP3, MONDAY + DAY), replace(SEEN, setting=FASTER))[1]
+    assert told(late) == ("reopened", "the approval ended 2026-11-17 09:00 UTC")
+
+
+@pytest.mark.parametrize("status", [one for one in STATUSES if one not in {"approved", "resolved"}])
+def test_another_setting_alone_is_no_news_and_ends_nothing_but_an_approval(status: Status) -> None:
+    finding, entry = merge(known(status, sighting=TO_GP3), replace(SEEN, setting=FASTER))
+
+    assert finding is not None
+    assert (finding.status, entry) == (status, None)
+
+
+@pytest.mark.parametrize("sighting", [None, SEEN, CHANGED, TO_GP3])
+@pytest.mark.parametrize("complete", [True, False])
+def test_no_audit_ends_a_clean_up(sighting: Sighting | None, complete: bool) -> None:
+    finding, _ = merge(known("cleaning", sighting=TO_GP3), sighting, replace(WHOLE, complete=complete))
+
+    assert finding is not None
+    assert (finding.status, finding.resolved_at) == ("cleaning", None)
+
+
+def test_what_failed_stays_failed_while_it_is_seen_and_is_resolved_once_it_is_not() -> None:
+    for sighting in (SEEN, CHANGED, TO_GP3):
+        finding, _ = merge(known("failed"), sighting)
+        assert finding is not None
+        assert finding.status == "failed"
+    gone, entry = merge(known("failed"), None)
+
+    assert gone is not None
+    assert (gone.status, gone.resolved_at) == ("resolved", MONDAY + DAY)
+    assert told(entry) == ("resolved", "no longer flagged")
+    assert merge(known("failed"), None, replace(WHOLE, complete=False)) == (known("failed"), None)
 
 
 def seen_at(usd: str | None, severity: Severity, kind: FindingKind = "waste") -> Sighting:

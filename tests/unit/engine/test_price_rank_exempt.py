@@ -16,6 +16,7 @@ from slackwater.model.money import Change, Price, PriceItem
 from slackwater.model.policy import ExemptSection, OwnersSection
 from slackwater.model.rank import ranked, totals
 from slackwater.model.resources import Target, Volume
+from slackwater.model.settings import Setting, VolumeSetting
 from slackwater.model.verdicts import Advice, FindingKind, Fine, Flagged
 
 STORAGE = PriceItem("ebs.gp3.storage", "GiB-month")
@@ -161,6 +162,21 @@ def test_the_cheapest_advice_comes_first_where_a_verdict_wants_it_and_what_nobod
 
     assert actions() == ["unknown", "some", "more"]
     assert actions(cheapest_first=True) == ["more", "some", "unknown"]
+
+
+def test_a_program_may_do_only_what_the_findings_saving_is_of() -> None:
+    slow, fast = (VolumeSetting(volume_type="gp3", iops=iops, throughput_mib_s=125) for iops in (3_000, 6_000))
+    some = replace(advice(Change(STORAGE, Decimal(10)), action="some"), setting=slow)
+    more = replace(advice(Change(STORAGE, Decimal(20)), action="more"), setting=fast)
+    by_people = advice(Change(STORAGE, Decimal(30)), action="by people")
+
+    def settings(*ways: Advice, **how: bool) -> list[Setting | None]:
+        return [one.advice.setting for one in price(flagged(*ways, **how), TABLE).recommendations]  # type: ignore[arg-type]
+
+    assert settings(some, more) == [slow, None]
+    assert settings(some, more, cheapest_first=True) == [fast, None]
+    assert settings(some, by_people, cheapest_first=True) == [None, None]
+    assert settings() == []
 
 
 def test_a_verdict_of_another_kind_than_its_detectors_makes_a_finding_of_that_kind() -> None:

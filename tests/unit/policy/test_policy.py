@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from slackwater.app.policy import PolicyError, check_regions, doubts, load_policy, parse_policy, policy_schema
+from slackwater.app.policy import PolicyError, check_regions, load_policy, parse_policy, policy_schema
+from slackwater.app.policy_doubts import doubts
 from slackwater.app.policy_model import REMOVABLE
 from slackwater.engine.cases import play
 from slackwater.engine.registry import registry
@@ -417,7 +418,8 @@ approvers = ["U0ADA"]
 def test_a_clean_up_that_one_empty_list_forbids_is_doubtful(key: str) -> None:
     text = "".join(line for line in CLEANUP.splitlines(keepends=True) if not line.startswith(key))
 
-    assert doubtful(text) == [f"mine.toml:2: cleanup: nothing can be approved without {key}"]
+    lacks = "approvers or approver_identities" if key == "approvers" else key
+    assert doubtful(text) == [f"mine.toml:2: cleanup: nothing can be approved without {lacks}"]
 
 
 def test_a_clean_up_of_all_lists_or_of_none_is_not_doubtful() -> None:
@@ -427,6 +429,77 @@ def test_a_clean_up_of_all_lists_or_of_none_is_not_doubtful() -> None:
     assert doubtful("[cleanup]\napprovers = ['U0ADA']\ndetectors = ['efs-idle']\n") == [
         "mine.toml:1: cleanup: nothing can be approved without accounts, regions, resource_types"
     ]
+
+
+def test_whoever_approves_by_identity_or_is_not_needed_is_enough() -> None:
+    nobody = CLEANUP.replace('approvers = ["U0ADA"]\n', "")
+
+    assert doubtful(f"{nobody}approver_identities = ['ada@example.com']\n") == []
+    assert doubtful(nobody.replace("ebs-unattached", "efs-abandoned") + JOBS) == []
+    assert doubtful("[[cleanup.unattended]]\ntag = 'Job'\n[detectors.efs-abandoned]\ntag = 'Job'\n")[0] == (
+        "mine.toml:1: cleanup: nothing can be approved without accounts, regions, resource_types, detectors"
+    )
+
+
+@pytest.mark.parametrize(
+    ("who", "says"),
+    [
+        (
+            "arn:aws:iam::123456789012:role/team/Ops",
+            "never asks: STS names a role that is assumed in another way; write arn:aws:sts::123456789012:assumed-role/Ops",
+        ),
+        ("U0ADA", "is a member of Slack, who approves by button; name them in cleanup.approvers"),
+        ("slack:U0ADA", "is a member of Slack, who approves by button; name them in cleanup.approvers"),
+        ("arn:aws:sts::123456789012:assumed-role/Ops/*", "fits nobody: an identity is named as it is, without wildcards"),
+    ],
+)
+def test_an_identity_that_never_asks_is_doubtful(who: str, says: str) -> None:
+    named = ["arn:aws:sts::123456789012:assumed-role/Ops", "ada@example.com", who]
+
+    assert doubtful(f"{CLEANUP}approver_identities = {named}\n") == [f"mine.toml:8: cleanup.approver_identities[3]: {says}"]
+
+
+def test_a_warning_for_days_before_there_is_a_mark_is_doubtful_where_somebody_wrote_it() -> None:
+    assert doubtful(f"{CLEANUP}grace_days = 7\n") == []
+    assert doubtful(f"{CLEANUP}grace_days = 7\nwarn_days = [7, 1]\n") == []
+    assert doubtful(f"{CLEANUP}grace_days = 7\nwarn_days = [1, 8]\n") == [
+        "mine.toml:9: cleanup.warn_days[2]: 8 days ahead nothing is marked yet: the policy's cleanup.grace_days is 7"
+    ]
+
+
+JOBS = """
+[[cleanup.unattended]]
+tag = "Job"
+[detectors.efs-abandoned]
+tag = "Job"
+"""
+
+
+@pytest.mark.parametrize(
+    ("rules", "of_jobs", "detectors", "says"),
+    [
+        (["Job"], "Job", "efs-idle", "[1]: never applies: cleanup.detectors does not name efs-abandoned"),
+        (
+            ["Job"],
+            None,
+            "efs-abandoned",
+            "[1]: never applies: detectors.efs-abandoned.tag names no tag, so that it finds nothing",
+        ),
+        (["Job", "Job=encode"], "Job", "efs-abandoned", "[2]: never applies: cleanup.unattended[1] takes all of it"),
+        (["Job=report"], "Job=encode", "efs-abandoned", "[1]: never applies: detectors.efs-abandoned.tag is Job=encode"),
+        (["Job=encode", "Job"], "Job", "efs-abandoned", None),
+        (["Job"], "Job=encode", "efs-abandoned", None),
+        (["Scratch=yes"], "Job=encode", "efs-abandoned", None),
+    ],
+)
+def test_a_rule_for_what_needs_no_approval_that_never_applies_is_doubtful(rules, of_jobs, detectors, says) -> None:
+    text = CLEANUP.replace("ebs-unattached", detectors)
+    text += "".join(f"[[cleanup.unattended]]\ntag = '{tag}'\n" for tag in rules)
+    text += f"[detectors.efs-abandoned]\ntag = '{of_jobs}'\n" if of_jobs else ""
+
+    said = doubtful(text)
+
+    assert [one.partition("cleanup.unattended")[2] for one in said] == ([says] if says else [])
 
 
 @pytest.mark.parametrize("first", ["owner = 'ada'", "detector = 'efs-idle'", "owner = 'ada'\ndetector = 'efs-idle'"])

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from slackwater.model.findings import PriceBasis
 from slackwater.model.metrics import Series
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Price
+from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater.model.verdicts import Evidence, Line
 from slackwater.views import scan_json
 
@@ -155,6 +156,35 @@ def test_what_may_be_deleted_says_so_and_nothing_else_does(make) -> None:
     told[1]["deletes"] = False  # type: ignore[typeddict-item]
     with pytest.raises(ValidationError):
         Draft202012Validator(scan_json.schema()).validate(doc)
+
+
+SETTINGS = [
+    VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125),
+    VolumeSetting(volume_type="io2", iops=792, throughput_mib_s=None),
+    EfsThroughputSetting(mode="bursting"),
+    EfsThroughputSetting(mode="provisioned", provisioned_mib_s=72),
+    EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS", transition_to_primary="AFTER_1_ACCESS"),
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_what_a_program_may_change_a_setting_to_is_in_the_document_in_full(make, setting) -> None:
+    both = (make.recommendation("2", setting=setting), make.recommendation("1"))
+    doc = scan_json.document(make.scan(make.finding(recommendations=both)))
+    told = doc["findings"][0]["recommendations"]
+
+    assert told[0]["setting"] == asdict(setting)
+    assert "setting" not in told[1]
+    Draft202012Validator(scan_json.schema()).validate(doc)
+    for broken in (
+        {**told[0]["setting"], "kind": "other"},
+        {"kind": setting.kind},
+        {**told[0]["setting"], "size_gib": 1},
+        None,
+    ):
+        told[0]["setting"] = broken
+        with pytest.raises(ValidationError):
+            Draft202012Validator(scan_json.schema()).validate(doc)
 
 
 def test_a_series_stays_on_one_line_and_the_text_is_what_json_reads(make) -> None:

@@ -5,11 +5,14 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from pydantic import TypeAdapter
 
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget, PolicyVersion
 from slackwater.model.listing import Page
+from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding
 from slackwater.views import scan_json, service_json
+from slackwater.views.document import ScanDocument
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 
@@ -60,6 +63,24 @@ def test_a_finding_may_be_deleted_if_any_of_its_advice_says_so(make, said: tuple
     (seen,) = service_json.report(told(make, make.finding(recommendations=recommendations))).sightings
 
     assert seen.deletes is may
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        VolumeSetting(volume_type="io2", iops=792, throughput_mib_s=None),
+        EfsThroughputSetting(mode="provisioned", provisioned_mib_s=72),
+        EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS", transition_to_primary="AFTER_1_ACCESS"),
+        None,
+    ],
+)
+def test_a_setting_comes_back_from_the_stored_document_as_it_was(make, setting) -> None:
+    finding = make.finding(recommendations=(make.recommendation("1", setting=setting), make.recommendation("1")))
+    stored = TypeAdapter(ScanDocument).validate_json(scan_json.dump(told(make, finding)))
+    (seen,) = service_json.report(stored).sightings
+
+    assert seen.setting == setting
+    assert TypeAdapter(type(seen)).validate_json(TypeAdapter(type(seen)).dump_json(seen)) == seen
 
 
 def test_a_report_is_of_one_target(make) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from hypothesis import example, given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import slack_messages as invented
 from slackwater.engine.registry import documentation, registry
 from slackwater.model.listing import Page
+from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack import answers
 from slackwater.views.slack.blocks import ROOM, weight
 
@@ -109,11 +111,40 @@ def test_what_was_decided_is_confirmed() -> None:
     assert answers.done(invented.tracked(SEEN)).text.endswith("Open again.")
 
 
-def test_an_approval_is_confirmed_with_what_it_does_not_do() -> None:
-    approved = invented.tracked(SEEN, invented.decision("approved", days=7))
+APPROVED = invented.tracked(SEEN, invented.decision("approved", days=7))
 
-    assert answers.done(approved).text.endswith("Nothing is deleted by that: this version only records approvals.")
-    assert "Nothing is deleted" not in answers.done(SNOOZED).text
+
+def test_an_approval_that_begins_a_deletion_says_when_and_how_to_stop_it() -> None:
+    told = answers.approved(APPROVED, acts_after=invented.NOW + timedelta(days=30)).text.replace("\u2060", "").splitlines()
+
+    assert told[:2] == [
+        "scratch-00 (vol-00000000000000001)",
+        "Approved by <@U0123ABCDEF> until 2026-11-23, for what it was on 2026-11-16.",
+    ]
+    assert told[2] == (
+        "It is marked, and deleted after 2026-12-16 09:00 UTC, unless it is used before; it is backed up first. To stop it:"
+        f" slackwater cleanup stop {SEEN.id}"
+    )
+
+
+def test_an_approval_that_begins_a_change_says_to_what_and_how_to_put_it_back() -> None:
+    setting = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
+    changed = replace(APPROVED, sighting=replace(SEEN, setting=setting))
+    told = answers.approved(changed, acts_after=invented.NOW).text.splitlines()
+
+    assert told[2] == (
+        f"It is changed to gp3, 3,000 IOPS, 125 MiB/s. To put the old setting back: slackwater cleanup undo {SEEN.id}"
+    )
+
+
+def test_an_approval_that_begins_nothing_says_so_and_why() -> None:
+    not_enabled = answers.approved(APPROVED, acts_after=None).text.replace("\u2060", "")
+    assert not_enabled.endswith(
+        "Nothing was begun: clean-up is not enabled here (CleanupEnabled), and nothing acts on approvals."
+    )
+    over = answers.approved(APPROVED, acts_after=invented.NOW, why_not="nothing was begun: 11 resources: the cap is 10").text
+    assert over.endswith("Nothing was begun: 11 resources: the cap is 10")
+    assert "deleted after" not in over
 
 
 def test_what_a_problem_has_between_backticks_is_no_code() -> None:
@@ -152,6 +183,8 @@ def test_whatever_the_words_slack_takes_every_answer(words: str, many: int, limi
     told = (
         answers.details(shown, found, [invented.entry(seen, words, who=words)] * 7),
         answers.done(shown),
+        answers.approved(shown, acts_after=None, why_not=words),
+        answers.approved(shown, acts_after=invented.NOW),
         answers.already_decided(shown),
         answers.changed(shown),
         answers.top(findings),

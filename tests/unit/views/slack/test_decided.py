@@ -39,8 +39,16 @@ BUTTONS = [f"{invented.POST}/{SEEN.id}", f"{invented.POST}/report"]
             {},
             ["Approved by <@U0123ABCDEF> until 2026-11-23, for what it was on 2026-11-16."],
         ),
-        (None, {"status": "resolved", "resolved_at": invented.NOW}, ["Resolved on 2026-11-16: the audit no longer finds it."]),
-        (invented.decision("snoozed", days=30), {"status": "resolved"}, ["Resolved: the audit no longer finds it."]),
+        (
+            None,
+            {"status": "resolved", "resolved_at": invented.NOW},
+            ["Resolved on 2026-11-16: it was cleaned up, or the audit no longer finds it."],
+        ),
+        (
+            invented.decision("snoozed", days=30),
+            {"status": "resolved"},
+            ["Resolved: it was cleaned up, or the audit no longer finds it."],
+        ),
         (None, {"status": "cleaning"}, ["Being cleaned up."]),
         (None, {"status": "failed"}, ["Its clean-up failed."]),
     ],

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import slack_messages as invented
 from slackwater.model.findings import Gap
+from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater.model.tracking import LedgerEntry
 from slackwater.views.slack.blocks import ROOM, header, weight
 from slackwater.views.slack.digest import digest, nothing
@@ -162,25 +163,71 @@ def test_an_approval_is_asked_for_only_where_the_policy_allows_that_finding() ->
 
 @pytest.mark.parametrize("type_", WAYS_BACK)
 @pytest.mark.parametrize("name", ["scratch", "n" * 300, "ש" * 300])
-def test_the_confirmation_names_resource_saving_backup_and_way_back(type_: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("grace_days", "parts"),
+    [
+        (None, ("may be deleted: saves", " Nothing acts on it yet: clean-up is not enabled.")),
+        (1, ("is then deleted after 1 day, unless it is used: saves", " If it changes, that takes a new approval.")),
+        (365, ("is then deleted after 365 days, unless it is used: saves", " If it changes, that takes a new approval.")),
+    ],
+)
+def test_the_confirmation_names_resource_saving_backup_and_way_back(
+    type_: str, name: str, grace_days: int | None, parts: tuple[str, str]
+) -> None:
     seen = invented.sighting(0)
     resource = replace(
         seen.resource, type=type_, name=name, id="fsvol-0123456789abcdef0" if name != "scratch" else seen.resource.id
     )
     seen = replace(seen, resource=resource, monthly_savings_usd=Decimal("1234567.89"))
-    first, *_ = digest(invented.news(0, new=(replace(invented.finding_news(seen), may_approve=True),)), POST)
+    new = (replace(invented.finding_news(seen), may_approve=True),)
+    first, *_ = digest(invented.news(0, new=new, grace_days=grace_days), POST)
 
-    asked = actions(first)[0]["elements"][-1]["confirm"]["text"]["text"]
+    confirm = actions(first)[0]["elements"][-1]["confirm"]
+    asked = confirm["text"]["text"]
     backup, way_back = WAYS_BACK[type_]
+    assert confirm["style"] == "danger"
     for part in (
         name[:20],
         seen.resource.id,
         "saves 1,234,567.89 USD a month",
         f"Backup, first: {backup}.",
         f"Way back: {way_back}.",
+        parts[0],
     ):
         assert part in asked
-    assert asked.endswith("This press deletes nothing, and a finding that changes needs a new approval.")
+    assert asked.endswith(parts[1])
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        (VolumeSetting(volume_type="gp3", iops=16_000, throughput_mib_s=1_000), "gp3, 16,000 IOPS, 1,000 MiB/s"),
+        (EfsThroughputSetting(mode="bursting"), "bursting throughput"),
+        (
+            EfsLifecycleSetting(
+                transition_to_ia="AFTER_30_DAYS",
+                transition_to_archive="AFTER_90_DAYS",
+                transition_to_primary="AFTER_1_ACCESS",
+            ),
+            "tiering to Infrequent Access after 30 days, to Archive after 90 days, back to Standard after 1 access",
+        ),
+    ],
+)
+@pytest.mark.parametrize("grace_days", [None, 30])
+def test_the_confirmation_of_a_change_says_to_what_and_that_it_can_be_put_back(setting, words, grace_days) -> None:
+    seen = invented.sighting(0)
+    resource = replace(seen.resource, name="n" * 300, id="fsvol-0123456789abcdef0")
+    seen = replace(seen, deletes=False, setting=setting, resource=resource, monthly_savings_usd=Decimal("1234567.89"))
+    new = (replace(invented.finding_news(seen), may_approve=True),)
+    first, *_ = digest(invented.news(0, new=new, grace_days=grace_days), POST)
+    confirm = actions(first)[0]["elements"][-1]["confirm"]
+
+    does = "may be" if grace_days is None else "is then"
+    asked = confirm["text"]["text"]
+    assert f"{does} changed to {words}: saves 1,234,567.89 USD a month. Way back: slackwater cleanup undo." in asked
+    assert ("Nothing acts on it yet" in asked) == (grace_days is None)
+    assert "style" not in confirm
+    assert not asked.endswith("…")
 
 
 def test_what_nobody_knows_a_way_back_for_cannot_be_approved() -> None:

@@ -21,6 +21,15 @@ OF_A_FINDING: Final[Mapping[Happening, str]] = {
     "dismissed": "Finding Changed",
     "approved": "Finding Changed",
     "resolved": "Finding Resolved",
+    "marked": "Finding Changed",
+    "warned": "Finding Changed",
+    "called-off": "Finding Changed",
+    "cleaning": "Finding Changed",
+    "backed-up": "Finding Changed",
+    "removing": "Finding Changed",
+    "cleaned": "Finding Resolved",
+    "failed": "Finding Changed",
+    "undone": "Finding Changed",
 }
 OF_AN_AUDIT: Final[Mapping[AuditState, str]] = {
     "complete": "Audit Completed",
@@ -86,7 +95,9 @@ def event_of(record: StreamRecord) -> Event | None:
     # Both are written once: a ledger's entry, and the end of an audit.
     if kind.startswith("LEDGER#"):
         entry = parsed(new, LEDGER)
-        return Event(OF_A_FINDING[entry.happening], entry.at, (entry.evidence.resource.arn,), finding_event(entry))
+        back = (entry.happening, entry.was, entry.now) == ("undone", "resolved", "open")
+        name = "Finding Opened" if back else OF_A_FINDING[entry.happening]
+        return Event(name, entry.at, (entry.evidence.resource.arn,), finding_event(entry))
     if kind == "AUDIT":
         audit = parsed(new, AUDIT)
         if audit.state != "running":

@@ -14,7 +14,8 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupp
 from slackwater.app.api_requests import CHECKS
 from slackwater.app.audit_request import AuditRequestError
 from slackwater.app.estimates import EstimateError, UnknownKindError
-from slackwater.app.findings import BadDecisionError, ConflictError, NotFoundError
+from slackwater.app.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
+from slackwater.app.policy import PolicyError
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import may_pass, reason
 from slackwater.model.listing import BadCursorError
@@ -35,7 +36,7 @@ REASONS: Final[Mapping[int, str]] = {
     401: "The request is not signed, or its token is not good",
     403: "The caller may not do this",
     404: "There is none of this id, or none yet",
-    409: "Not from the state that it is in, or somebody else has just changed it",
+    409: "Not as things are, or somebody else has just changed them; `detail` says which",
     413: "The body is too long",
     415: "The body is not JSON",
     422: "The request cannot be granted as it is; `errors` says where, of the first 20 mistakes",
@@ -46,7 +47,7 @@ REASONS: Final[Mapping[int, str]] = {
 ALWAYS: Final = (401, 403, 422, 429, 500, 503)
 FROM_GATEWAY: Final = frozenset({401, 403, 404, 413, 429, 500, 503})
 """What API Gateway may answer before, or instead of, the service, in its own words."""
-FROM_SERVICE: Final = frozenset(REASONS) - {403, 413, 429}
+FROM_SERVICE: Final = frozenset(REASONS) - {413, 429}
 
 
 def route(
@@ -122,8 +123,12 @@ def _said(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
             return 404, _short(str(error)), []
         case EstimateError():
             return 422, UNFIT, [_part(["body", *filter(None, [field])], problem) for field, problem in error.problems]
+        case NotAllowedError():
+            return 403, f"The policy does not allow it: {error}.", []
         case ConflictError():
             return 409, str(error), []
+        case PolicyError():
+            return 409, f"The policy cannot be used, so nobody may do this: {_short(str(error))}", []
         case NotFoundError():
             return 404, str(error), []
         case RequestUnsupportedContentType():

@@ -23,9 +23,18 @@ from slackwater.model.verdicts import Severity
 
 REGION: Final = "^[a-z]{2}(-[a-z]+)+-[0-9]+$"
 DETECTOR: Final = "^[a-z0-9]+(-[a-z0-9]+)+$"
+ID: Final = "^[A-Za-z0-9_-]+$"
 JSON: Final = "application/json"
 
-Id = Annotated[str, Path(description="Its id", max_length=80, pattern="^[A-Za-z0-9_-]+$")]
+Id = Annotated[str, Path(description="Its id", max_length=80, pattern=ID)]
+Ids = Annotated[
+    str | None,
+    Query(
+        description="Ids of findings, with commas between them; all that may be, where none is named",
+        max_length=2_000,
+        pattern="^[A-Za-z0-9_-]{1,80}(,[A-Za-z0-9_-]{1,80})*$",
+    ),
+]
 Limit = Annotated[int, Query(description="How many at most", ge=1, le=MAX_PAGE)]
 Cursor = Annotated[str | None, Query(description="Where to go on: the cursor of the page before", max_length=1_024)]
 
@@ -61,6 +70,10 @@ def _until(said: object) -> datetime:
 
 
 Until = Annotated[datetime, BeforeValidator(_until), WithJsonSchema({"type": "string", "format": "date-time"})]
+
+
+OF_OTHERS: Final = ("arn:", "slack:")
+"""What names begin with that no token may give."""
 
 
 class Request(BaseModel):
@@ -105,6 +118,28 @@ class Reopen(Request):
     why: Why = ""
 
 
+class Approve(Request):
+    """That a finding may be cleaned up as it was seen."""
+
+    fingerprint: Annotated[str, StringConstraints(min_length=1, max_length=128)] = Field(
+        description="The finding's, as it was seen: of another one the approval is refused"
+    )
+
+
+class Run(Request):
+    """Which findings to clean up; all that may be, where none is named."""
+
+    findings: list[Annotated[str, StringConstraints(pattern=ID, max_length=80)]] = Field(
+        default=[], max_length=100, description="Their ids"
+    )
+
+
+class Because(Request):
+    """Why."""
+
+    why: Why = ""
+
+
 class Start(Request):
     """What to audit; what is left out is as the policy says."""
 
@@ -113,11 +148,16 @@ class Start(Request):
 
 
 JUST_REOPEN: Final = Reopen()
+ALL_THAT_MAY_BE: Final = Run()
+WITHOUT_A_REASON: Final = Because()
 AS_THE_POLICY_SAYS: Final = Start()
 
 SnoozeBody = Annotated[Snooze, Body()]
 DismissBody = Annotated[Dismiss, Body()]
 ReopenBody = Annotated[Reopen, Body()]
+ApproveBody = Annotated[Approve, Body()]
+RunBody = Annotated[Run, Body()]
+BecauseBody = Annotated[Because, Body()]
 StartBody = Annotated[Start, Body()]
 
 
@@ -125,13 +165,15 @@ def caller(event: APIGatewayProxyEventV2) -> str:
     """Who asks, as API Gateway has made sure of: the ARN that signed, or the verified e-mail address or subject of the token.
 
     Raises:
-        UnauthorizedError: nobody, should a route ever be left without an authorizer, or somebody called as the service itself.
+        UnauthorizedError: nobody, should a route ever be left without an authorizer, or somebody called as the service itself,
+            or whose token calls them what only AWS or Slack can.
     """
     authorizer = event.request_context.authorizer
     claims = authorizer.jwt_claim
     email = claims.get("email") if str(claims.get("email_verified")).lower() == "true" else None
-    who = str(authorizer.iam.user_arn or email or claims.get("sub") or "").strip()
-    if who and who != SERVICE:
+    signed = str(authorizer.iam.user_arn or "").strip()
+    who = signed or str(email or claims.get("sub") or "").strip()
+    if who and who != SERVICE and (signed or not who.startswith(OF_OTHERS)):
         return who
     raise UnauthorizedError("Sign the request with AWS Signature Version 4, or send a token if the API takes tokens.")
 

@@ -17,6 +17,7 @@ from typing import Final, NotRequired, TypedDict
 from pydantic import TypeAdapter, ValidationError
 
 from slackwater.app.audit_plan import plan_of
+from slackwater.app.observe import observe
 from slackwater.app.telemetry import LOGGER, emit
 from slackwater.aws.errors import reason
 from slackwater.engine.merge import merge_one, pairs
@@ -32,7 +33,7 @@ from slackwater.model.audits import (
 from slackwater.model.findings import Gap, Scan, TargetScan, Usage
 from slackwater.model.resources import Target
 from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Sighting, TargetReport, TrackedFinding
-from slackwater.ports import AuditStore, Clock, Documents, FindingStore
+from slackwater.ports import AuditStore, CleanupStore, Clock, Documents, FindingStore
 from slackwater.views import scan_json
 from slackwater.views.document import ScanDocument
 from slackwater.views.scan_merge import merged
@@ -86,6 +87,7 @@ class Publisher:
     documents: Documents
     audits: AuditStore
     findings: FindingStore
+    cleanups: CleanupStore
     render: Callable[[ScanDocument], str]
     clock: Clock
 
@@ -105,10 +107,12 @@ class Publisher:
         seen = [self._seen(plan, target, errors.get((target.account, target.region))) for target in plan.targets]
         whole = merged([_unseen(plan, one) if isinstance(one, Gap) else one for one in seen])
         self.documents.write(object_keys.scan(audit_id), scan_json.dump(whole))
-        told = self._merge(plan, [report(one) for one in seen if not isinstance(one, Gap)])
+        reports = [report(one) for one in seen if not isinstance(one, Gap)]
+        told = self._merge(plan, reports)
         self.documents.write(object_keys.news(audit_id), NEWS.dump_json(told).decode())
         # The record ends before the report, which could take more than there is of memory or time, is made.
         ended = self._end(self._came_to(record, whole, seen, told))
+        self._observe(plan, reports)
         self._report(audit_id, whole)
         return ended
 
@@ -181,6 +185,13 @@ class Publisher:
             emit({"ReportsFailed": 1})
             return
         self.documents.write(object_keys.report(audit_id), text)
+
+    def _observe(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> None:
+        """Put beside each clean-up that is done what the audit sees of it. Where that fails, the next audit does it again."""
+        try:
+            observe(self.cleanups, reports, plan.audit_id, plan.now)
+        except Exception:  # noqa: BLE001 -- whatever it is: the audit has ended well
+            LOGGER.exception("savings not observed", audit_id=plan.audit_id)
 
     def _seen(self, plan: AuditPlan, target: Target, error: StepError | None) -> ScanDocument | Gap:
         """The document of a target, or why there is none."""

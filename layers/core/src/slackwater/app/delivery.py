@@ -94,7 +94,7 @@ INVITES: Final = frozenset({"channel_not_found", "not_in_channel"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notified:
-    """What came of it: how many posts of the audit wait, and how many seconds until the next is due (0: none waits).
+    """What came of it: how many posts wait, of the audit or of none, and the seconds until the next is due (0: none waits).
 
     `troubles` are lines for whoever runs this: posts, of all audits, that Slack did not take, or that failed.
     """
@@ -108,7 +108,7 @@ class Notified:
 class Delivery:
     """One run over everything that waits. `due` are the times at which what still waits can go on, `busy` when channels can.
 
-    `ends` is when it leaves the rest to the next run.
+    `default` is where a bot's post goes that names no channel. `ends` is when it leaves the rest to the next run.
     """
 
     outbox: Outbox
@@ -116,15 +116,17 @@ class Delivery:
     fallback: str | None
     clock: Clock
     sleep: Callable[[float], None]
+    default: str | None = None
     troubles: list[str] = field(default_factory=list)
     due: list[datetime] = field(default_factory=list)
     busy: dict[str | None, datetime] = field(default_factory=dict)
     ends: datetime = field(init=False)
 
-    def deliver(self, audit_id: str, recorded: Sequence[str]) -> Notified:
+    def deliver(self, audit_id: str | None, recorded: Sequence[str] = ()) -> Notified:
         """Try each post that waits once, the oldest first, and say what is left of this audit's: others have runs of their own.
 
-        `recorded` are ids of posts of just now: the list may not show them yet.
+        Without an audit it is what is left of the posts that are no audit's. `recorded` are ids of posts of just now: the list
+        may not show them yet.
         """
         self.ends = self._now + AT_WORK
         listed = [post for post in self.outbox.waiting() if post.id not in recorded]
@@ -198,7 +200,9 @@ class Delivery:
     def _sends(self, post: Post, thread: Sent | None) -> bool:
         """Send a post that was not posted, unless it is too early for that."""
         now = self._now
-        channel = thread.channel if thread else post.channel
+        channel = thread.channel if thread else post.channel or self.default
+        if channel is None and self.channel.can_look:
+            return self._goes_nowhere(post)
         due = max(post.not_before or now, self.busy.get(channel, now))
         if due > now:
             return self._waits_until(due)
@@ -223,6 +227,14 @@ class Delivery:
             self._wrote(replace(taken, why=f"nobody knows whether it was posted: {error}"))
             return self._waits_until(now + _unanswered(taken))
         return self._arrived(taken, sent)
+
+    def _goes_nowhere(self, post: Post) -> bool:
+        """Wait for somebody to name a channel, for a day."""
+        why = "the policy names no channel; slack.channel is where it goes"
+        if self._now - post.created_at > GIVEN_UP:
+            return self._fails(post, why)
+        self.troubles.append(f"{post.id}: {why}")
+        return self._later(post, MENDED, why)
 
     def _refused(self, post: Post, reason: str) -> bool:
         if reason in ELSEWHERE and self.fallback and not post.thread_of and post.channel not in {None, self.fallback}:

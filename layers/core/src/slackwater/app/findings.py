@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
-from slackwater.engine.cleanup import not_allowed
+from slackwater.engine.cleanup import act_after, not_allowed
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import CleanupSection
@@ -20,8 +20,8 @@ type Action = Literal["snooze", "dismiss", "reopen"]
 
 BECOMES: Final[dict[Action, Status]] = {"snooze": "snoozed", "dismiss": "dismissed", "reopen": "open"}
 DECIDABLE: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed")
-REOPENED: Final[tuple[Status, ...]] = (*DECIDABLE, "approved")
-"""An approval is taken back before anything else is decided."""
+REOPENED: Final[tuple[Status, ...]] = (*DECIDABLE, "approved", "failed")
+"""An approval is taken back before anything else is decided, and so is a clean-up that failed."""
 
 LONGEST_SNOOZE: Final = timedelta(days=366)
 LONGEST_WHY: Final = 1_000
@@ -129,17 +129,28 @@ class Findings:
         decision = _decision(action, who, why, until, now)
 
         def write(finding: TrackedFinding) -> Write | None:
-            if self._stored(id, decision):
+            if self.made(id, decision.status, who=who, at=now):
                 return None
             _refuse_decided(finding, now)
             return _told(finding, decision, decision)
 
         return self._written(id, write)
 
-    def approved(self, id: str, fingerprint: str, *, who: str, cleanup: CleanupSection, now: datetime) -> TrackedFinding:
-        """Approve the clean-up of a finding as somebody saw it; what it is then. It lapses after the policy's days.
+    def approved(
+        self,
+        id: str,
+        fingerprint: str,
+        *,
+        who: str,
+        cleanup: CleanupSection,
+        now: datetime,
+        acts_after: datetime | None = None,
+    ) -> TrackedFinding:
+        """Approve the clean-up of a finding as somebody saw it; what it is then.
 
-        The same person may approve the same again: it changes nothing, nor does the same moment's approval once it is over.
+        It lapses the policy's days after it may first be acted upon: `acts_after`, where it is marked already, or the grace
+        period from now. The same person may approve the same again: it changes nothing, nor does the same moment's approval
+        once it is over.
 
         Raises:
             ChangedError: the finding is another one than was seen.
@@ -148,17 +159,27 @@ class Findings:
             NotAllowedError: the policy does not let this finding be approved.
             NotFoundError: there is none of this id.
         """
-        until = (now + timedelta(days=cleanup.approval_days)).astimezone(UTC).replace(microsecond=0)
-        decision = Decision(status="approved", who=who, why="", at=now, until=until, fingerprint=fingerprint)
 
         def write(finding: TrackedFinding) -> Write | None:
-            if _stands(finding, who, fingerprint, now) or self._stored(id, decision):
+            if _stands(finding, who, fingerprint, now) or self.made(id, "approved", who=who, at=now):
                 return None
             _refuse_decided(finding, now)
             if finding.sighting.fingerprint != fingerprint:
                 raise ChangedError(f"the finding {id} has changed since")
             if why := not_allowed(finding.sighting, cleanup):
                 raise NotAllowedError(why)
+            setting = finding.sighting.setting
+            from_then_on = acts_after or act_after(now, cleanup, None, deletes=setting is None)
+            until = from_then_on + timedelta(days=cleanup.approval_days)
+            decision = Decision(
+                status="approved",
+                who=who,
+                why="",
+                at=now,
+                until=until.astimezone(UTC).replace(microsecond=0),
+                fingerprint=fingerprint,
+                setting=setting,
+            )
             return _told(finding, decision, decision)
 
         return self._written(id, write)
@@ -179,9 +200,6 @@ class Findings:
         made = (who, at, status)
         return any((entry.who, entry.at, entry.now) == made for entry in self.store.ledger(id))
 
-    def _stored(self, id: str, decision: Decision) -> bool:
-        return self.made(id, decision.status, who=decision.who, at=decision.at)
-
     def _get(self, id: str) -> TrackedFinding:
         finding = self.store.get(id)
         if finding is None:
@@ -197,14 +215,24 @@ class Findings:
         return next((found for found in document["findings"] if found["id"] == finding.id), None)
 
 
-def _decision(action: Action, who: str, why: str, until: datetime | None, now: datetime) -> Decision:
+def reason_given(why: str) -> str:
+    """A reason as it is kept.
+
+    Raises:
+        BadDecisionError: it is too long, or no text.
+    """
     why = why.strip()
-    if action == "dismiss" and not why:
-        raise BadDecisionError("why", "a dismissal needs a reason")
     if why.encode(errors="replace").decode() != why:  # half of a surrogate pair: bytes of a terminal that are no UTF-8
         raise BadDecisionError("why", "is not Unicode text")
     if len(why) > LONGEST_WHY:
         raise BadDecisionError("why", f"longer than {LONGEST_WHY} characters")
+    return why
+
+
+def _decision(action: Action, who: str, why: str, until: datetime | None, now: datetime) -> Decision:
+    why = reason_given(why)
+    if action == "dismiss" and not why:
+        raise BadDecisionError("why", "a dismissal needs a reason")
     if action == "snooze" and until is None:
         raise BadDecisionError("until", "a snooze needs an end")
     if action == "reopen" and until is not None:

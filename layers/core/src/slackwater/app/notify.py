@@ -1,4 +1,7 @@
-"""Tells Slack of an audit: a digest for each channel, recorded before it is sent. Done again, it comes to the same posts."""
+"""Tells Slack of an audit: a digest for each channel, recorded before it is sent. Done again, it comes to the same posts.
+
+What else waits, of clean-ups, was recorded by those who did it, and is delivered with it or alone.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,14 @@ from slackwater.app.delivery import Delivery, Notified
 from slackwater.app.policies import Policies
 from slackwater.app.policy import PolicyError, parse_policy
 from slackwater.engine.cleanup import not_allowed
+from slackwater.engine.routes import default, route
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditRecord
 from slackwater.model.findings import Gap
 from slackwater.model.policy import Policy, SlackSection
 from slackwater.model.posts import Message, Post
 from slackwater.model.rank import rank
-from slackwater.model.tracking import LedgerEntry, Sighting
+from slackwater.model.tracking import LedgerEntry
 from slackwater.ports import AuditStore, Channel, Clock, Documents, Outbox
 from slackwater.views.document import FindingDocument, ScanDocument, SomeTotals
 from slackwater.views.slack.blocks import said
@@ -34,6 +38,9 @@ LEDGER: Final = TypeAdapter(list[LedgerEntry])
 VERSIONS: Final = 10
 """Of the policy, to look through for one that can be read, where the audit's cannot."""
 
+LAG_S: Final = 2.0
+"""What was recorded a moment ago may not be in the list of what waits: nothing waits if it is empty twice, so far apart."""
+
 
 class NoNewsError(Exception):
     """An audit that has not ended, or of which nobody wrote down what it changed."""
@@ -41,7 +48,10 @@ class NoNewsError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notifier:
-    """Everything that telling takes. `channel` is asked for anew each time, as the secret may have changed."""
+    """Everything that telling takes. `channel` is asked for anew each time, as the secret may have changed.
+
+    `cleans_up` says that something acts on approvals: that clean-up is deployed.
+    """
 
     documents: Documents
     audits: AuditStore
@@ -50,6 +60,7 @@ class Notifier:
     channel: Callable[[], Channel]
     clock: Clock
     sleep: Callable[[float], None]
+    cleans_up: bool = False
 
     def notify(self, audit_id: str) -> Notified:
         """Record what an audit has to tell, if it is not yet, and deliver whatever waits.
@@ -65,15 +76,31 @@ class Notifier:
         channel = self.channel()
         posts, troubles = self._composed(record, policy, buttons=channel.can_look)
         self.outbox.record(posts)
-        delivery = Delivery(
+        return self._delivery(policy, channel, troubles).deliver(audit_id, [post.id for post in posts])
+
+    def deliver(self) -> Notified:
+        """Deliver whatever waits; how much is left of what is no audit's.
+
+        Raises:
+            AwsError, SecretError: nothing can be read. What is wrong with one post is in the answer.
+        """
+        delivery = self._delivery(self._newest(), self.channel(), [])
+        notified = delivery.deliver(None)
+        if notified.waiting:
+            return notified
+        self.sleep(LAG_S)
+        return delivery.deliver(None)
+
+    def _delivery(self, policy: Policy, channel: Channel, troubles: list[str]) -> Delivery:
+        return Delivery(
             outbox=self.outbox,
             channel=channel,
             fallback=policy.slack.fallback_channel,
             clock=self.clock,
             sleep=self.sleep,
+            default=default(policy.slack) if channel.can_look else None,
             troubles=troubles,
         )
-        return delivery.deliver(audit_id, [post.id for post in posts])
 
     def _policy(self, record: AuditRecord) -> Policy:
         """The audit's policy; where it cannot be read, which may be why the audit failed, the newest one that can."""
@@ -82,6 +109,10 @@ class Notifier:
                 return self.policies.at(record.policy)
             except PolicyError:
                 pass
+        return self._newest()
+
+    def _newest(self) -> Policy:
+        """The newest policy that can be read."""
         for version in islice(self.policies.history(), VERSIONS):
             try:
                 if version.size_bytes is not None and (found := self.policies.pull(version.id)):
@@ -94,9 +125,8 @@ class Notifier:
 
     def _composed(self, record: AuditRecord, policy: Policy, *, buttons: bool) -> tuple[list[Post], list[str]]:
         """Every post of an audit, each channel's digest before its thread; and what cannot be told to anybody."""
-        default = (policy.slack.channel or policy.slack.fallback_channel) if buttons else None
-        routed = [route.channel for route in policy.slack.routes] if buttons else []
-        channels = list(dict.fromkeys([default, *routed]))
+        routed = [one.channel for one in policy.slack.routes] if buttons else []
+        channels = list(dict.fromkeys([default(policy.slack) if buttons else None, *routed]))
         told = self._told(record, policy, channels, buttons=buttons)
         posts, troubles = [], []
         for slot, (channel, news) in enumerate(zip(channels, told, strict=True)):
@@ -126,7 +156,7 @@ class Notifier:
             waste = document["totals"]["by_kind"].get("waste", waste)
         of: dict[str | None, list[_Change]] = {channel: [] for channel in channels}
         for change in changes:
-            routed = _route(change.entry.evidence, policy.slack) if buttons else None
+            routed = route(change.entry.evidence, policy.slack) if buttons else None
             of[routed or channels[0]].append(change)
 
         def some(channel: str | None, kind: Literal["new", "changed"]) -> tuple[FindingNews, ...]:
@@ -154,6 +184,7 @@ class Notifier:
                 top=policy.slack.top_findings,
                 buttons=buttons,
                 may_decide=buttons and bool(policy.slack.deciders),
+                grace_days=policy.cleanup.grace_days if self.cleans_up else None,
             )
             for channel in channels
         ]
@@ -190,13 +221,13 @@ def _changes(entries: Sequence[LedgerEntry]) -> list[_Change]:
     return sorted(changes, key=lambda change: rank(change.entry.evidence))
 
 
-def _route(sighting: Sighting, slack: SlackSection) -> str | None:
-    """The channel of the first route that a finding fits; None where it fits none."""
-    has = {"owner": sighting.owner, "account": sighting.resource.account, "detector": sighting.detector}
-    for route in slack.routes:
-        if all(getattr(route, name) in {None, value} for name, value in has.items()):
-            return route.channel
-    return None
+def nobody_hears(outbox: Outbox) -> int:
+    """Give up what is no audit's to tell, where there is no Slack, so that it does not wait for ever; how many posts."""
+    given_up = 0
+    for post in outbox.waiting():
+        failed = replace(post, state="failed", why="there is no Slack", revision=post.revision + 1)
+        given_up += post.audit_id is None and outbox.write(failed)
+    return given_up
 
 
 def _messages(news: News, post_id: str, slack: SlackSection, *, first: bool) -> tuple[Message, ...]:

@@ -8,6 +8,13 @@ from slackwater.aws import (
     audit_starter,
     audit_store,
     background,
+    cleanup_ebs,
+    cleanup_efs,
+    cleanup_efs_change,
+    cleanup_efs_restore,
+    cleanup_fsx,
+    cleanup_starter,
+    cleanup_store,
     cloudwatch,
     documents,
     event_bus,
@@ -16,7 +23,9 @@ from slackwater.aws import (
     instance_types,
     inventory,
     outbox,
+    permissions,
     pricing,
+    recovery_points,
     regions,
     request_guard,
     secrets,
@@ -50,10 +59,44 @@ DECIDE: Final = (
 )
 ESTIMATE: Final = pricing.ACTIONS | instance_types.ACTIONS
 """What an estimate asks, if it may: what is packaged stands in."""
-SERVE: Final = DECIDE | ESTIMATE
+SERVE: Final = DECIDE | ESTIMATE | regions.ACTIONS
 ACKNOWLEDGE: Final = secrets.ACTIONS | request_guard.ACTIONS | background.ACTIONS
 ANSWER: Final = secrets.ACTIONS | outbox.READ | DECIDE | identity.ACTIONS | regions.ACTIONS
 OPERATE: Final = (
     DECIDE | documents.READ_VERSION | documents.WRITE | documents.HISTORY | stack.ACTIONS | identity.ACTIONS | secrets.ACTIONS
 )
 """Everything that the command line does with the deployed service."""
+
+
+def _reading(actions: frozenset[str]) -> frozenset[str]:
+    """Those that change nothing."""
+    return frozenset(action for action in actions if action.partition(":")[2].startswith(("Describe", "Get", "List", "Lookup")))
+
+
+_RECORD: Final = documents.READ | regions.ACTIONS | cleanup_store.CLEANUP_READ | cleanup_store.CLEANUP_WRITE
+"""The policy, and a clean-up's record with its finding."""
+_WATCHERS: Final = cleanup_ebs.WATCHER_ACTIONS | cleanup_efs.WATCHER_ACTIONS | cleanup_fsx.WATCHER_ACTIONS
+_TAKERS: Final = cleanup_ebs.BACKUP_ACTIONS | recovery_points.BACKUP_ACTIONS | cleanup_fsx.BACKUP_ACTIONS
+_RECHECK: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | _reading(_WATCHERS)
+WATCH: Final = _RECORD | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.WRITE
+BACK_UP: Final = _RECORD | _TAKERS
+DELETE: Final = (
+    _RECORD
+    | _RECHECK
+    | _reading(_TAKERS)
+    | cleanup_ebs.REMOVER_ACTIONS
+    | cleanup_efs.REMOVER_ACTIONS
+    | cleanup_fsx.REMOVER_ACTIONS
+)
+CHANGE: Final = _RECORD | _RECHECK | cleanup_ebs.CHANGER_ACTIONS | cleanup_efs_change.CHANGER_ACTIONS
+RESTORE: Final = (
+    cleanup_store.CLEANUP_READ
+    | cleanup_store.CLEANUP_WRITE
+    | cleanup_ebs.RESTORER_ACTIONS
+    | cleanup_efs_restore.RESTORER_ACTIONS
+    | cleanup_fsx.RESTORER_ACTIONS
+)
+SWEEP: Final = (
+    cleanup_store.CLEANUP_READ | cleanup_ebs.SWEEPER_ACTIONS | recovery_points.SWEEPER_ACTIONS | cleanup_fsx.SWEEPER_ACTIONS
+)
+RUN: Final = _RECORD | cleanup_starter.ACTIONS

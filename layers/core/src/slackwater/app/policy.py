@@ -151,21 +151,6 @@ def check_regions_in(text: str, name: str, valid: Collection[str]) -> None:
         raise PolicyError(problems)
 
 
-def doubts(text: str, name: str, policy: Policy) -> list[Problem]:
-    """What the text of a good policy says to no effect: it does no harm, and is surely not meant."""
-    lines = KeyLines(text)
-    lists = {key: value for key, value in policy.cleanup if isinstance(value, list)}
-    empty = [key for key, value in lists.items() if not value]
-    found = []
-    if 0 < len(empty) < len(lists):
-        found.append(Problem(name, lines["cleanup",], "cleanup", f"nothing can be approved without {', '.join(empty)}"))
-    for n, route in enumerate(routes := policy.slack.routes):
-        if (first := next((m for m in range(n) if routes[m].takes_all_of(route)), None)) is not None:
-            where = ("slack", "routes", n)
-            found.append(Problem(name, lines[where], _key(where), f"never applies: slack.routes[{first + 1}] takes all of it"))
-    return sorted(found, key=lambda problem: problem.line or 0)
-
-
 def _no_such(only: Iterable[str], registry: Registry) -> list[Problem]:
     return [
         Problem("--detector", None, id_, "no such detector", did_you_mean(id_, registry, LIST_DETECTORS))
@@ -187,7 +172,7 @@ def _wrong_regions(name: str, text: str, data: Mapping[str, Any], valid: Collect
     ]
     lines = KeyLines(text)
     return [
-        Problem(name, lines[where], _key(where), f"no region {region!r}", did_you_mean(region, valid, LIST_REGIONS))
+        Problem(name, lines[where], key_of(where), f"no region {region!r}", did_you_mean(region, valid, LIST_REGIONS))
         for where, region in named
         if region not in valid
     ]
@@ -238,7 +223,7 @@ def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
 
 def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorDetails) -> Problem:
     where = tuple(part for part in details["loc"] if part != "[key]")
-    place = name, lines[where], _key(where)
+    place = name, lines[where], key_of(where)
     given = json.dumps(details["input"], default=str)
     match details["type"]:
         case "extra_forbidden":
@@ -246,7 +231,7 @@ def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorD
             there_are = section_at(model, where[:-1]).model_fields
             return Problem(*place, f"no such {noun}", did_you_mean(str(where[-1]), there_are, "slackwater policy schema"))
         case "missing":
-            return Problem(name, lines[where], _key(where[:-1]), f"{where[-1]} is missing")
+            return Problem(name, lines[where], key_of(where[:-1]), f"{where[-1]} is missing")
         case "string_pattern_mismatch" if (pattern := details["ctx"]["pattern"]) in IDS:
             whose, looks = IDS[pattern]
             is_group = pattern == USER and re.match(GROUP, details["input"])
@@ -259,7 +244,8 @@ def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorD
             return Problem(*place, f"{must}{_unit(field)}, not {given}", _examples(field))
 
 
-def _key(where: KeyPath) -> str:
+def key_of(where: KeyPath) -> str:
+    """A place as people write it: `slack.routes[1].channel`."""
     return "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in where).removeprefix(".")
 
 

@@ -13,7 +13,7 @@ class NotDeployedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """What the template tells its functions. Without a secret nothing is posted to Slack."""
+    """What the template tells its functions. Without a secret nothing is posted to Slack, without machines nothing cleaned up."""
 
     table_name: str
     bucket_name: str
@@ -23,6 +23,12 @@ class Deployed:
     slack_secret_arn: str | None = None
     slack_api_url: str | None = None
     answer_function_name: str | None = None
+    cleanup_enabled: bool = False
+    cleanup_state_machine_arn: str | None = None
+    undo_state_machine_arn: str | None = None
+    delete_role_arn: str | None = None
+    backup_role_arn: str | None = None
+    backup_vault_name: str | None = None
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Deployed:
@@ -41,6 +47,12 @@ class Deployed:
                 slack_secret_arn=environment.get("SLACK_SECRET_ARN") or None,
                 slack_api_url=environment.get("SLACK_API_URL") or None,
                 answer_function_name=environment.get("ANSWER_FUNCTION_NAME") or None,
+                cleanup_enabled=environment.get("CLEANUP_ENABLED") == "true",
+                cleanup_state_machine_arn=environment.get("CLEANUP_STATE_MACHINE_ARN") or None,
+                undo_state_machine_arn=environment.get("UNDO_STATE_MACHINE_ARN") or None,
+                delete_role_arn=environment.get("DELETE_ROLE_ARN") or None,
+                backup_role_arn=environment.get("BACKUP_ROLE_ARN") or None,
+                backup_vault_name=environment.get("BACKUP_VAULT_NAME") or None,
             )
         except KeyError as error:
             raise NotDeployedError(f"The environment lacks {error}: template.yaml sets it for every function") from error
@@ -60,6 +72,8 @@ class Deployed:
                 state_machine_arn=outputs["StateMachineArn"],
                 event_bus_name=None,
                 slack_secret_arn=outputs.get("SlackSecretArn"),
+                cleanup_state_machine_arn=outputs.get("CleanupStateMachineArn"),
+                undo_state_machine_arn=outputs.get("UndoStateMachineArn"),
             )
         except KeyError as error:
             raise NotDeployedError(f"The stack has no output {error}") from error

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 from slackwater.app.audit_request import AuditRequestError, check_regions
 from slackwater.app.audits import REPORT_LINK_S, Audits
+from slackwater.app.cleanups import Approved, Cleanups
 from slackwater.app.findings import (
     BadDecisionError,
     ChangedError,
@@ -88,6 +89,7 @@ class Answerer:
     """
 
     findings: Findings
+    cleanups: Cleanups
     audits: Audits
     outbox: Outbox
     channel: Callable[[], Told]
@@ -111,7 +113,7 @@ class Answerer:
         becomes = _becomes(asked)
         try:
             made = self._made(asked, becomes)
-            said = answers.done(made) if made else self._said(asked)
+            said = self._said_before(asked, made) if made else self._said(asked)
         except Exception:  # whatever it was: somebody waits for an answer, and Lambda has to hear of it
             self._tell(asked, answers.problem(LATER))
             raise
@@ -133,6 +135,15 @@ class Answerer:
             return None
         return self.findings.store.get(asked.about)
 
+    def _said_before(self, asked: Asked, made: TrackedFinding) -> Message:
+        """What to say of a decision that was made before. An approval's clean-up may not have begun yet."""
+        if isinstance(asked, Press) and (seen := self._to_approve(asked)):
+            try:
+                return _approved(self.cleanups.approve(made.id, who=_who(asked.asker), fingerprint=seen, now=asked.at))
+            except (ConflictError, NotAllowedError, NotFoundError, PolicyError) as error:
+                return answers.approved(made, acts_after=None, why_not=str(error))
+        return answers.done(made)
+
     def _said(self, asked: Asked) -> Message:
         """Do what is asked; what to say of it."""
         if not asked.asker.team or asked.asker.team != self.home():
@@ -146,8 +157,8 @@ class Answerer:
                     return self._decide(asked, "dismiss", asked.why, until)
                 case Press(action="snooze") if asked.value in SNOOZES:
                     return self._decide(asked, "snooze", "", asked.at + timedelta(days=int(asked.value)))
-                case Press(action="approve") if (seen := APPROVAL.fullmatch(asked.value)) and seen[1] == asked.about:
-                    return self._approve(asked, seen[2])
+                case Press(action="approve") if seen := self._to_approve(asked):
+                    return self._approve(asked, seen)
                 case Press(action="details"):
                     shown = self.findings.shown(asked.about)
                     return answers.details(shown.finding, shown.evidence, shown.ledger)
@@ -169,22 +180,28 @@ class Answerer:
             return answers.not_allowed("slack.deciders", asked.asker.user)
         return self._outcome(
             asked.about,
-            lambda: self.findings.decided_first(asked.about, action, who=_who(asked.asker), why=why, until=until, now=asked.at),
+            lambda: answers.done(
+                self.findings.decided_first(asked.about, action, who=_who(asked.asker), why=why, until=until, now=asked.at)
+            ),
         )
 
+    def _to_approve(self, asked: Press) -> str | None:
+        """The fingerprint of what is to be approved; None where that is not what is asked."""
+        seen = APPROVAL.fullmatch(asked.value) if asked.action == "approve" else None
+        return seen[2] if seen and seen[1] == asked.about else None
+
     def _approve(self, asked: Press, fingerprint: str) -> Message:
-        cleanup = self.policy().cleanup
-        if asked.asker.user not in cleanup.approvers:
+        if asked.asker.user not in self.policy().cleanup.approvers:
             return answers.not_allowed("cleanup.approvers", asked.asker.user)
         return self._outcome(
             asked.about,
-            lambda: self.findings.approved(asked.about, fingerprint, who=_who(asked.asker), cleanup=cleanup, now=asked.at),
+            lambda: _approved(self.cleanups.approve(asked.about, who=_who(asked.asker), fingerprint=fingerprint, now=asked.at)),
         )
 
-    def _outcome(self, id: str, decide: Callable[[], TrackedFinding]) -> Message:
+    def _outcome(self, id: str, decide: Callable[[], Message]) -> Message:
         """What came of a decision."""
         try:
-            return answers.done(decide())
+            return decide()
         except DecidedError as error:
             return answers.already_decided(error.finding)
         except ChangedError:
@@ -331,6 +348,15 @@ def _becomes(asked: Asked) -> Decided | None:
             return DECIDING.get(action)
         case Command():
             return None
+
+
+def _approved(approved: Approved) -> Message:
+    """What came of an approval: its clean-up has begun, or why not."""
+    one = approved.candidate
+    if one is None:
+        return answers.approved(approved.finding, acts_after=None)
+    acts = one.state in {"begun", "under-way"}
+    return answers.approved(approved.finding, acts_after=one.acts_after if acts else None, why_not="" if acts else one.why)
 
 
 def _who(asker: Asker) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from slackwater.app.audit_publish import Publisher
     from slackwater.app.audit_scan import Scanner
     from slackwater.app.audits import Audits
+    from slackwater.app.cleanups import Cleanups
     from slackwater.app.estimates import Estimates
     from slackwater.app.findings import Findings
     from slackwater.app.notify import Notifier
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
     from slackwater.app.settings import Deployed
     from slackwater.app.slack_acknowledge import Acknowledger
     from slackwater.app.slack_answer import Answerer
+    from slackwater.aws.table import Table
     from slackwater.engine.registry import Registry
     from slackwater.model.policy import Policy
     from slackwater.model.resources import Target
-    from slackwater.ports import AuditStore, Channel, FindingStore
+    from slackwater.ports import AuditStore, Channel, FindingStore, Inventory
     from slackwater.slack.bot import BotChannel
     from slackwater.slack.secret import SlackSecret
 
@@ -45,9 +47,16 @@ def clock() -> datetime:
 
 
 def audit(
-    session: AwsSession, meter: CallMeter, *, registry: Registry, policy: Policy, cache_dir: Path | None, progress: Progress
+    session: AwsSession,
+    meter: CallMeter,
+    *,
+    registry: Registry,
+    policy: Policy,
+    cache_dir: Path | None,
+    progress: Progress,
+    inventory: Inventory | None = None,
 ) -> Audit:
-    """The audit of what a session may see. `cache_dir` keeps prices between scans; None keeps none."""
+    """The audit of what a session may see, or of an inventory of part of it. `cache_dir` keeps prices; None keeps none."""
     from slackwater.app.scan import Audit, Sources
     from slackwater.aws.cloudwatch import CloudWatchMetrics
     from slackwater.aws.inventory import AwsInventory
@@ -58,7 +67,7 @@ def audit(
     }
 
     def sources(target: Target) -> Sources:
-        return Sources(AwsInventory(session), CloudWatchMetrics(session, target, meter))
+        return Sources(inventory or AwsInventory(session), CloudWatchMetrics(session, target, meter))
 
     return Audit(
         registry=registry,
@@ -133,7 +142,7 @@ def scanning(deployed: Deployed) -> Scanner:
             meter,
             registry=of_bucket.registry,
             policy=policy,
-            cache_dir=_kept_while_warm(),
+            cache_dir=kept_while_warm(),
             progress=lambda *_: None,
         )
 
@@ -143,7 +152,9 @@ def scanning(deployed: Deployed) -> Scanner:
 def publishing(deployed: Deployed) -> Publisher:
     """What PublishFunction does."""
     from slackwater.app.audit_publish import Publisher
+    from slackwater.aws.cleanup_store import DynamoCleanups
     from slackwater.aws.documents import S3Documents
+    from slackwater.aws.table import Table
     from slackwater.views.report import render_report
 
     session = AwsSession(meter=CallMeter())
@@ -151,6 +162,7 @@ def publishing(deployed: Deployed) -> Publisher:
         documents=S3Documents(session, deployed.bucket_name),
         audits=_audits(deployed, session),
         findings=_findings(deployed, session),
+        cleanups=DynamoCleanups(Table(session, deployed.table_name)),
         render=render_report,
         clock=clock,
     )
@@ -177,7 +189,17 @@ def notifying(deployed: Deployed) -> Notifier | None:
         channel=lambda: slack_channel(parse(secret()), deployed.slack_api_url),
         clock=clock,
         sleep=time.sleep,
+        cleans_up=deployed.cleanup_enabled,
     )
+
+
+def without_slack(deployed: Deployed) -> int:
+    """What NotifyFunction does with what clean-ups have to tell, where there is no Slack; how many posts that were."""
+    from slackwater.app.notify import nobody_hears
+    from slackwater.aws.outbox import DynamoOutbox
+    from slackwater.aws.table import Table
+
+    return nobody_hears(DynamoOutbox(Table(AwsSession(meter=CallMeter()), deployed.table_name), clock))
 
 
 def slack_channel(secret: SlackSecret, api_url: str | None) -> Channel:
@@ -243,6 +265,7 @@ def answering(deployed: Deployed) -> Answerer:
 
     return Answerer(
         findings=of_api.findings,
+        cleanups=of_api.cleanups,
         audits=of_api.audits,
         outbox=DynamoOutbox(Table(session, deployed.table_name), clock),
         channel=lambda: _bot(deployed, secret()[0]),
@@ -287,13 +310,14 @@ class Serving:
 
     findings: Findings
     audits: Audits
+    cleanups: Cleanups
     known_regions: Callable[[], Collection[str]]
     estimates: Callable[[], Estimates]
     """Made anew for each question, whose time runs from then on."""
 
 
-def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:
-    """What ServeFunction does, and the command line with a session of its own."""
+def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: bool = True) -> Serving:
+    """What ServeFunction does, and the command line with a session of its own, which `tells` nobody else of the cap."""
     from slackwater.app.audits import Audits
     from slackwater.app.findings import Findings
     from slackwater.aws.audit_starter import StateMachineStarter
@@ -305,8 +329,10 @@ def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:
         raise NotDeployedError("The environment lacks 'STATE_MACHINE_ARN': template.yaml sets it")
     session = session or AwsSession(meter=CallMeter(), patience=SOMEBODY_WAITS)
     documents = S3Documents(session, deployed.bucket_name)
+    findings = Findings(store=_findings(deployed, session), documents=documents)
     return Serving(
-        findings=Findings(store=_findings(deployed, session), documents=documents),
+        findings=findings,
+        cleanups=_cleanups(deployed, session, findings, tells=tells),
         audits=Audits(
             audits=_audits(deployed, session),
             documents=documents,
@@ -315,11 +341,53 @@ def serving(deployed: Deployed, session: AwsSession | None = None) -> Serving:
             clock=clock,
         ),
         known_regions=partial(known_regions, session),
-        estimates=lambda: estimating(session, _kept_while_warm(), session.home, known_regions(session)),
+        estimates=lambda: estimating(session, kept_while_warm(), session.home, known_regions(session)),
     )
 
 
-def _kept_while_warm() -> Path:
+def running(deployed: Deployed) -> Cleanups:
+    """What RunFunction does."""
+    from slackwater.app.findings import Findings
+    from slackwater.aws.documents import S3Documents
+
+    session = AwsSession(meter=CallMeter())
+    findings = Findings(store=_findings(deployed, session), documents=S3Documents(session, deployed.bucket_name))
+    return _cleanups(deployed, session, findings, tells=True)
+
+
+def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, tells: bool) -> Cleanups:
+    from slackwater.app.cleanups import Cleanups
+    from slackwater.aws.cleanup_starter import StateMachineCleanups
+    from slackwater.aws.cleanup_store import DynamoCleanups
+    from slackwater.aws.table import Table
+
+    machine, table = deployed.cleanup_state_machine_arn, Table(session, deployed.table_name)
+    return Cleanups(
+        store=DynamoCleanups(table),
+        findings=findings,
+        starter=StateMachineCleanups(session, machine, deployed.undo_state_machine_arn) if machine else None,
+        policy=lambda: policies(deployed, session).current(),  # most requests need none
+        breached=partial(_tell_of_breach, table) if tells else lambda *_: None,
+    )
+
+
+def _tell_of_breach(table: Table, why: str, wanted: int, policy: Policy) -> None:
+    """Have the alarm and Slack told of a run over the cap. Whether Slack can be or not, nothing is begun."""
+    from slackwater.app.cleanup_news import CleanupNews
+    from slackwater.app.telemetry import LOGGER, emit
+    from slackwater.aws.errors import AwsError
+    from slackwater.aws.outbox import DynamoOutbox
+
+    emit({"CleanupCapBreached": 1})
+    LOGGER.warning("over the cap", reason=why, wanted=wanted)
+    try:
+        CleanupNews(outbox=DynamoOutbox(table, clock), clock=clock).cap(why, wanted, policy)
+    except AwsError:
+        LOGGER.exception("Slack is not told")
+
+
+def kept_while_warm() -> Path:
+    """Where a function keeps prices from one invocation to the next."""
     return Path(tempfile.gettempdir()) / "slackwater"
 
 

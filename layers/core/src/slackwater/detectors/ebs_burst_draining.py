@@ -35,7 +35,7 @@ from slackwater.model.money import difference, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts.ebs_change import ONLINE, managed_caveats, modify_command
+from slackwater.parts.ebs_change import ONLINE, gp3, managed_caveats, modify_command
 from slackwater.parts.ebs_peaks import BYTES, Look, PeakLimits, carrier
 from slackwater.parts.gaps import FEW, filled
 from slackwater.parts.levels import baseline_and_burst
@@ -307,7 +307,7 @@ def _gp3(volume: Volume, to: ebs.Gp3) -> Advice:
         changes=difference(ebs.monthly_units(volume), ebs.units("gp3", volume.size_gib, to.iops, to.mib_s)),
         risk=f"Work that wants more stays limited: raise the setting then. {ONLINE}",
         reversible=True,
-        command=modify_command(volume, "gp3", to.iops, to.mib_s),
+        command=modify_command(volume, gp3(to.iops, to.mib_s)),
     )
 
 

@@ -32,6 +32,7 @@ from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, li
 from slackwater.model.metrics import Metric
 from slackwater.model.money import Change, difference, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
+from slackwater.model.settings import VolumeSetting
 from slackwater.model.units import DAY_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts import larger_instance
@@ -297,13 +298,17 @@ def _ways_out(
         ),
         risk=f"A larger instance would not be used in full until they are raised again. {ONLINE}",
         reversible=True,
-        command=" && ".join(modify_command(w.volume, w.volume.volume_type, w.iops, w.mib_s) for _, w in changed),
+        command=" && ".join(modify_command(will.volume, _as_set(will)) for _, will in changed),
     )
     needed = Allowance(sum(one.mib_s or 0 for one in settings) * MIB, sum(one.iops for one in settings))
     larger = larger_instance.larger(
         instance, instance_type, needed, seen, when="If that speed is wanted", what="all that is set, for good"
     )
     return (lower, larger) if larger else (lower,)
+
+
+def _as_set(setting: Setting) -> VolumeSetting:
+    return VolumeSetting(volume_type=setting.volume.volume_type, iops=setting.iops, throughput_mib_s=setting.mib_s)
 
 
 def _units(setting: Setting) -> tuple[Change, ...]:

@@ -40,6 +40,7 @@ from slackwater.model.detector import CASE_NOW, Case, Detector, Seen, limit
 from slackwater.model.metrics import Metric, Need
 from slackwater.model.money import difference, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
+from slackwater.model.settings import VolumeSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts import ebs_change
@@ -61,6 +62,7 @@ from slackwater.parts.ebs_peaks import (
     checks,
     raised,
 )
+from slackwater.parts.in_place import by_program
 from slackwater.performance import ebs
 
 BALANCE: Final = Metric("AWS/EBS", "BurstBalance", "Minimum", "percent")
@@ -165,8 +167,8 @@ def _flag(volume: Volume, kind: InstanceType, looks: Sequence[Look], had: Had, l
             _to_gp3(volume, whole, "move-to-gp3-as-fast", "all that it has now, for a load that the window did not show")
         )
     if type_ == "io1" and (volume.iops or 0) > ebs.IO2_TIER_IOPS[0]:
-        command = ebs_change.modify_command(volume, "io2", volume.iops or 0)
-        advice.append(_to_io2(volume, "io2 with the same IOPS, for less above 32,000, more durable and more even.", command))
+        to = VolumeSetting(volume_type="io2", iops=volume.iops, throughput_mib_s=None)
+        advice.append(_to_io2(volume, "io2 with the same IOPS, for less above 32,000, more durable and more even.", to))
     did = f"{limited} in {days} days" if limited else f"moved {moved.most:,.1f} MiB/s at most in {days} days"
     return Flagged(
         summary=(
@@ -192,6 +194,7 @@ def _flag(volume: Volume, kind: InstanceType, looks: Sequence[Look], had: Had, l
 
 
 def _to_gp3(volume: Volume, to: ebs.Gp3, action: str, why: str) -> Advice:
+    setting = ebs_change.gp3(to.iops, to.mib_s)
     evenly = "gp3 delivers its IOPS 99 % of the time, io1 99.9 %. " if volume.volume_type == "io1" else ""
     return Advice(
         action=action,
@@ -199,18 +202,20 @@ def _to_gp3(volume: Volume, to: ebs.Gp3, action: str, why: str) -> Advice:
         changes=difference(ebs.monthly_units(volume), ebs.units("gp3", volume.size_gib, to.iops, to.mib_s)),
         risk=f"{evenly}Until it is done its performance lies between that of the two types. {ebs_change.ONLINE}",
         reversible=True,
-        command=ebs_change.modify_command(volume, "gp3", to.iops, to.mib_s),
+        command=ebs_change.modify_command(volume, setting),
+        setting=by_program(volume, setting),
     )
 
 
-def _to_io2(volume: Volume, summary: str, command: str | None) -> Advice:
+def _to_io2(volume: Volume, summary: str, to: VolumeSetting | None) -> Advice:
     return Advice(
         action="move-to-io2",
         summary=summary,
         changes=difference(ebs.monthly_units(volume), ebs.units("io2", volume.size_gib, volume.iops or 0, 0)),
-        risk=f"None for the data. {ebs_change.ONLINE}" if command else "The cluster is stopped while it changes over.",
+        risk=f"None for the data. {ebs_change.ONLINE}" if to else "The cluster is stopped while it changes over.",
         reversible=True,
-        command=command,
+        command=ebs_change.modify_command(volume, to) if to else None,
+        setting=by_program(volume, to) if to else None,
     )
 
 
@@ -267,13 +272,18 @@ def _flag_magnetic(volume: Volume, look: Look, days: int) -> Flagged:
         severity="low",
         confidence=look.confidence(checked=False),
         evidence=(Evidence(label="Size", value=volume.size_gib, unit="GiB"), look.evidence(top, Line("Magnetic at most", top))),
-        advice=(replace(_to_gp3(volume, gp3, "move-to-gp3", "many times what a magnetic volume can do"), changes=None),),
+        advice=(_unpriced(_to_gp3(volume, gp3, "move-to-gp3", "many times what a magnetic volume can do")),),
         gist=("standard",),
         caveats=(
             "gp3 costs more by the GiB and nothing by the I/O, whose price is not known here: in all it may cost more or less.",
             *ebs_change.managed_caveats(volume),
         ),
     )
+
+
+def _unpriced(advice: Advice) -> Advice:
+    """Whether it costs more nobody knows, nor whether EBS takes a magnetic volume back: a person decides, and does it."""
+    return replace(advice, changes=None, setting=None)
 
 
 _TARGET = Target("123456789012", "us-east-1")

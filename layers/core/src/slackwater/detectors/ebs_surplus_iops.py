@@ -35,6 +35,7 @@ from typing import Final
 from slackwater.model.detector import CASE_NOW, Case, Detector, Seen, limit
 from slackwater.model.money import difference, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
+from slackwater.model.settings import VolumeSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
 from slackwater.parts import ebs_change
@@ -56,6 +57,7 @@ from slackwater.parts.ebs_peaks import (
     checks,
     raised,
 )
+from slackwater.parts.in_place import by_program
 from slackwater.performance import ebs
 
 
@@ -117,6 +119,7 @@ def _no_fewer(volume: Volume) -> str:
 def _flag(volume: Volume, target: int, kind: InstanceType, look: Look, moved: float, *, checked: bool) -> Flagged:
     iops, type_ = volume.iops or 0, volume.volume_type
     throughput = volume.throughput_mib_s or ebs.GP3_INCLUDED_MIB_S if type_ == "gp3" else None
+    to = VolumeSetting(volume_type=type_, iops=target, throughput_mib_s=throughput)
     then = ebs.volume_limits(type_, volume.size_gib, target)
     up_to = then.baseline.rate(then.largest_operation_bytes) / MIB
     keeps = (
@@ -144,7 +147,8 @@ def _flag(volume: Volume, target: int, kind: InstanceType, look: Look, moved: fl
                 changes=difference(ebs.monthly_units(volume), ebs.monthly_units(replace(volume, iops=target))),
                 risk=f"A load that comes less often than the window is slowed until it is raised again. {ebs_change.ONLINE}",
                 reversible=True,
-                command=None if _is_fixed(volume) else ebs_change.modify_command(volume, type_, target, throughput),
+                command=None if _is_fixed(volume) else ebs_change.modify_command(volume, to),
+                setting=None if _is_fixed(volume) else by_program(volume, to),
             ),
         ),
         gist=(type_, iops, size_class(target)),

@@ -50,6 +50,7 @@ from slackwater.parts.ebs_peaks import (
     checks,
     raised,
 )
+from slackwater.parts.in_place import by_program
 from slackwater.performance import ebs
 
 
@@ -97,7 +98,7 @@ def _flag(
     iops, target = volume.iops or ebs.GP3_INCLUDED_IOPS, ebs.gp3_throughput_for(look.most, limits.headroom_percent)
     if target >= provisioned:
         return Fine("what it needs with headroom is what it has")
-    needed = ebs.least_iops("gp3", provisioned)
+    needed, to = ebs.least_iops("gp3", provisioned), ebs_change.gp3(iops, target)
     both = (ebs_change.BOTH,) if iops > needed else ()
     afterwards = (ebs_change.AFTERWARDS,) if needed > ebs.GP3_INCLUDED_IOPS else ()
     return Flagged(
@@ -119,7 +120,8 @@ def _flag(
                 changes=(Change(EBS_GP3_THROUGHPUT, Decimal(provisioned - target)),),
                 risk=f"A load that comes less often than the window is slowed until it is raised again. {ebs_change.ONLINE}",
                 reversible=True,
-                command=ebs_change.modify_command(volume, "gp3", iops, target),
+                command=ebs_change.modify_command(volume, to),
+                setting=by_program(volume, to),
             ),
         ),
         gist=(provisioned, size_class(target)),

@@ -36,9 +36,12 @@ from slackwater.model.money import EFS_IA_READ, EFS_IA_TIERING, Change, amount, 
 from slackwater.model.ownership import managed_by
 from slackwater.model.quantities import binary_rate_words
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplication, Target
+from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, MIB, TIB
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.parts.efs_cheaper import one_way_caveat
+from slackwater.parts.efs_lifecycle import put_command
+from slackwater.parts.in_place import by_program
 from slackwater.performance import efs
 
 READ = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
@@ -123,7 +126,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: ColdDataLimits) -> Ver
     for need in metered:
         if answer := _needs_its_throughput(file_system, seen, seen[need], limits, touched):
             return answer
-    return _flag(file_system, touched, [seen[need] for need in metered])
+    return _flag(file_system, lifecycle, touched, [seen[need] for need in metered])
 
 
 def _need(file_system: EfsFileSystem, metric: Metric, limits: ColdDataLimits, *dimensions: tuple[str, str]) -> Need:
@@ -189,7 +192,7 @@ def _needs_its_throughput(
     return None
 
 
-def _flag(file_system: EfsFileSystem, touched: _Touched, metered: Sequence[Series]) -> Flagged:
+def _flag(file_system: EfsFileSystem, lifecycle: EfsLifecycle, touched: _Touched, metered: Sequence[Series]) -> Flagged:
     standard = file_system.stored_bytes["Standard"]
     cold_bytes = standard - touched.total_bytes
     confidence: Confidence = "high" if touched.sure and not touched.total_bytes else "medium"
@@ -227,7 +230,7 @@ def _flag(file_system: EfsFileSystem, touched: _Touched, metered: Sequence[Serie
         ),
         confidence=confidence,
         evidence=tuple(evidence),
-        advice=tuple(_advice(file_system, cold_bytes, touched.monthly_read_gib)),
+        advice=tuple(_advice(file_system, lifecycle, cold_bytes, touched.monthly_read_gib)),
         gist=(size_class(standard), size_class(cold_bytes)),
         caveats=tuple(caveats),
     )
@@ -237,18 +240,18 @@ def _average_words(metered: Series) -> str:
     return binary_rate_words(sum(metered.present) / metered.period_s / max(1, len(metered.present)))
 
 
-def _advice(file_system: EfsFileSystem, cold_bytes: float, monthly_read_gib: float) -> list[Advice]:
+def _advice(file_system: EfsFileSystem, lifecycle: EfsLifecycle, cold_bytes: float, monthly_read_gib: float) -> list[Advice]:
     stored = file_system.stored_bytes
     cold = round(cold_bytes)
     tiered = replace(
         file_system, stored_bytes={**stored, "Standard": stored["Standard"] - cold, "IA": stored.get("IA", 0) + cold}
     )
     charged = Change(EFS_IA_READ, -amount(monthly_read_gib)), Change(EFS_IA_TIERING, -amount(2 * monthly_read_gib))
-    command = (
-        f"aws efs put-lifecycle-configuration --file-system-id {file_system.id} --region {file_system.target.region}"
-        " --lifecycle-policies TransitionToIA=AFTER_30_DAYS"
+    to = EfsLifecycleSetting(
+        transition_to_ia="AFTER_30_DAYS",
+        transition_to_archive=lifecycle.transition_to_archive,
+        transition_to_primary=lifecycle.transition_to_primary or "AFTER_1_ACCESS",
     )
-    back = "TransitionToPrimaryStorageClass=AFTER_1_ACCESS"
     ways = [
         Advice(
             action="tier-to-infrequent-access",
@@ -262,7 +265,8 @@ def _advice(file_system: EfsFileSystem, cold_bytes: float, monthly_read_gib: flo
                 " milliseconds. The command replaces the whole lifecycle configuration."
             ),
             reversible=True,
-            command=f"{command} {back}",
+            command=put_command(file_system, to),
+            setting=by_program(file_system, to),
         )
     ]
     if file_system.throughput_mode == "elastic" and file_system.availability_zone is None:
@@ -276,7 +280,7 @@ def _advice(file_system: EfsFileSystem, cold_bytes: float, monthly_read_gib: flo
                     " there, the throughput mode stays Elastic. The command replaces the whole lifecycle configuration."
                 ),
                 reversible=True,
-                command=f"{command} TransitionToArchive=AFTER_90_DAYS {back}",
+                command=put_command(file_system, replace(to, transition_to_archive="AFTER_90_DAYS")),
             )
         )
     return ways

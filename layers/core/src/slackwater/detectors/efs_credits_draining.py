@@ -63,6 +63,7 @@ from slackwater.parts.efs_throughput import (
     month_needs,
     more_throughput,
     need,
+    setting,
 )
 from slackwater.performance import efs
 
@@ -421,7 +422,7 @@ def _ways_out(file_system: EfsFileSystem, state: State, moved: Month | None) -> 
         changes=changed(file_system, "provisioned", amount),
         risk="Paid by the hour, used or not; peaks shorter than an hour, which now burst, wait. Raise it where they may not.",
         reversible=True,
-        command=command(file_system, "provisioned", amount),
+        command=command(file_system, setting("provisioned", amount)),
     )
     elastic = Advice(
         action="change-to-elastic",
@@ -429,7 +430,7 @@ def _ways_out(file_system: EfsFileSystem, state: State, moved: Month | None) -> 
         changes=changed(file_system, "elastic", elastic_after=moved.elastic_at_most) if moved else None,
         risk="The bill has no ceiling: it follows the load.",
         reversible=True,
-        command=command(file_system, "elastic"),
+        command=command(file_system, setting("elastic")),
     )
     return (elastic, provisioned) if file_system.performance_mode == GENERAL_PURPOSE else (provisioned,)
 

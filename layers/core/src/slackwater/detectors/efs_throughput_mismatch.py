@@ -66,7 +66,9 @@ from slackwater.parts.efs_throughput import (
     month_needs,
     more_throughput,
     need,
+    setting,
 )
+from slackwater.parts.in_place import by_program
 from slackwater.performance import efs
 
 METERED_OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
@@ -255,8 +257,10 @@ def _judge_limited(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimit
         return moved
     fits = _Fits(file_system, demand, moved, limits, amount)
     ways = dict[str, Advice]()
+    balance = _newest(seen[credits_need]) if bursting else None
     if bursting and fits.carries("bursting"):
-        ways["bursting"] = _to_bursting(file_system, demand, limits)
+        sure = _bursts_for_sure(file_system, demand, limits, ceiling, balance)
+        ways["bursting"] = _to_bursting(file_system, demand, limits, sure=sure)
     if amount is not None:
         ways[f"{amount:,} MiB/s"] = _to_amount(file_system, amount, limits)
     if elastic and fits.carries("elastic") and _as_written_gib(moved.elastic_at_most) < SURELY_DEARER_GIB * paid:
@@ -274,7 +278,7 @@ def _judge_limited(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimit
         moved,
         amount,
         confidence="high" if watched and not shorter else "medium",
-        caveats=(*shorter, WAIT, *_credits_caveat(file_system, _newest(seen[credits_need]) if bursting else None)),
+        caveats=(*shorter, WAIT, *_credits_caveat(file_system, balance)),
     )
 
 
@@ -382,8 +386,13 @@ def _bursting_carries(file_system: EfsFileSystem, demand: Demand, limits: Mismat
     standard = _standard(file_system)
     if demand.month_gib * GIB * more > efs.earned_bytes_per_s(standard) * DAYS_A_MONTH * DAY_S:
         return False
-    spare = efs.full_credits_bytes(standard) * limits.spare_credits_percent / 100
-    return all(_lowest_credits(file_system, series, more) >= spare for series in (demand.by_day, demand.by_five_minutes))
+    return _lowest_of_all(file_system, demand, limits) >= efs.full_credits_bytes(standard) * limits.spare_credits_percent / 100
+
+
+def _lowest_of_all(file_system: EfsFileSystem, demand: Demand, limits: MismatchLimits) -> float:
+    """The fewest credits, by the day and by five minutes, with the headroom and from full."""
+    more = _with_headroom(limits)
+    return min(_lowest_credits(file_system, series, more) for series in (demand.by_day, demand.by_five_minutes))
 
 
 def _lowest_credits(file_system: EfsFileSystem, metered: Series, more: float) -> float:
@@ -443,14 +452,30 @@ class _Fits:
         return next((reason for fit in self._fits.values() for reason in fit.too_fast), None)
 
 
+def _bursts_for_sure(
+    file_system: EfsFileSystem, demand: Demand, limits: MismatchLimits, ceiling: float, held: Series | None
+) -> bool:
+    """Whether nobody has to look first: single minutes are carried, too, and the credits that it has now suffice."""
+    if held is None or not held.present or _shorter_peaks(demand, ceiling, efs.metered_ceiling("bursting", file_system)):
+        return False
+    full = efs.full_credits_bytes(_standard(file_system))
+    taken = full - _lowest_of_all(file_system, demand, limits)
+    return held.present[-1] - taken >= full * limits.spare_credits_percent / 100
+
+
 def _to_bursting(
-    file_system: EfsFileSystem, demand: Demand, limits: MismatchLimits, elastic_before: tuple[Change, ...] = ()
+    file_system: EfsFileSystem,
+    demand: Demand,
+    limits: MismatchLimits,
+    elastic_before: tuple[Change, ...] = (),
+    *,
+    sure: bool = False,
 ) -> Advice:
     standard = _standard(file_system)
-    full, more = efs.full_credits_bytes(standard), _with_headroom(limits)
-    lowest = min(_lowest_credits(file_system, series, more) for series in (demand.by_day, demand.by_five_minutes))
+    full, lowest = efs.full_credits_bytes(standard), _lowest_of_all(file_system, demand, limits)
     fill_s = efs.seconds_to_fill(full - lowest, efs.earned_bytes_per_s(standard))
     from_empty = f" From none it takes {duration_words(fill_s)} at rest to earn what they need." if fill_s else ""
+    to = setting("bursting")
     return Advice(
         action="change-to-bursting",
         summary=(
@@ -464,13 +489,15 @@ def _to_bursting(
             f" {binary_rate_words(efs.baseline_bytes_per_s(standard))}. Set an alarm on BurstCreditBalance.{from_empty}"
         ),
         reversible=True,
-        command=command(file_system, "bursting"),
+        command=command(file_system, to),
+        setting=by_program(file_system, to, sure=sure),
     )
 
 
 def _to_amount(
     file_system: EfsFileSystem, amount: int, limits: MismatchLimits, elastic_before: tuple[Change, ...] = ()
 ) -> Advice:
+    """Single minutes are not seen, and may want more than this amount: somebody looks, and then does it."""
     lower = file_system.throughput_mode == "provisioned"
     return Advice(
         action="lower-provisioned" if lower else "change-to-provisioned",
@@ -481,12 +508,12 @@ def _to_amount(
         changes=changed(file_system, "provisioned", amount, elastic_before=elastic_before),
         risk="A peak above it, even of a minute, waits until the amount is raised; raising is always allowed.",
         reversible=True,
-        command=command(file_system, "provisioned", amount),
+        command=command(file_system, setting("provisioned", amount)),
     )
 
 
 def _to_elastic(file_system: EfsFileSystem, moved: Month) -> Advice:
-    billed = sum(float(unit.quantity) for unit in moved.elastic_at_most)
+    billed, to = sum(float(unit.quantity) for unit in moved.elastic_at_most), setting("elastic")
     return Advice(
         action="change-to-elastic",
         summary=(
@@ -496,7 +523,8 @@ def _to_elastic(file_system: EfsFileSystem, moved: Month) -> Advice:
         changes=changed(file_system, "elastic", elastic_after=moved.elastic_at_most),
         risk="The bill has no ceiling: a load that grows, or a full scan of the files, is paid by the GiB.",
         reversible=True,
-        command=command(file_system, "elastic"),
+        command=command(file_system, to),
+        setting=by_program(file_system, to),
     )
 
 

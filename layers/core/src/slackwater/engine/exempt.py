@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -16,18 +17,22 @@ LAST_HOUR_OF_A_DAY: Final = timedelta(days=1, hours=12)
 
 
 def is_kept(resource: Resource, exempt: ExemptSection, now: datetime) -> bool:
-    """True when a keep tag, or a keep-until tag that has not run out, is on the resource.
+    """True when a keep tag, or a keep-until tag that has not run out, is on the resource."""
+    return tags_keep(resource.tags, exempt, now)
 
-    Tags that could not be read protect, and so does a time that is not RFC 3339. A date without a time lasts to its end
-    everywhere on earth.
+
+def tags_keep(tags: Mapping[str, str] | None, exempt: ExemptSection, now: datetime) -> bool:
+    """Whether these tags protect what they are on.
+
+    Tags that could not be read do, and so does a time that is not RFC 3339. A date without a time lasts to its end everywhere
+    on earth.
     """
-    if resource.tags is None:
+    if tags is None:
         return True
     keep = {key.casefold() for key in exempt.keep_tags}
     keep_until = {key.casefold() for key in exempt.keep_until_tags}
     return any(
-        key.casefold() in keep or (key.casefold() in keep_until and not _has_passed(value, now))
-        for key, value in resource.tags.items()
+        key.casefold() in keep or (key.casefold() in keep_until and not _has_passed(value, now)) for key, value in tags.items()
     )
 
 

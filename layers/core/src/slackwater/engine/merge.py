@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from slackwater.model.rank import SEVERITIES
+from slackwater.model.settings import in_words
 from slackwater.model.tracking import (
     SERVICE,
     Decision,
@@ -59,7 +60,7 @@ def merge_one(
             return _told(known, replace(back, status=status), "changed", f"{why}; {LAPSES[status]} stands", audit_id, now)
         return _told(known, _reopened(back), "opened", why, audit_id, now)
     was = known.sighting
-    ripe = sighting.deletes and not was.deletes  # from now on it can be approved
+    ripe = _may_be_done(sighting) and not _may_be_done(was)  # from now on it can be approved
     changed = ripe or _worse(sighting, was) or sighting.fingerprint != was.fingerprint
     if lapsed := _lapsed(known, now):
         why = f"{lapsed}, and it has changed" if changed else lapsed
@@ -67,9 +68,27 @@ def merge_one(
     if changed and known.status == "approved":
         why = "it has changed: the approval was for what it was before"
         return _told(known, _reopened(seen), "changed", why, audit_id, now)
+    if another := _another_setting(known, sighting):
+        return _told(known, _reopened(seen), "changed", another, audit_id, now)
     if changed:
         return _told(known, seen, "changed", "it has changed", audit_id, now)
     return None if seen == known else Write(finding=seen, entry=None, expects=known.revision)
+
+
+def _may_be_done(sighting: Sighting) -> bool:
+    """Whether a program may do what it advises."""
+    return sighting.deletes or sighting.setting is not None
+
+
+def _another_setting(known: TrackedFinding, sighting: Sighting) -> str | None:
+    """Why an approval is for something else than what would be done now; None where it is not."""
+    decision = known.decision
+    if known.status != "approved" or decision is None or decision.setting == sighting.setting:
+        return None
+    was = f"the approval was to {'delete it' if decision.setting is None else f'change it to {in_words(decision.setting)}'}"
+    if sighting.setting is not None:
+        return f"it would now change to {in_words(sighting.setting)}: {was}"
+    return f"it would now be {'deleted' if sighting.deletes else 'left to people'}: {was}"
 
 
 def _worse(now: Sighting, was: Sighting) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -33,6 +34,8 @@ def price(flagged: FlaggedResource, table: PriceTable, owner: str | None = None)
     recommendations = tuple(Recommendation(advice=a, monthly_savings_usd=savings(a, table)) for a in verdict.advice)
     if verdict.cheapest_first:
         recommendations = tuple(sorted(recommendations, key=_most_saved))
+    # A program does what the finding's saving is of, or nothing.
+    recommendations = (*recommendations[:1], *map(_by_people, recommendations[1:]))
     basis = tuple(PriceBasis(item, table[item]) for item in sorted(items_of([flagged])) if item in table)
     finding_id = _digest(resource.target.account, resource.target.region, detector_id, resource.id)
     first = recommendations[0].monthly_savings_usd if recommendations else Decimal(0)
@@ -58,6 +61,11 @@ def savings(advice: Advice, table: PriceTable) -> Decimal | None:
     if advice.changes is None or any(change.item not in table for change in advice.changes):
         return None
     return sum((change.quantity * table[change.item].usd for change in advice.changes), Decimal(0)).quantize(CENT)
+
+
+def _by_people(recommendation: Recommendation) -> Recommendation:
+    """The same, without a setting that a program could change to."""
+    return replace(recommendation, advice=replace(recommendation.advice, setting=None))
 
 
 def _most_saved(recommendation: Recommendation) -> Decimal:

@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, Literal
 
+from slackwater.model.resources import AttachmentEvent
 from slackwater.model.settings import Setting
 from slackwater.model.tracking import TrackedResource
 
@@ -95,7 +96,7 @@ class Subject:
 class Backup:
     """A backup that a clean-up asked for. `token` is its alone, and the same each time it is asked for again.
 
-    It is recorded before it is asked for: while it is "asked" nobody knows whether AWS heard it. `id` is the snapshot's, the
+    It is recorded before it is asked for: while it is "asked" nobody knows whether AWS heard it, `asked` times. `id` is the snapshot's, the
     recovery point's ARN, or the FSx backup's.
     """
 
@@ -104,6 +105,7 @@ class Backup:
     asked_at: datetime
     expires_at: datetime
     state: BackupState = "asked"
+    asked: int = 1
     id: str | None = None
     job: str | None = None
     size_bytes: int | None = None
@@ -112,10 +114,14 @@ class Backup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """When it was marked, from when on it may be acted upon, and for how many days ahead its owner was warned."""
+    """When it was marked, from when on it may be acted upon, and for how many days ahead its owner was warned.
+
+    It is recorded before the tags are put on; `tagged` once they are.
+    """
 
     at: datetime
     act_after: datetime
+    tagged: bool = False
     warned_days: tuple[int, ...] = ()
 
 
@@ -164,9 +170,10 @@ class Observed:
 class Cleanup:
     """A clean-up of one finding; the `attempt`th. `setting` is what it changes to, None where it deletes.
 
-    Only the execution of this name may work on it. `was` is the setting before a change, `born_at` and `size_bytes` what the
-    resource was when it was marked, `recorded` whatever an undo needs to make it again. `unattended` says that the policy lets
-    it go on without an approval, `scratch` that it says that the data need no backup. `backup_monthly_usd` is what its backups
+    Only the execution of this name may work on it, and only the one of `undo_execution` may undo it. `was` is the setting before a change, `born_at` and `size_bytes` what the
+    resource was when it was marked, `detached` when CloudTrail last saw a volume come off, `parts` what there was of it before the first went, `recorded` whatever an undo needs to
+    make it again. `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data
+    need no backup. `backup_monthly_usd` is what its backups
     cost as long as they are kept; None where the price is unknown. `why` says how it ended. `revision` counts the writes.
     """
 
@@ -186,6 +193,8 @@ class Cleanup:
     stage: Stage = "starting"
     born_at: datetime | None = None
     size_bytes: int | None = None
+    detached: AttachmentEvent | None = None
+    parts: tuple[Part, ...] = ()
     recorded: Mapping[str, Any] | None = None
     marked: Marked | None = None
     approved_by: str | None = None
@@ -197,6 +206,7 @@ class Cleanup:
     restored: Restored | None = None
     stopped: Said | None = None
     undone: Said | None = None
+    undo_execution: str | None = None
     ended_at: datetime | None = None
     why: str = ""
     observed: Observed | None = None

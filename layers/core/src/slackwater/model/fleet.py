@@ -26,6 +26,11 @@ class Fleet:
         """The record with this id, or None. None means "does not exist" only if the kind is readable."""
         return self._by_kind.get(kind, {}).get(id)  # type: ignore[return-value]
 
+    def with_(self, record: Record) -> Fleet:
+        """The same fleet, with another record of the same kind and id."""
+        every = (one for kind in self._by_kind.values() for one in kind.values())
+        return Fleet((*every, record), self.unreadable)
+
     def volumes_of(self, instance_id: str) -> Sequence[Volume]:
         """The volumes that an instance carries."""
         return self._volumes.get(instance_id, ())

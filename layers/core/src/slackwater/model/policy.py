@@ -141,7 +141,7 @@ class CleanupSection(Section):
         le=90,
         description="Days after the grace period in which an approval holds; then it lapses into no action.",
     )
-    grace_days: int = Field(default=30, ge=1, le=365, description="Days between the mark, with its warning, and a deletion.")
+    grace_days: int = Field(default=30, ge=1, le=240, description="Days between the mark, with its warning, and a deletion.")
     warn_days: list[Annotated[int, Field(ge=1, le=365)]] = Field(
         default=[30, 7, 1], description="Days ahead of a deletion at which its owner is warned, beside the warning at the mark."
     )

@@ -33,14 +33,15 @@ class Sent:
 class Post:
     """A message on its way, recorded before it is sent.
 
-    `channel` None is the webhook's own; `thread_of` is the id of the post whose thread it belongs in. `findings` are those that
-    its buttons are about. While it is "sending", nobody knows whether it has arrived: since `tried_at`, for the `attempts`th
-    time. `not_before` is when Slack wants to hear again. `why` says what stood in the way last, or why it went elsewhere.
-    `revision` counts the writes.
+    `audit_id` is None where it is no audit's to tell. `channel` None is the webhook's own, or the one that the policy names
+    when it is sent; `thread_of` is the id of the post whose thread it belongs in. `findings` are those that its buttons are
+    about. While it is "sending", nobody knows whether it has arrived: since `tried_at`, for the `attempts`th time. `not_before`
+    is when Slack wants to hear again. `why` says what stood in the way last, or why it went elsewhere. `revision` counts the
+    writes.
     """
 
     id: str
-    audit_id: str
+    audit_id: str | None
     created_at: datetime
     channel: str | None
     thread_of: str | None

@@ -39,7 +39,7 @@ type Setting = VolumeSetting | EfsThroughputSetting | EfsLifecycleSetting
 
 
 def in_words(setting: Setting) -> str:
-    """`gp3, 3,000 IOPS, 125 MiB/s`; `elastic throughput`; `to Infrequent Access after 30 days`."""
+    """`gp3, 3,000 IOPS, 125 MiB/s`; `elastic throughput`; `tiering to Infrequent Access after 30 days`."""
     match setting:
         case VolumeSetting():
             rates = ((setting.iops, "IOPS"), (setting.throughput_mib_s, "MiB/s"))
@@ -54,4 +54,4 @@ def in_words(setting: Setting) -> str:
                 ("back to Standard", setting.transition_to_primary),
             )
             said = [f"{where} {when.replace('_', ' ').lower()}" for where, when in moves if when]
-            return ", ".join(said) or "no file moves"
+            return f"tiering {', '.join(said)}" if said else "no tiering"

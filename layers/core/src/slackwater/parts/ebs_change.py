@@ -1,4 +1,4 @@
-"""Changing an EBS volume in place: the command, and what to say beside it.
+"""Changing an EBS volume in place: the command, out of the setting, and what to say beside it.
 
 AWS takes a volume's IOPS and throughput as they are where a change of the same type does not name them, and as 3,000 and
 125 MiB/s where the type changes (Amazon EC2 API Reference, "ModifyVolume"): both are always named.
@@ -10,6 +10,7 @@ from typing import Final
 
 from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Volume
+from slackwater.model.settings import VolumeSetting
 
 ONLINE: Final = "It is done online, in hours; AWS takes at most four changes of a volume in 24 hours, one after the other."
 
@@ -23,12 +24,17 @@ AFTERWARDS: Final = (
 )
 
 
-def modify_command(volume: Volume, volume_type: str, iops: int, mib_s: int | None = None) -> str:
-    """Set type and IOPS, and the throughput where the type has one of its own (gp3)."""
-    throughput = "" if mib_s is None else f" --throughput {mib_s}"
+def gp3(iops: int, mib_s: int) -> VolumeSetting:
+    """What a gp3 volume is set to."""
+    return VolumeSetting(volume_type="gp3", iops=iops, throughput_mib_s=mib_s)
+
+
+def modify_command(volume: Volume, to: VolumeSetting) -> str:
+    """Set the type, and the IOPS and the throughput where it has them of its own."""
+    rates = (("iops", to.iops), ("throughput", to.throughput_mib_s))
     return (
-        f"aws ec2 modify-volume --volume-id {volume.id} --region {volume.target.region} --volume-type {volume_type}"
-        f" --iops {iops}{throughput}"
+        f"aws ec2 modify-volume --volume-id {volume.id} --region {volume.target.region} --volume-type {to.volume_type}"
+        + "".join(f" --{name} {rate}" for name, rate in rates if rate is not None)
     )
 
 

@@ -13,8 +13,10 @@ from typing import Final
 from slackwater.model.money import difference
 from slackwater.model.ownership import managed_by
 from slackwater.model.resources import EfsFileSystem
+from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.units import GIB, KIB
 from slackwater.model.verdicts import Advice, Evidence
+from slackwater.parts.efs_lifecycle import put_command
 from slackwater.performance import efs
 
 EMPTY_BYTES: Final = 12 * KIB
@@ -109,8 +111,5 @@ def _tier(file_system: EfsFileSystem) -> Advice:
             " baseline shrinks with its Standard data. The command replaces the lifecycle policies that are there."
         ),
         reversible=True,
-        command=(
-            f"aws efs put-lifecycle-configuration --file-system-id {file_system.id} --region {file_system.target.region}"
-            " --lifecycle-policies TransitionToIA=AFTER_30_DAYS"
-        ),
+        command=put_command(file_system, EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS")),
     )

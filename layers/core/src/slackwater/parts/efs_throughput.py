@@ -12,6 +12,7 @@ from slackwater.model.money import Change, difference
 from slackwater.model.ownership import managed_by
 from slackwater.model.quantities import binary_rate_words
 from slackwater.model.resources import EfsFileSystem
+from slackwater.model.settings import EfsThroughputSetting
 from slackwater.model.units import DAY_S, HOUR_S, HOURS_PER_MONTH, MIB
 from slackwater.model.verdicts import Advice, Unknown
 from slackwater.performance import efs
@@ -141,12 +142,17 @@ def changed(
     return difference((*efs.monthly_units(file_system), *elastic_before), (*efs.monthly_units(after), *elastic_after))
 
 
-def command(file_system: EfsFileSystem, mode: EfsMode, provisioned_mib_s: int | None = None) -> str:
+def setting(mode: EfsMode, provisioned_mib_s: int | None = None) -> EfsThroughputSetting:
+    """A mode, with an amount where it is "provisioned"."""
+    return EfsThroughputSetting(mode=mode, provisioned_mib_s=provisioned_mib_s)
+
+
+def command(file_system: EfsFileSystem, to: EfsThroughputSetting) -> str:
     """Change to a mode, or to another amount."""
-    amount = f" --provisioned-throughput-in-mibps {provisioned_mib_s}" if provisioned_mib_s is not None else ""
+    amount = "" if to.provisioned_mib_s is None else f" --provisioned-throughput-in-mibps {to.provisioned_mib_s:g}"
     return (
         f"aws efs update-file-system --file-system-id {file_system.id} --region {file_system.target.region}"
-        f" --throughput-mode {mode}{amount}"
+        f" --throughput-mode {to.mode}{amount}"
     )
 
 
@@ -173,7 +179,7 @@ def more_throughput(
         changes=changed(file_system, "provisioned", step),
         risk=f"Paid by the hour, used or not; what was raised too far can be lowered after 24 hours.{no_burst}",
         reversible=True,
-        command=command(file_system, "provisioned", step),
+        command=command(file_system, setting("provisioned", step)),
     )
     elastic = Advice(
         action="change-to-elastic",
@@ -184,7 +190,7 @@ def more_throughput(
             " MeteredIOBytes after an hour and after a day."
         ),
         reversible=True,
-        command=command(file_system, "elastic"),
+        command=command(file_system, setting("elastic")),
     )
     return (steps, elastic) if file_system.performance_mode == GENERAL_PURPOSE else (steps,)
 

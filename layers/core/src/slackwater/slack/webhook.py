@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from slack_sdk.webhook import WebhookClient
@@ -29,7 +30,7 @@ class WebhookChannel:
         """
         if thread:
             raise ChannelRefusedError("a webhook has no threads")
-        _tell(self._url, self._timeout_s, post.message, unfurl_links=False, unfurl_media=False)
+        _tell(self._url, self._timeout_s, _without_buttons(post.message), unfurl_links=False, unfurl_media=False)
         return Sent(channel=None, ts=None)
 
     def find(self, post: Post, thread: Sent | None) -> Sent | None:  # noqa: ARG002 -- as the port has it
@@ -56,6 +57,11 @@ def respond(url: str, message: Message, *, timeout_s: int = TIMEOUT_S) -> None:
         ChannelBusyError, ChannelRefusedError, NobodyKnowsError
     """
     _tell(url, timeout_s, message, response_type="ephemeral", replace_original=False)
+
+
+def _without_buttons(message: Message) -> Message:
+    """The message as far as a webhook has use for it: nobody hears what is pressed there."""
+    return replace(message, blocks=tuple(block for block in message.blocks if block["type"] != "actions"))
 
 
 def _tell(url: str, timeout_s: int, message: Message, **how: Any) -> None:

@@ -119,10 +119,40 @@ class PriceBasisDocument(TypedDict):
     as_of: str
 
 
+class VolumeSettingDocument(TypedDict):
+    """What an EBS volume performs; null is what its type does not let one choose."""
+
+    kind: Literal["volume"]
+    volume_type: str
+    iops: int | None
+    throughput_mib_s: int | None
+
+
+class EfsThroughputSettingDocument(TypedDict):
+    """How an EFS file system is given throughput; the amount is null but for "provisioned"."""
+
+    kind: Literal["efs-throughput"]
+    mode: str
+    provisioned_mib_s: float | None
+
+
+class EfsLifecycleSettingDocument(TypedDict):
+    """When an EFS file system moves files between storage classes, in EFS's words; null is never."""
+
+    kind: Literal["efs-lifecycle"]
+    transition_to_ia: str | None
+    transition_to_archive: str | None
+    transition_to_primary: str | None
+
+
+type SettingDocument = VolumeSettingDocument | EfsThroughputSettingDocument | EfsLifecycleSettingDocument
+
+
 class RecommendationDocument(TypedDict):
     """Something to do. A null saving is unknown, a negative one costs more.
 
     `deletes` is true where it deletes the resource, backed up before, and a program may do it once approved; else absent.
+    `setting` is there where it changes no more than that, and a program may do it once approved, and put the old one back.
     """
 
     action: str
@@ -132,6 +162,7 @@ class RecommendationDocument(TypedDict):
     risk: str
     reversible: bool
     deletes: NotRequired[Literal[True]]
+    setting: NotRequired[SettingDocument]
 
 
 class FindingDocument(TypedDict):

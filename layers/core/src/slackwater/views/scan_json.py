@@ -14,6 +14,7 @@ from slackwater.model.findings import BELOW_MINIMUM, KEPT, Finding, PriceBasis, 
 from slackwater.model.metrics import Series
 from slackwater.model.rank import ranked, totals
 from slackwater.model.resources import Resource
+from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting, VolumeSetting
 from slackwater.model.verdicts import Evidence, FindingKind
 from slackwater.views.document import (
     SCHEMA,
@@ -25,6 +26,7 @@ from slackwater.views.document import (
     ResourceDocument,
     ScanDocument,
     SeriesDocument,
+    SettingDocument,
     SomeTotals,
     TotalsDocument,
     UnknownDocument,
@@ -167,7 +169,30 @@ def _recommendation(recommendation: Recommendation) -> RecommendationDocument:
         to_do["command"] = advice.command
     if advice.deletes:
         to_do["deletes"] = True
+    if advice.setting is not None:
+        to_do["setting"] = setting(advice.setting)
     return to_do
+
+
+def setting(setting: Setting) -> SettingDocument:
+    """What a setting is; its `kind` says of what."""
+    match setting:
+        case VolumeSetting():
+            return {
+                "kind": setting.kind,
+                "volume_type": setting.volume_type,
+                "iops": setting.iops,
+                "throughput_mib_s": setting.throughput_mib_s,
+            }
+        case EfsThroughputSetting():
+            return {"kind": setting.kind, "mode": setting.mode, "provisioned_mib_s": setting.provisioned_mib_s}
+        case EfsLifecycleSetting():
+            return {
+                "kind": setting.kind,
+                "transition_to_ia": setting.transition_to_ia,
+                "transition_to_archive": setting.transition_to_archive,
+                "transition_to_primary": setting.transition_to_primary,
+            }
 
 
 def _unknown(unknown: UnknownVerdict) -> UnknownDocument:

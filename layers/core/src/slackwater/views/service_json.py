@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from slackwater.model.audits import AuditOutcome, AuditRecord
 from slackwater.model.listing import Page
+from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting, VolumeSetting
 from slackwater.model.tracking import (
     Decision,
     LedgerEntry,
@@ -16,7 +17,7 @@ from slackwater.model.tracking import (
     TrackedFinding,
     TrackedResource,
 )
-from slackwater.views.document import FindingDocument, ScanDocument
+from slackwater.views.document import FindingDocument, ScanDocument, SettingDocument
 from slackwater.views.scan_json import rfc3339
 from slackwater.views.service_document import (
     EVENT_SCHEMA,
@@ -77,7 +78,30 @@ def sighting(finding: FindingDocument) -> Sighting:
         monthly_savings_usd=None if savings is None else Decimal(savings),
         fingerprint=finding["fingerprint"],
         deletes=any("deletes" in recommendation for recommendation in finding["recommendations"]),
+        setting=next((_setting(one["setting"]) for one in finding["recommendations"] if "setting" in one), None),
     )
+
+
+def _setting(document: SettingDocument) -> Setting:
+    match document["kind"]:
+        case "volume":
+            return VolumeSetting(**document)
+        case "efs-throughput":
+            return EfsThroughputSetting(**document)
+        case "efs-lifecycle":
+            return EfsLifecycleSetting(**document)
+
+
+def tracked_resource(resource: TrackedResource) -> TrackedResourceDocument:
+    """What a finding is about."""
+    return {
+        "arn": resource.arn,
+        "id": resource.id,
+        "type": resource.type,
+        "name": resource.name,
+        "account": resource.account,
+        "region": resource.region,
+    }
 
 
 def tracked_finding(finding: TrackedFinding) -> TrackedFindingDocument:
@@ -144,24 +168,16 @@ def audit_event(record: AuditRecord) -> AuditEvent:
 
 
 def _sighting(seen: Sighting) -> SightingDocument:
-    resource = seen.resource
     return {
         "id": seen.id,
         "detector": seen.detector,
         "severity": seen.severity,
         "kind": seen.kind,
         "confidence": seen.confidence,
-        "resource": TrackedResourceDocument(
-            arn=resource.arn,
-            id=resource.id,
-            type=resource.type,
-            name=resource.name,
-            account=resource.account,
-            region=resource.region,
-        ),
+        "resource": tracked_resource(seen.resource),
         "owner": seen.owner,
         "summary": seen.summary,
-        "monthly_savings_usd": None if seen.monthly_savings_usd is None else _usd(seen.monthly_savings_usd),
+        "monthly_savings_usd": usd(seen.monthly_savings_usd),
         "fingerprint": seen.fingerprint,
     }
 
@@ -213,6 +229,11 @@ def _outcome(outcome: AuditOutcome) -> OutcomeDocument:
 
 def _time(at: datetime | None) -> str | None:
     return None if at is None else rfc3339(at)
+
+
+def usd(amount: Decimal | None) -> str | None:
+    """An amount in whole cents; None is unknown."""
+    return None if amount is None else _usd(amount)
 
 
 def _usd(amount: Decimal) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Final
 
 from slackwater.model.audits import AuditRecord
 from slackwater.model.listing import Page
 from slackwater.model.posts import Message
+from slackwater.model.settings import in_words
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
 from slackwater.views.document import FindingDocument
 from slackwater.views.slack import finding
@@ -31,6 +33,8 @@ HISTORY: Final = 5
 """Changes of a finding that are shown."""
 PARAGRAPH: Final = 2_000
 """Characters of a paragraph of documentation."""
+
+NOT_ENABLED: Final = "clean-up is not enabled here (CleanupEnabled), and nothing acts on approvals."
 
 _HEADING: Final = re.compile(r"^## (.+)$", re.MULTILINE)
 
@@ -95,8 +99,24 @@ def usage(problem: str = "") -> Message:
 def done(shown: TrackedFinding) -> Message:
     """What the finding is now, to the person who decided so."""
     stands = became(shown) if shown.status != "open" else ("Open again.", "")
-    yet = [small("Nothing is deleted by that: this version only records approvals.")] if shown.status == "approved" else []
-    return said(paragraph(run(finding.named(shown.sighting.resource), "bold")), note(*stands), *yet)
+    return said(paragraph(run(finding.named(shown.sighting.resource), "bold")), note(*stands))
+
+
+def approved(shown: TrackedFinding, *, acts_after: datetime | None, why_not: str = "") -> Message:
+    """What comes of an approval: when it is acted upon, or `why_not`, whatever the approval is good for."""
+    setting, id_ = shown.sighting.setting, literal(shown.id)
+    if why_not or acts_after is None:
+        why = (why_not or NOT_ENABLED).removeprefix("nothing was begun: ")
+        next_ = f"Nothing was begun: {literal(why, SENTENCE)}"
+    elif setting is not None:
+        next_ = f"It is changed to {in_words(setting)}. To put the old setting back: slackwater cleanup undo {id_}"
+    else:
+        next_ = (
+            f"It is marked, and deleted after {time(acts_after)}, unless it is used before; it is backed up first. To stop it:"
+            f" slackwater cleanup stop {id_}"
+        )
+    message = done(shown)
+    return said(*message.blocks, small(next_))
 
 
 def already_decided(shown: TrackedFinding) -> Message:

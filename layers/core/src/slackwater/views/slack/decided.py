@@ -40,7 +40,7 @@ def became(finding: TrackedFinding) -> tuple[str, str]:
         case "snoozed" | "dismissed" | "approved" if decision and decision.status == finding.status:
             return _decided(decision), literal(decision.why, SENTENCE) if decision.why.strip() else ""
         case "resolved":
-            return f"Resolved{_on(finding.resolved_at)}: the audit no longer finds it.", ""
+            return f"Resolved{_on(finding.resolved_at)}: it was cleaned up, or the audit no longer finds it.", ""
         case "cleaning":
             return "Being cleaned up.", ""
         case "failed":

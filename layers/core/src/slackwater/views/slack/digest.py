@@ -83,7 +83,10 @@ def _finding(news: News, one: FindingNews, post_id: str) -> tuple[Block, ...]:
     told = finding.shown(sighting, _aside(one.entry))
     if not news.buttons:
         return told
-    return (*told, finding.choices(post_id, sighting, may_decide=news.may_decide, may_approve=one.may_approve))
+    return (
+        *told,
+        finding.choices(post_id, sighting, may_decide=news.may_decide, may_approve=one.may_approve, acts=_acts(news)),
+    )
 
 
 def _headline(news: News) -> str:
@@ -112,6 +115,11 @@ def whole(audit: AuditRecord, worth: str = "") -> str:
         return ""
     found = f"In all {count(outcome.findings, 'finding')} in {count(outcome.targets, 'target')}"
     return f"{found}: {worth}." if worth else f"{found}."
+
+
+def _acts(news: News) -> str | None:
+    """When what is approved is deleted."""
+    return None if news.grace_days is None else f"after {count(news.grace_days, 'day')}"
 
 
 def _gone(gone: Iterable[LedgerEntry]) -> str:

@@ -9,6 +9,7 @@ from itertools import batched
 from typing import Final
 
 from slackwater.model.posts import Block
+from slackwater.model.settings import in_words
 from slackwater.model.tracking import Sighting, TrackedResource
 from slackwater.model.verdicts import FindingKind, Severity
 from slackwater.views.document import FindingDocument, RecommendationDocument
@@ -142,31 +143,38 @@ def in_lines(told: Iterable[str]) -> Iterator[Block]:
     return (lines("\n".join(some)) for some in batched(told, LINES, strict=False))
 
 
-def choices(post_id: str, sighting: Sighting, *, may_decide: bool, may_approve: bool) -> Block:
-    """What people can do about a finding in a message. An approval is for the finding as it is shown: by its fingerprint."""
+def choices(post_id: str, sighting: Sighting, *, may_decide: bool, may_approve: bool, acts: str | None = None) -> Block:
+    """What people can do about a finding in a message. An approval is for the finding as it is shown: by its fingerprint.
+
+    `acts` says when what is approved is deleted, such as "after 30 days"; None where nothing acts on an approval.
+    """
     id_, name = sighting.id, named(sighting.resource, 20)
     elements = [button("details", "Details", id_, of=name)]
     if may_decide:
         elements += [menu("snooze", "Snooze", SNOOZES), button("dismiss", "Dismiss…", id_, of=name)]
-    if may_approve and sighting.resource.type in WAYS_BACK:
+    if may_approve and (sighting.setting or sighting.resource.type in WAYS_BACK):
         seen = f"{id_}:{sighting.fingerprint}"
-        elements.append(button("approve", "Approve clean-up", seen, of=name, confirm=_confirm(sighting)))
+        elements.append(button("approve", "Approve clean-up", seen, of=name, confirm=_confirm(sighting, acts)))
     return actions(f"{post_id}/{id_}", elements)
 
 
-def _confirm(sighting: Sighting) -> Element:
-    resource = sighting.resource
-    backup, way_back = WAYS_BACK[resource.type]
-    text = (
-        f"{named(resource, CONFIRM_NAME)} may then be deleted: {money(sighting)}. Backup, first: {backup}."
-        f" Way back: {way_back}. This press deletes nothing, and a finding that changes needs a new approval."
-    )
+def _confirm(sighting: Sighting, acts: str | None) -> Element:
+    """What the press does, how much of it, and the way back: in 300 characters."""
+    resource, to = sighting.resource, sighting.setting
+    what = f"changed to {in_words(to)}" if to else f"deleted {acts}, unless it is used" if acts else "deleted"
+    if to:
+        back = "Way back: slackwater cleanup undo."
+    else:
+        backup, way_back = WAYS_BACK[resource.type]
+        back = f"Backup, first: {backup}. Way back: {way_back}."
+    but = " If it changes, that takes a new approval." if acts else " Nothing acts on it yet: clean-up is not enabled."
+    text = f"{named(resource, CONFIRM_NAME)} {'is then' if acts else 'may be'} {what}: {money(sighting)}. {back}{but}"
     return {
         "title": plain("Approve clean-up?"),
         "text": plain(shortened(text, CONFIRM_TEXT)),
         "confirm": plain("Approve"),
         "deny": plain("Cancel"),
-        "style": "danger",
+        **({"style": "danger"} if sighting.setting is None else {}),
     }
 
 

@@ -27,7 +27,8 @@ class News:
     `others` counts changes that went to other channels. `buttons` says whether the channel can have any (a webhook cannot), and
     `may_decide` whether the policy lets anybody snooze and dismiss. `top` findings are told in the digest, all in its thread.
     `unknown` counts questions without an answer. `waste_usd` is what all waste of the audit comes to, by the totals of its scan
-    document, and `waste_unpriced` of how many resources nobody knows that.
+    document, and `waste_unpriced` of how many resources nobody knows that. `grace_days` lie between the approval of a deletion
+    and the deletion; None where nothing acts on approvals.
     """
 
     audit: AuditRecord
@@ -42,3 +43,4 @@ class News:
     top: int
     buttons: bool
     may_decide: bool
+    grace_days: int | None = None

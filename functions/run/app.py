@@ -1,0 +1,45 @@
+"""Begins clean-ups by schedule: whatever is approved, or needs no approval."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic import BaseModel, ConfigDict
+
+from slackwater.app.cleanups import CapError, StoppedError
+from slackwater.app.settings import Deployed
+from slackwater.app.telemetry import LOGGER, emit
+from slackwater.app.wiring import clock, running
+from slackwater.model.tracking import SERVICE
+
+CLEANUPS = running(Deployed.of(os.environ))
+
+
+class Asked(BaseModel):
+    """The findings to clean up; all that may be, where none is named."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    finding_ids: list[str] = []
+
+
+class NotStartedError(Exception):
+    """Clean-ups that are not known to have started; the next run starts them."""
+
+
+@LOGGER.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
+    """How many were begun, and how many not; none where that would go over the cap, or somebody stopped them all."""
+    asked = Asked.model_validate(event)
+    try:
+        candidates = CLEANUPS.run(asked.finding_ids or None, who=SERVICE, now=clock())
+    except (CapError, StoppedError) as error:
+        LOGGER.warning("nothing begun", reason=str(error))
+        return {"begun": 0, "refused": 0, "why": str(error)}
+    emit({"CleanupCapBreached": 0})
+    for one in candidates:
+        LOGGER.info(one.state, finding_id=one.finding.id, reason=one.why)
+    if failed := [f"{one.finding.id}: {one.why}" for one in candidates if one.state == "failed"]:
+        raise NotStartedError("; ".join(failed))
+    states = [one.state for one in candidates]
+    return {"begun": states.count("begun"), "refused": states.count("refused")}

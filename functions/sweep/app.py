@@ -1,0 +1,24 @@
+"""Deletes backups that clean-ups made and nobody needs any more, once a day."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from slackwater.app.cleanup_wiring import sweeping
+from slackwater.app.settings import Deployed
+from slackwater.app.telemetry import LOGGER, emit
+
+SWEEP = sweeping(Deployed.of(os.environ))
+
+
+@LOGGER.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives them
+    """How many were deleted, and what stood in the way of others."""
+    swept = SWEEP.sweep()
+    for id_, why in swept.deleted:
+        LOGGER.info("deleted a backup", backup=id_, reason=why)
+    for trouble in swept.troubles:
+        LOGGER.error("not swept", trouble=trouble)
+    emit({"BackupsSwept": len(swept.deleted), "SweepTroubles": len(swept.troubles)})
+    return {"deleted": len(swept.deleted), "troubles": list(swept.troubles)}

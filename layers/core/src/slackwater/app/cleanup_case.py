@@ -1,0 +1,153 @@
+"""What every step of a clean-up begins and ends with: its record, whether it may still go on, and the ledger's word for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from slackwater.engine.cleanup import not_listed
+from slackwater.model.cleanup import Cleanup
+from slackwater.model.policy import Policy
+from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Status, TrackedFinding, Write
+from slackwater.ports import CleanupStore, Clock, FindingStore
+
+type Answer = dict[str, str | int | bool]
+"""What a step tells the state machine: its `outcome`, and what the next state needs."""
+
+GO: Final[Answer] = {"outcome": "go"}
+OVER: Final[Answer] = {"outcome": "over"}
+FAILED: Final[Answer] = {"outcome": "failed"}
+
+WAITING: Final[tuple[Status, ...]] = ("open", "approved")
+"""Statuses of a finding whose clean-up waits; another one is somebody's word against it."""
+
+
+class NotMineError(Exception):
+    """The execution is not the one that may work on this clean-up, or there is none."""
+
+
+class MovedError(Exception):
+    """Somebody changed the clean-up or its finding meanwhile: the step is to be taken again, from what is true now."""
+
+
+class UnsafeError(Exception):
+    """A step was asked for that must not be taken as things are. Nothing was done."""
+
+
+def go(**more: str | bool | datetime) -> Answer:
+    """Go on, with what the next state needs."""
+    return GO | {name: _rfc3339(one) if isinstance(one, datetime) else one for name, one in more.items()}
+
+
+def wait(seconds: int) -> Answer:
+    """Come again after so many seconds."""
+    return {"outcome": "wait", "wait_s": seconds}
+
+
+def wait_until(at: datetime) -> Answer:
+    """Come again then."""
+    return {"outcome": "wait", "wait_until": _rfc3339(at)}
+
+
+def _rfc3339(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cases:
+    """The records of clean-ups, and of their findings."""
+
+    store: CleanupStore
+    findings: FindingStore
+    clock: Clock
+
+    def get(self, finding_id: str, execution: str) -> Cleanup:
+        """The clean-up that this execution works on.
+
+        Raises:
+            NotMineError: there is none, or it is another's.
+        """
+        cleanup = self.store.get(finding_id)
+        if cleanup is None or execution not in {cleanup.execution, cleanup.undo_execution}:
+            raise NotMineError(f"{execution} may not work on the clean-up of finding {finding_id}")
+        return cleanup
+
+    def finding(self, cleanup: Cleanup) -> TrackedFinding:
+        """Its finding as it is now.
+
+        Raises:
+            UnsafeError: there is none.
+        """
+        finding = self.findings.get(cleanup.finding_id)
+        if finding is None:
+            raise UnsafeError(f"there is no finding {cleanup.finding_id}")
+        return finding
+
+    def objection(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> str | None:
+        """Why it must not go on, as far as people and the policy say so; None where it may. What was over once stays so."""
+        if cleanup.why:
+            return cleanup.why
+        control = self.store.control()
+        if stop := cleanup.stopped or control.stopped:
+            everything = "" if cleanup.stopped else "all clean-ups were "
+            return f"{everything}stopped by {stop.who}{f': {stop.why}' if stop.why else ''}"
+        if why := not_listed(finding.sighting, policy.cleanup):
+            return why
+        expected: tuple[Status, ...] = ("cleaning",) if cleanup.stage == "working" else WAITING
+        if finding.status not in expected:
+            return f"the finding is {finding.status}"
+        return None
+
+    def over(self, cleanup: Cleanup, why: str) -> Answer:
+        """Say that it must not go on; whoever calls it off reads there why."""
+        self.write(replace(cleanup, why=why))
+        return OVER
+
+    def failed(self, cleanup: Cleanup, why: str) -> Answer:
+        """The same of something that went wrong."""
+        self.write(replace(cleanup, why=why))
+        return FAILED
+
+    def write(self, cleanup: Cleanup) -> Cleanup:
+        """Store it; what is stored.
+
+        Raises:
+            MovedError: it was not.
+        """
+        return self._written(cleanup, None)
+
+    def tell(
+        self, cleanup: Cleanup, happening: Happening, why: str, *, status: Status | None = None, who: str = SERVICE
+    ) -> tuple[Cleanup, TrackedFinding]:
+        """Store it together with an entry of its finding's ledger, and the status that it makes of the finding.
+
+        A finding that is not "cleaning" any more has no decision, either.
+
+        Raises:
+            MovedError: neither was.
+        """
+        finding = self.finding(cleanup)
+        now, becomes = self.clock(), status or finding.status
+        ends = becomes not in {finding.status, "cleaning"}
+        told = replace(finding, status=becomes, revision=finding.revision + 1)
+        if ends:
+            told = replace(told, decision=None, resolved_at=now if becomes == "resolved" else None)
+        entry = LedgerEntry(
+            happening=happening,
+            at=now,
+            who=who,
+            was=finding.status,
+            now=becomes,
+            why=why,
+            revision=told.revision,
+            audit_id=finding.audit_id,
+            evidence=finding.sighting,
+        )
+        return self._written(cleanup, Write(finding=told, entry=entry, expects=finding.revision)), told
+
+    def _written(self, cleanup: Cleanup, finding: Write | None) -> Cleanup:
+        written = replace(cleanup, revision=cleanup.revision + 1)
+        if not self.store.write(written, finding):
+            raise MovedError(f"the clean-up of finding {cleanup.finding_id} was changed by others")
+        return written

@@ -1,0 +1,87 @@
+"""The step of a clean-up that deletes: part by part, and before each part it looks at everything once more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from slackwater.app.cleanup_back_up import verified_now
+from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait
+from slackwater.app.cleanup_recheck import Rechecker
+from slackwater.model.cleanup import Cleanup, Look, Part, Removal
+from slackwater.model.policy import Policy
+from slackwater.ports import BackupTaker, Remover
+
+LOOK_AT_PARTS_S: Final = 60
+"""Between looks at parts that AWS is deleting."""
+MOST_PARTS: Final = 20
+"""That one step deletes: it has fifteen minutes, and looks at everything before each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """Everything that deleting takes. Of the takers it only reads."""
+
+    cases: Cases
+    policy: Callable[[], Policy]
+    rechecker: Rechecker
+    takers: Mapping[str, BackupTaker]
+    removers: Mapping[str, Remover]
+
+    def delete(self, finding_id: str, execution: str) -> Answer:
+        """Delete what is left of it, as far as that goes now: "wait" while AWS is at it, "go" once it is gone.
+
+        "over" where anything has changed: nothing more is deleted.
+
+        Raises:
+            NotMineError, UnsafeError: nothing may be deleted.
+            MovedError, NotSeenError, AwsError: it may be asked again.
+        """
+        cleanup = self.cases.get(finding_id, execution)
+        if cleanup.stage != "working" or not cleanup.deletes or not cleanup.parts:
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: it has nothing to delete")
+        if not cleanup.scratch and (not cleanup.backups or any(backup.state != "verified" for backup in cleanup.backups)):
+            raise UnsafeError("it has no verified backup")
+        taker, remover = self.takers[cleanup.resource.type], self.removers[cleanup.resource.type]
+        for _ in range(MOST_PARTS):
+            policy = self.policy()
+            if why := self.cases.objection(cleanup, self.cases.finding(cleanup), policy):
+                return self.cases.over(cleanup, why)
+            seen = self.rechecker.recheck(cleanup, policy)
+            if seen.state == "gone":
+                return GO
+            if seen.look and _is_going(seen.look):
+                return wait(LOOK_AT_PARTS_S)
+            if seen.state != "same" or seen.look is None:
+                return self.cases.over(cleanup, seen.why)
+            if not cleanup.scratch and (why := verified_now(cleanup, taker)):
+                return self.cases.over(cleanup, why)
+            part = next_part(seen.look)
+            if part is None:
+                return wait(LOOK_AT_PARTS_S)
+            cleanup = self._on_record(cleanup, part)
+            remover.remove(cleanup.resource, part)
+        return wait(1)
+
+    def _on_record(self, cleanup: Cleanup, part: Part) -> Cleanup:
+        """The clean-up, once it is on record that this part is asked to go; the ledger tells of the first."""
+        if any(one.part.id == part.id for one in cleanup.removals):
+            return cleanup
+        removals = (*cleanup.removals, Removal(part=part, asked_at=self.cases.clock()))
+        begun = replace(cleanup, removals=removals)
+        if cleanup.removals:
+            return self.cases.write(begun)
+        parts = ", ".join(f"{one.kind} {one.id}" for one in cleanup.parts)
+        return self.cases.tell(begun, "removing", f"one after the other: {parts}")[0]
+
+
+def next_part(look: Look) -> Part | None:
+    """The next part to go: of the kind that comes first, all of which have to be gone before the next; None while they go."""
+    first = look.parts[0].kind
+    return next((part for part in look.parts if part.kind == first and not part.going), None)
+
+
+def _is_going(look: Look) -> bool:
+    """Whether AWS is deleting the resource itself."""
+    return bool(look.parts) and look.parts[-1].going

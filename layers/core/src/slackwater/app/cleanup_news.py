@@ -1,0 +1,87 @@
+"""Has Slack told of what clean-ups do: a post each, recorded under an id that is the same however often it is told."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from slackwater.engine.cleanup import not_allowed
+from slackwater.engine.routes import default, route
+from slackwater.model.cleanup import Cleanup
+from slackwater.model.policy import Policy
+from slackwater.model.posts import Message, Post
+from slackwater.model.tracking import TrackedFinding
+from slackwater.ports import Clock, Outbox
+from slackwater.views.slack.cleanup import Case, What, not_swept, over_cap, told
+
+__all__ = ["CleanupNews", "What"]
+
+UNDO: Final = re.compile(r"-undo-(\d+)$")
+"""The end of an undo's name: how many there have been."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanupNews:
+    """Everything that it takes. It sends nothing: NotifyFunction delivers what waits."""
+
+    outbox: Outbox
+    clock: Clock
+
+    def tell(self, what: What, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
+        """Record what is to be said of a clean-up as it is on record now, with its finding as it is now.
+
+        Told again, from the same record, it comes to the same post.
+        """
+        id_ = f"cleanup.{cleanup.finding_id}.{cleanup.attempt}.{what}{_which(what, cleanup)}"
+        case = Case(
+            post_id=id_,
+            cleanup=cleanup,
+            finding=finding,
+            backup_days=policy.cleanup.backup_days,
+            approval_days=policy.cleanup.approval_days,
+            keep_tag=next(iter(policy.exempt.keep_tags), None),
+            may_decide=bool(policy.slack.deciders),
+            may_approve=bool(policy.cleanup.approvers) and not_allowed(finding.sighting, policy.cleanup) is None,
+        )
+        channel = route(finding.sighting, policy.slack) or default(policy.slack)
+        self._record(id_, channel, told(what, case), finding.id)
+
+    def cap(self, why: str, wanted: int, policy: Policy) -> None:
+        """Record that a run would have gone over the cap, and began nothing; once a day for the same words."""
+        self._once_a_day("cap", over_cap(why, wanted), policy)
+
+    def sweeper(self, troubles: Sequence[str], policy: Policy) -> None:
+        """Record what stood in the sweeper's way, if anything did; once a day for the same words."""
+        if troubles:
+            self._once_a_day("sweeper", not_swept(troubles), policy)
+
+    def _once_a_day(self, what: str, message: Message, policy: Policy) -> None:
+        self._record(f"cleanup.{what}.{self.clock():%Y%m%d}.{_digest(message.text)}", default(policy.slack), message)
+
+    def _record(self, id_: str, channel: str | None, message: Message, *findings: str) -> None:
+        post = Post(
+            id=id_,
+            audit_id=None,
+            created_at=self.clock(),
+            channel=channel,
+            thread_of=None,
+            message=message,
+            findings=findings,
+        )
+        self.outbox.record([post])
+
+
+def _which(what: What, cleanup: Cleanup) -> str:
+    """What tells one of several apart: the days of a warning, the number of an undo, and what failed."""
+    if what == "warned" and cleanup.marked and cleanup.marked.warned_days:
+        return f".{cleanup.marked.warned_days[-1]}"
+    undo = UNDO.search(cleanup.undo_execution or "")
+    number = f".{undo[1]}" if undo and what in {"failed", "undone"} else ""
+    return f"{number}.{_digest(cleanup.why)}" if what == "failed" else number
+
+
+def _digest(words: str) -> str:
+    return hashlib.sha256(words.encode(errors="replace")).hexdigest()[:8]

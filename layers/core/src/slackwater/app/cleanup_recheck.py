@@ -1,0 +1,189 @@
+"""Looks once more at what is about to be deleted or changed: at its state and tags, then the question with its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final, Literal
+
+from slackwater.app.scan import Audit
+from slackwater.engine.cleanup import never
+from slackwater.engine.exempt import tags_keep
+from slackwater.model.cleanup import MARK, Cleanup, Look
+from slackwater.model.detector import Limits
+from slackwater.model.findings import Finding, Gap, TargetScan
+from slackwater.model.fleet import Fleet
+from slackwater.model.policy import Policy
+from slackwater.model.resources import (
+    AttachmentEvent,
+    EfsFileSystem,
+    EfsReplication,
+    FsxFileSystem,
+    FsxVolume,
+    Instance,
+    Record,
+    Target,
+    Volume,
+)
+from slackwater.model.tracking import TrackedResource
+from slackwater.ports import Clock, Inventory, Watcher
+
+KINDS: Final[Mapping[str, type[Record]]] = {kind.KIND: kind for kind in (Volume, EfsFileSystem, FsxFileSystem)}
+RAILS_READ: Final[Mapping[str, tuple[type[Record], ...]]] = {
+    Volume.KIND: (Volume, Instance),
+    EfsFileSystem.KIND: (EfsFileSystem, EfsReplication),
+    FsxFileSystem.KIND: (FsxFileSystem, FsxVolume),
+}
+"""What has to be read to know what must never be touched, whatever the detector reads."""
+
+
+PRICES: Final = "pricing:GetProducts"
+"""Without which everything is seen but the money."""
+
+
+class NotSeenError(Exception):
+    """Something that has to be known before anything is done could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rechecked:
+    """What a look showed.
+
+    "gone": there is no such resource; "changed": it must not be touched, and `why`; "unknown": AWS did not publish what would
+    tell; "same": it is as it was found, and `finding` is what the audit would say now. `look` is None where it is gone;
+    `detached` is what CloudTrail remembers of a volume.
+    """
+
+    state: Literal["same", "changed", "unknown", "gone"]
+    why: str = ""
+    look: Look | None = None
+    finding: Finding | None = None
+    detached: AttachmentEvent | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rechecker:
+    """Everything that looking takes. `audit` makes the audit of an inventory, by a policy of one detector."""
+
+    watchers: Mapping[str, Watcher]
+    inventory: Callable[[TrackedResource], Inventory]
+    audit: Callable[[Policy, Inventory], Audit]
+    clock: Clock
+
+    def recheck(self, cleanup: Cleanup, policy: Policy) -> Rechecked:
+        """What the resource is now, against what the clean-up knows of it.
+
+        Raises:
+            NotSeenError: what is required could not be read; nothing is known to have changed.
+            AwsError: AWS did not say.
+        """
+        now = self.clock()
+        look = self.watchers[cleanup.resource.type].look(cleanup.resource)
+        if look is None:
+            return Rechecked(state="gone", why="it is gone already")
+        if why := objection(cleanup, look, policy, now):
+            return Rechecked(state="changed", why=why, look=look)
+        return replace(self._asked_again(cleanup, policy, now), look=look)
+
+    def _asked_again(self, cleanup: Cleanup, policy: Policy, now: datetime) -> Rechecked:
+        limits: Limits | None = policy.limits.get(cleanup.detector)
+        if limits is None:
+            return Rechecked(state="changed", why=f"the policy has turned {cleanup.detector} off")
+        resource = cleanup.resource
+        inventory = _Kept(self.inventory(resource), cleanup)
+        audit = self.audit(replace(policy, limits={cleanup.detector: limits}), inventory)
+        scan = audit.scan_target(Target(resource.account, resource.region, resource.arn.split(":")[1]), now)
+        checked = self._compared(cleanup, scan, inventory.fleet)
+        unseen = [gap for gap in scan.gaps if not gap.optional or (checked.state != "same" and gap.what != PRICES)]
+        if unseen:
+            raise NotSeenError("; ".join(f"{gap.what}: {gap.reason}" for gap in unseen))
+        return checked
+
+    def _compared(self, cleanup: Cleanup, scan: TargetScan, fleet: Fleet) -> Rechecked:
+        """What the scan says, if it saw all there is to see. Without what is optional it may doubt what it was sure of."""
+        if scan.unknown:
+            return Rechecked(state="unknown", why=scan.unknown[0].reason)
+        finding = next((found for found in scan.findings if found.id == cleanup.finding_id), None)
+        if finding is None:
+            why = next(
+                (str(one.reason) for one in scan.unlisted), f"{cleanup.detector} does not find it any more: it is in use"
+            )
+            return Rechecked(state="changed", why=why)
+        if protected := never(finding.resource, fleet, deletes=cleanup.deletes):
+            return Rechecked(state="changed", why=protected)
+        advice = [one.advice for one in finding.recommendations]
+        if finding.confidence == "low" or not any(one.deletes if cleanup.deletes else one.setting for one in advice):
+            return Rechecked(state="changed", why="what it advises must not be done by a program any more")
+        if not cleanup.deletes and all(one.setting != cleanup.setting for one in advice):
+            return Rechecked(state="changed", why="it advises another setting now")
+        return Rechecked(state="same", finding=finding, detached=fleet.get(AttachmentEvent, cleanup.resource.id))
+
+
+def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> str | None:
+    """What a look alone has against going on; None where it has nothing. Whatever is not known yet is not compared."""
+    if cleanup.born_at and look.born_at != cleanup.born_at:
+        return "it is another resource of the same id"
+    if tags_keep(look.tags, policy.exempt, now):
+        return "a tag keeps it, or its tags could not be read"
+    marked = cleanup.marked is not None and cleanup.marked.tagged
+    if marked and (look.tags or {}).get(MARK) != cleanup.finding_id:
+        return f"somebody took its tag {MARK} off, or put another clean-up's on"
+    if not cleanup.deletes:
+        return None
+    if look.held:
+        return look.held
+    if cleanup.parts and (new := {part.id for part in look.parts} - {part.id for part in cleanup.parts}):
+        return f"something new hangs on it: {', '.join(sorted(new))}"
+    backed_up = sum(backup.subject.size_bytes for backup in cleanup.backups)
+    if cleanup.backups and look.size_bytes > backed_up:
+        return f"it holds {look.size_bytes:,} bytes, and its backup was made of {backed_up:,}"
+    return None
+
+
+@dataclass(slots=True)
+class _Kept:
+    """An inventory that keeps what it read, and reads what the rails need as well.
+
+    What the clean-up itself has taken away is no news: it says how many mount targets there were, and has the volumes that are
+    gone. And it remembers when a volume came off, which CloudTrail forgets after 90 days, as the grace goes by.
+    """
+
+    inner: Inventory
+    cleanup: Cleanup
+    fleet: Fleet = field(default_factory=lambda: Fleet(()))
+
+    def read(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> tuple[Fleet, list[Gap]]:
+        rails = RAILS_READ[self.cleanup.resource.type]
+        read, gaps = self.inner.read(target, {*required, *rails}, optional)
+        for was in self._remembered(read, target):
+            read = read.with_(was)
+        self.fleet = read
+        return read, gaps
+
+    def _remembered(self, read: Fleet, target: Target) -> Iterator[Record]:
+        cleanup = self.cleanup
+        taken = {one.part.id for one in cleanup.removals}
+        targets = [part.id for part in cleanup.parts if part.kind == "mount-target"]
+        if (system := read.get(EfsFileSystem, cleanup.resource.id)) and taken.intersection(targets):
+            yield replace(system, mount_targets=len(targets))
+        nas = read.get(FsxFileSystem, cleanup.resource.id)
+        for part in cleanup.parts:
+            if nas and part.kind == "fsx-volume" and part.id in taken and read.get(FsxVolume, part.id) is None:
+                yield FsxVolume(
+                    id=part.id,
+                    arn=part.arn or part.id,
+                    target=target,
+                    tags={},
+                    file_system_id=nas.id,
+                    volume_type=nas.file_system_type,
+                    state="DELETING",
+                    created_at=nas.created_at,
+                    path="",
+                    ontap_volume_type="RW",
+                )
+        detached = cleanup.detached
+        if detached and AttachmentEvent not in read.unreadable and read.get(AttachmentEvent, detached.id) is None:
+            yield detached

@@ -1,0 +1,48 @@
+"""The step that brings back what a clean-up deleted, or what it had taken off when it was called off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait
+from slackwater.ports import Restorer
+
+LOOK_AT_RESTORE_S: Final = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restore:
+    """Everything that restoring takes."""
+
+    cases: Cases
+    restorers: Mapping[str, Restorer]
+
+    def restore(self, finding_id: str, execution: str) -> Answer:
+        """One step further: "wait" while AWS is at it, "go" once all that can be is back, "failed" where it cannot.
+
+        Raises:
+            NotMineError, UnsafeError: nothing may be restored.
+            MovedError, AwsError: it may be asked again.
+        """
+        cleanup = self.cases.get(finding_id, execution)
+        undoing = cleanup.stage == "undoing"
+        if not cleanup.deletes or not (undoing or cleanup.stage in {"called-off", "failed"}):
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: there is nothing to bring back")
+        if cleanup.restored and cleanup.restored.state == "done":
+            return GO
+        restored = self.restorers[cleanup.resource.type].restore(cleanup)
+        known = replace(cleanup, restored=restored)
+        if restored.state == "failed":
+            return self.cases.failed(known, restored.why or "AWS does not say why")
+        if restored.state == "running":
+            if restored != cleanup.restored:
+                self.cases.write(known)
+            return wait(LOOK_AT_RESTORE_S)
+        if undoing:
+            self.cases.write(known)
+        else:
+            differences = f": {'; '.join(restored.differences)}" if restored.differences else ""
+            self.cases.tell(known, "undone", f"what had been taken off it was put back{differences}")
+        return GO

@@ -1,0 +1,429 @@
+"""The steps of a clean-up that delete and change nothing: whether to go on, the mark, the waiting, and the end.
+
+Each step may be taken twice, or die anywhere and be taken again: it reads what is on record, does what is left, and writes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Final, Literal, assert_never
+
+from slackwater.app.audit_publish import StepError, said
+from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, go, wait, wait_until
+from slackwater.app.cleanup_news import CleanupNews, What
+from slackwater.app.cleanup_recheck import NotSeenError, Rechecker
+from slackwater.app.telemetry import LOGGER
+from slackwater.aws.errors import AwsError
+from slackwater.engine.cleanup import act_after, look_next, may_approve, unattended, warning_due
+from slackwater.model.cleanup import ACT_AFTER, MARK, Cleanup, Marked
+from slackwater.model.object_keys import target_scan
+from slackwater.model.policy import Policy
+from slackwater.model.settings import in_words
+from slackwater.model.tracking import Decision, Status, TrackedFinding
+from slackwater.ports import Documents, Permissions, Watcher
+from slackwater.views.document import ScanDocument
+
+type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "preflight"]
+"""Steps towards the deed: each first asks whether anybody or the policy is against it."""
+type WatchStep = Literal[Going, "confirm", "record", "call_off", "fail", "not_put_back", "undo", "undone", "undo_failed"]
+
+LOOK_FOR_APPROVAL: Final = timedelta(minutes=15)
+"""How soon to look for an approval again, at first."""
+LOOKS: Final = 60
+"""After a while, by a sixtieth of what was waited already: fewer than 400 looks in 90 days, as the history is finite."""
+ON_RECORD: Final = "The clean-up's record says"
+"""With which the state machine passes on what a step wrote down."""
+LOOK_IF_GONE_S: Final = 60
+"""Between looks at something that AWS is deleting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Everything that these steps take. `backup_monthly_usd` says what backups of so many bytes of a kind cost in a region."""
+
+    cases: Cases
+    documents: Documents
+    policy: Callable[[], Policy]
+    rechecker: Rechecker
+    watchers: Mapping[str, Watcher]
+    permissions: Permissions
+    backup_monthly_usd: Callable[[str, str, int], Decimal | None]
+    news: CleanupNews
+
+    def step(self, step: WatchStep, finding_id: str, execution: str, error: StepError | None = None) -> Answer:
+        """Take one step; what comes of it.
+
+        Raises:
+            NotMineError, UnsafeError: it must not be taken.
+            MovedError, NotSeenError, AwsError: it may be taken again.
+        """
+        cleanup = self.cases.get(finding_id, execution)
+        policy = self.policy()
+        match step:
+            case "load" | "recheck" | "mark" | "grace" | "approval" | "begin" | "preflight":
+                return self._go_on(step, cleanup, policy)
+            case "confirm":
+                return self._confirm(cleanup)
+            case "record":
+                return self._record(cleanup, policy)
+            case "call_off":
+                return self._call_off(cleanup, policy)
+            case "fail":
+                return self._fail(cleanup, policy, error)
+            case "not_put_back":
+                return self._not_put_back(cleanup, policy, error)
+            case "undo":
+                return self._undo(cleanup)
+            case "undone":
+                return self._undone(cleanup, policy)
+            case "undo_failed":
+                return self._undo_failed(cleanup, policy, error)
+            case _:
+                assert_never(step)
+
+    # -- Towards the deed
+
+    def _go_on(self, step: Going, cleanup: Cleanup, policy: Policy) -> Answer:
+        if cleanup.ended or cleanup.stage == "undoing":
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: there is nothing to go on with")
+        finding = self.cases.finding(cleanup)
+        if why := self.cases.objection(cleanup, finding, policy):
+            return self.cases.over(cleanup, why)
+        match step:
+            case "load":
+                return self._load(cleanup, finding)
+            case "recheck":
+                return self._recheck(cleanup, policy)
+            case "mark":
+                return self._mark(cleanup, finding, policy)
+            case "grace":
+                return self._grace(cleanup, finding, policy)
+            case "approval":
+                return self._approval(cleanup, finding, policy)
+            case "begin":
+                return self._begin(cleanup, finding, policy)
+            case "preflight":
+                return self._preflight(cleanup)
+
+    def _load(self, cleanup: Cleanup, finding: TrackedFinding) -> Answer:
+        """Nothing that an audit found where it did not see everything is touched."""
+        resource = finding.sighting.resource
+        read = self.documents.read(target_scan(finding.audit_id, resource.account, resource.region))
+        if read is None:
+            return self.cases.over(cleanup, "the scan that found it has expired: the next audit has to find it again")
+        document: ScanDocument = json.loads(read[0])
+        here = (resource.account, resource.region)
+        if not any(one["complete"] for one in document["scan"]["targets"] if (one["account"], one["region"]) == here):
+            return self.cases.over(cleanup, "the audit that found it did not see everything there")
+        if cleanup.stage == "starting":
+            self.cases.write(replace(cleanup, stage="waiting"))
+        return GO
+
+    def _recheck(self, cleanup: Cleanup, policy: Policy) -> Answer:
+        seen = self.rechecker.recheck(cleanup, policy)
+        if seen.state != "same":
+            return self.cases.over(cleanup, seen.why)
+        if seen.detached != cleanup.detached:
+            self.cases.write(replace(cleanup, detached=seen.detached))
+        return GO
+
+    def _mark(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
+        """What it is and what it takes to make it again is recorded before its tags are put on."""
+        resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
+        look = watcher.look(resource)
+        if look is None:
+            return self.cases.over(cleanup, "it is gone already")
+        if cleanup.marked is None:
+            rule = unattended(finding.sighting, look.tags, policy.cleanup)
+            now = self.cases.clock()
+            cleanup = self.cases.write(
+                replace(
+                    cleanup,
+                    born_at=look.born_at,
+                    size_bytes=look.size_bytes,
+                    recorded=watcher.record(resource),
+                    unattended=rule is not None,
+                    scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
+                    marked=Marked(at=now, act_after=act_after(now, policy.cleanup, rule, deletes=cleanup.deletes)),
+                )
+            )
+        marked = self._marked(cleanup)
+        if not marked.tagged:
+            watcher.mark(resource, look, {MARK: cleanup.finding_id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"})
+            then = "deleted" if cleanup.deletes else f"changed to {in_words(cleanup.setting)}" if cleanup.setting else ""
+            after = f" after {marked.act_after:%Y-%m-%d %H:%M} UTC, unless it is used before" if cleanup.deletes else ""
+            cleanup, finding = self.cases.tell(
+                replace(cleanup, marked=replace(marked, tagged=True)), "marked", f"to be {then}{after}"
+            )
+        self._tell("marked", cleanup, finding, policy)
+        now = self.cases.clock()
+        until = marked.act_after if marked.act_after <= now else look_next(marked, policy.cleanup, now)
+        return go(kind=_kind(cleanup), wait_until=until)
+
+    def _grace(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
+        """Look for signs of use, and warn. That AWS does not say today is no sign: it is asked again tomorrow."""
+        marked, now = self._marked(cleanup), self.cases.clock()
+        if now >= marked.act_after:
+            return GO
+        try:
+            seen = self.rechecker.recheck(cleanup, policy)
+        except (NotSeenError, AwsError) as error:
+            LOGGER.warning("not looked at", finding_id=cleanup.finding_id, reason=str(error))
+        else:
+            if seen.state in {"changed", "gone"}:
+                return self.cases.over(cleanup, seen.why)
+        if (days := warning_due(marked, policy.cleanup, now)) is not None:
+            marked = replace(marked, warned_days=(*marked.warned_days, days))
+            cleanup, finding = self.cases.tell(
+                replace(cleanup, marked=marked), "warned", f"{days} {'day' if days == 1 else 'days'} before it may be deleted"
+            )
+        if marked.warned_days:
+            self._tell("warned", cleanup, finding, policy)
+        return wait_until(look_next(marked, policy.cleanup, now))
+
+    def _approval(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
+        marked, now = self._marked(cleanup), self.cases.clock()
+        if cleanup.unattended or self._approver(cleanup, finding, policy):
+            return GO
+        lapses = marked.act_after + timedelta(days=policy.cleanup.approval_days)
+        if now >= lapses:
+            return self.cases.over(cleanup, f"nobody approved it until {lapses:%Y-%m-%d %H:%M} UTC")
+        self._tell("asked", cleanup, finding, policy)
+        return wait_until(min(lapses, now + max(LOOK_FOR_APPROVAL, (now - marked.act_after) / LOOKS)))
+
+    def _begin(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
+        """The last word before anything is done: the grace is over, the approval stands, and nothing has changed."""
+        if cleanup.stage == "working":
+            return go(kind=_kind(cleanup))
+        marked = self._marked(cleanup)
+        if self.cases.clock() < marked.act_after:
+            raise UnsafeError(f"nothing may be done before {marked.act_after:%Y-%m-%d %H:%M} UTC")
+        look = self.watchers[cleanup.resource.type].look(cleanup.resource)
+        rule = unattended(finding.sighting, look.tags if look else None, policy.cleanup)
+        approval = self._approver(cleanup, finding, policy)
+        if rule is None and approval is None:
+            return self.cases.over(cleanup, "its approval does not stand any more")
+        seen = self.rechecker.recheck(cleanup, policy)
+        if seen.state != "same" or seen.finding is None:
+            return self.cases.over(cleanup, seen.why)
+        if approval and seen.finding.fingerprint != approval.fingerprint:
+            return self.cases.over(cleanup, "it is not what was approved any more")
+        by = approval.who if approval else "the policy, for its tag"
+        begun = replace(
+            cleanup,
+            stage="working",
+            approved_by=by,
+            unattended=rule is not None,
+            scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
+            fingerprint=seen.finding.fingerprint,
+        )
+        self.cases.tell(begun, "cleaning", f"approved by {by}; nothing has changed since", status="cleaning")
+        return go(kind=_kind(begun))
+
+    def _preflight(self, cleanup: Cleanup) -> Answer:
+        """Whether the role that deletes may: every part, before the first is touched. And the list of the parts."""
+        if not cleanup.deletes:
+            return GO
+        resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
+        look = watcher.look(resource)
+        if look is None:
+            return self.cases.over(cleanup, "it is gone already")
+        denied = self.permissions.denied(watcher.removal_actions(resource, look), {MARK: cleanup.finding_id})
+        if denied:
+            return self.cases.over(cleanup, f"the role that deletes may not: {', '.join(denied)}")
+        if not cleanup.parts:
+            usd = None
+            if not cleanup.scratch:
+                usd = self.backup_monthly_usd(resource.type, resource.region, look.size_bytes)
+            self.cases.write(
+                replace(
+                    cleanup,
+                    parts=look.parts,
+                    size_bytes=look.size_bytes,
+                    recorded=watcher.record(resource),
+                    backup_monthly_usd=Decimal(0) if cleanup.scratch else usd,
+                )
+            )
+        return GO
+
+    def _approver(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Decision | None:
+        """The approval that stands: not lapsed, of somebody who may, for this finding and what it would do."""
+        decision = finding.decision
+        if finding.status != "approved" or decision is None or decision.status != "approved":
+            return None
+        stands = decision.until is not None and self.cases.clock() < decision.until
+        same = decision.fingerprint == finding.sighting.fingerprint and decision.setting == cleanup.setting
+        return decision if stands and same and may_approve(decision.who, policy.cleanup) else None
+
+    # -- The end
+
+    def _confirm(self, cleanup: Cleanup) -> Answer:
+        look = self.watchers[cleanup.resource.type].look(cleanup.resource)
+        if look is None or look.born_at != cleanup.born_at:
+            return GO
+        if not look.parts or not look.parts[-1].going:
+            raise UnsafeError(f"{cleanup.resource.id} was to be gone, and is there")
+        return wait(LOOK_IF_GONE_S)
+
+    def _record(self, cleanup: Cleanup, policy: Policy) -> Answer:
+        if cleanup.stage != "done":
+            if cleanup.stage != "working":
+                raise UnsafeError(f"the clean-up is {cleanup.stage}: nothing can have been done")
+            if not cleanup.deletes:
+                self._unmark(cleanup)
+            why = done_words(cleanup)
+            done = replace(cleanup, stage="done", ended_at=self.cases.clock(), why=why)
+            cleanup, _ = self.cases.tell(done, "cleaned", why, status="resolved")
+        self._tell("done", cleanup, self.cases.finding(cleanup), policy)
+        return GO
+
+    def _call_off(self, cleanup: Cleanup, policy: Policy) -> Answer:
+        """Take the mark off, and leave the finding as it was; what had been removed is to be put back."""
+        if not cleanup.ended:
+            self._unmark(cleanup)
+            off = replace(cleanup, stage="called-off", ended_at=self.cases.clock())
+            cleanup, _ = self.cases.tell(off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup))
+        self._tell("called-off", cleanup, self.cases.finding(cleanup), policy)
+        return go(put_back=bool(cleanup.removals))
+
+    def _fail(self, cleanup: Cleanup, policy: Policy, error: StepError | None) -> Answer:
+        """Say what went wrong, and what was and was not done. That comes first: the mark may not come off, either.
+
+        An execution that ended by itself, and one that somebody stopped, are told of once more: that changes nothing.
+        """
+        new = not cleanup.ended
+        if new and cleanup.stage == "undoing":
+            return GO
+        if new:
+            what = _with_rest(_what_failed(cleanup, error), cleanup)
+            status: Status | None = "failed" if self.cases.finding(cleanup).status == "cleaning" else None
+            failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what)
+            cleanup, _ = self.cases.tell(failed, "failed", what, status=status)
+        try:
+            self._unmark(cleanup)
+        except AwsError as still:
+            LOGGER.warning("its mark is still on", finding_id=cleanup.finding_id, reason=str(still))
+        if cleanup.stage == "failed":
+            self._tell("failed", cleanup, self.cases.finding(cleanup), policy)
+        put_back = cleanup.stage in {"failed", "called-off"} and bool(cleanup.removals)
+        return go(put_back=put_back, **({"failed": True} if new else {}))
+
+    def _not_put_back(self, cleanup: Cleanup, policy: Policy, error: StepError | None) -> Answer:
+        """What had been taken off a resource that stays is still missing there: loudly."""
+        gone = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
+        what = (
+            f"not put back: {gone}; {_what_failed(cleanup, error)}; `slackwater cleanup undo {cleanup.finding_id}` tries again"
+        )
+        if cleanup.why != what:
+            cleanup, _ = self.cases.tell(replace(cleanup, stage="failed", why=what), "failed", what, status="failed")
+        self._tell("failed", cleanup, self.cases.finding(cleanup), policy)
+        return go(failed=True)
+
+    def _unmark(self, cleanup: Cleanup) -> None:
+        if cleanup.marked:
+            self.watchers[cleanup.resource.type].unmark(cleanup.resource, (MARK, ACT_AFTER))
+
+    def _reopened(self, cleanup: Cleanup) -> Status | None:
+        return "open" if self.cases.finding(cleanup).status == "cleaning" else None
+
+    # -- Undo
+
+    def _undo(self, cleanup: Cleanup) -> Answer:
+        """What changes a setting back may do so only where the mark is."""
+        if cleanup.stage != "undoing":
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: nobody asked to undo it")
+        if cleanup.deletes:
+            return go(kind="delete")
+        watcher = self.watchers[cleanup.resource.type]
+        if look := watcher.look(cleanup.resource):
+            watcher.mark(cleanup.resource, look, {MARK: cleanup.finding_id})
+        return go(kind="change")
+
+    def _undone(self, cleanup: Cleanup, policy: Policy) -> Answer:
+        if cleanup.stage != "undone":
+            if cleanup.stage != "undoing":
+                raise UnsafeError(f"the clean-up is {cleanup.stage}: nothing can have been undone")
+            if not cleanup.deletes:
+                self._unmark(cleanup)
+            why = undone_words(cleanup)
+            there = not cleanup.deletes or (cleanup.restored is not None and cleanup.restored.id == cleanup.resource.id)
+            undone = replace(cleanup, stage="undone", ended_at=self.cases.clock(), why=why)
+            cleanup, _ = self.cases.tell(undone, "undone", why, status="open" if there else None)
+        self._tell("undone", cleanup, self.cases.finding(cleanup), policy)
+        return GO
+
+    def _undo_failed(self, cleanup: Cleanup, policy: Policy, error: StepError | None) -> Answer:
+        """It can be asked for again, and goes on from where it was."""
+        new = cleanup.stage == "undoing"
+        if new:
+            what = f"the undo failed: {_what_failed(cleanup, error)}"
+            failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what)
+            cleanup, _ = self.cases.tell(failed, "failed", what)
+            self._unmark(cleanup)
+        if cleanup.stage == "failed":
+            self._tell("failed", cleanup, self.cases.finding(cleanup), policy)
+        return go(**({"failed": True} if new else {}))
+
+    # -- Parts of these
+
+    def _marked(self, cleanup: Cleanup) -> Marked:
+        if cleanup.marked is None:
+            raise UnsafeError("it was not marked")
+        return cleanup.marked
+
+    def _tell(self, what: What, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
+        """Have Slack told, once: a post's id is the same each time."""
+        self.news.tell(what, cleanup, finding, policy)
+
+
+def done_words(cleanup: Cleanup) -> str:
+    """`deleted; its data is in snap-1 until 2027-02-20`, or what it was changed from and to."""
+    if cleanup.setting is not None:
+        was = f" from {in_words(cleanup.was)}" if cleanup.was else ""
+        return f"changed{was} to {in_words(cleanup.setting)}"
+    if cleanup.scratch:
+        return "deleted without a backup, as the policy says of its tag"
+    kept = ", ".join(f"{backup.id} until {backup.expires_at:%Y-%m-%d}" for backup in cleanup.backups)
+    return f"deleted; its data is in {kept}"
+
+
+def undone_words(cleanup: Cleanup) -> str:
+    """What came back, and what is not as it was."""
+    if cleanup.setting is not None:
+        return f"changed back to {in_words(cleanup.was)}" if cleanup.was else "nothing had been changed"
+    restored = cleanup.restored
+    if restored is None:
+        return "nothing had been removed"
+    differences = f"; {'; '.join(restored.differences)}" if restored.differences else ""
+    back = "is as it was" if restored.id == cleanup.resource.id else f"came back as {restored.id}"
+    return f"{cleanup.resource.id} {back}{differences}"
+
+
+def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
+    """What a step wrote down, and what the state machine says, unless that only points there."""
+    told = said(error) if error and ON_RECORD not in error.get("Cause", "") else ""
+    return "; ".join(one for one in (cleanup.why, told) if one) or "for a reason that nobody gave"
+
+
+def _with_rest(why: str, cleanup: Cleanup) -> str:
+    """Why it ended, and what was and was not done until then."""
+    done = []
+    if cleanup.backups:
+        done += [f"backup {one.state}: {one.id or 'one that AWS may or may not have begun'}" for one in cleanup.backups]
+    if cleanup.removals:
+        parts = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
+        done.append(f"asked AWS to delete {parts}")
+    if cleanup.changed_at and cleanup.setting:
+        done.append(f"asked AWS to change it to {in_words(cleanup.setting)}")
+    nothing = "nothing was deleted" if cleanup.deletes else "nothing was changed"
+    if not cleanup.removals and not cleanup.changed_at:
+        done.append(nothing)
+    return f"{why}; {'; '.join(done)}"
+
+
+def _kind(cleanup: Cleanup) -> str:
+    return "change" if not cleanup.deletes else "scratch" if cleanup.scratch else "delete"

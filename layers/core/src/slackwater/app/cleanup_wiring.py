@@ -1,0 +1,224 @@
+"""The composition root of clean-up: what each of its functions does, with the adapters that its role is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from slackwater.app.cleanup_case import Cases
+from slackwater.app.settings import Deployed, NotDeployedError
+from slackwater.app.wiring import clock, policies
+from slackwater.aws.cleanup_store import DynamoCleanups
+from slackwater.aws.finding_store import DynamoFindings
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import ONCE, AwsSession
+from slackwater.aws.table import Table
+from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
+
+if TYPE_CHECKING:
+    from slackwater.app.cleanup_back_up import BackUp
+    from slackwater.app.cleanup_change import Change
+    from slackwater.app.cleanup_delete import Delete
+    from slackwater.app.cleanup_recheck import Rechecker
+    from slackwater.app.cleanup_restore import Restore
+    from slackwater.app.cleanup_sweep import Sweep
+    from slackwater.app.cleanup_watch import Watch
+    from slackwater.app.scan import Audit
+    from slackwater.model.policy import Policy
+    from slackwater.ports import BackupTaker, Changer, Inventory, Watcher
+
+A_MONTH_OF: Final = 1 << 30
+"""Backups are billed by the GiB-month."""
+
+
+def watching(deployed: Deployed) -> Watch:
+    """What WatchFunction does."""
+    from slackwater.app.cleanup_news import CleanupNews
+    from slackwater.app.cleanup_watch import Watch
+    from slackwater.aws.documents import S3Documents
+    from slackwater.aws.outbox import DynamoOutbox
+    from slackwater.aws.permissions import SimulatedPermissions
+
+    session, _ = _sessions()
+    table = Table(session, deployed.table_name)
+    return Watch(
+        cases=_cases(table),
+        documents=S3Documents(session, deployed.bucket_name),
+        policy=policies(deployed, session).current,
+        rechecker=_rechecker(session),
+        watchers=_watchers(session),
+        permissions=SimulatedPermissions(session, _given(deployed.delete_role_arn, "DELETE_ROLE_ARN")),
+        backup_monthly_usd=lambda kind, region, size: _backup_monthly_usd(session, kind, region, size),
+        news=CleanupNews(outbox=DynamoOutbox(table, clock), clock=clock),
+    )
+
+
+def backing_up(deployed: Deployed) -> BackUp:
+    """What BackUpFunction does."""
+    from slackwater.app.cleanup_back_up import BackUp
+
+    session, once = _sessions()
+    return BackUp(
+        cases=_cases(Table(session, deployed.table_name)),
+        policy=policies(deployed, session).current,
+        takers=_takers(deployed, session, once),
+    )
+
+
+def deleting(deployed: Deployed) -> Delete:
+    """What DeleteFunction does."""
+    from slackwater.app.cleanup_delete import Delete
+    from slackwater.aws.cleanup_ebs import EbsRemover
+    from slackwater.aws.cleanup_efs import EfsRemover
+    from slackwater.aws.cleanup_fsx import FsxRemover
+
+    session, once = _sessions()
+    return Delete(
+        cases=_cases(Table(session, deployed.table_name)),
+        policy=policies(deployed, session).current,
+        rechecker=_rechecker(session),
+        takers=_takers(deployed, session, once),
+        removers={
+            Volume.KIND: EbsRemover(once),
+            EfsFileSystem.KIND: EfsRemover(once),
+            FsxFileSystem.KIND: FsxRemover(session, once),
+        },
+    )
+
+
+def changing(deployed: Deployed) -> Change:
+    """What ChangeFunction does."""
+    from slackwater.app.cleanup_change import Change
+    from slackwater.aws.cleanup_ebs import EbsChanger
+    from slackwater.aws.cleanup_efs_change import EfsChanger
+
+    session, once = _sessions()
+    changers: Mapping[str, Changer] = {Volume.KIND: EbsChanger(session, once), EfsFileSystem.KIND: EfsChanger(session, once)}
+    return Change(
+        cases=_cases(Table(session, deployed.table_name)),
+        policy=policies(deployed, session).current,
+        rechecker=_rechecker(session),
+        changers=changers,
+    )
+
+
+def restoring(deployed: Deployed) -> Restore:
+    """What RestoreFunction does."""
+    from slackwater.app.cleanup_restore import Restore
+    from slackwater.aws.cleanup_ebs_restore import EbsRestorer
+    from slackwater.aws.cleanup_efs_restore import EfsRestorer
+    from slackwater.aws.cleanup_fsx_restore import FsxRestorer
+
+    session, once = _sessions()
+    return Restore(
+        cases=_cases(Table(session, deployed.table_name)),
+        restorers={
+            Volume.KIND: EbsRestorer(session, once),
+            EfsFileSystem.KIND: EfsRestorer(session, once, **_of_backup(deployed)),
+            FsxFileSystem.KIND: FsxRestorer(session, once),
+        },
+    )
+
+
+def sweeping(deployed: Deployed) -> Sweep:
+    """What SweepFunction does."""
+    from slackwater.app.cleanup_sweep import Sweep
+    from slackwater.aws.cleanup_ebs_snapshots import EbsSweeper
+    from slackwater.aws.cleanup_fsx_backups import FsxSweeper
+    from slackwater.aws.recovery_points import EfsSweeper
+
+    session, once = _sessions()
+    return Sweep(
+        store=DynamoCleanups(Table(session, deployed.table_name)),
+        sweepers={
+            Volume.KIND: EbsSweeper(session, once),
+            EfsFileSystem.KIND: EfsSweeper(session, once, vault=_of_backup(deployed)["vault"]),
+            FsxFileSystem.KIND: FsxSweeper(session, once),
+        },
+        clock=clock,
+    )
+
+
+def _sessions() -> tuple[AwsSession, AwsSession]:
+    """One that asks until it is told, and one that asks once."""
+    meter = CallMeter()
+    return AwsSession(meter=meter), AwsSession(meter=meter, patience=ONCE)
+
+
+def _cases(table: Table) -> Cases:
+    return Cases(store=DynamoCleanups(table), findings=DynamoFindings(table), clock=clock)
+
+
+def _watchers(session: AwsSession) -> Mapping[str, Watcher]:
+    from slackwater.aws.cleanup_ebs import EbsWatcher
+    from slackwater.aws.cleanup_efs import EfsWatcher
+    from slackwater.aws.cleanup_fsx import FsxWatcher
+
+    return {Volume.KIND: EbsWatcher(session), EfsFileSystem.KIND: EfsWatcher(session), FsxFileSystem.KIND: FsxWatcher(session)}
+
+
+def _takers(deployed: Deployed, session: AwsSession, once: AwsSession) -> Mapping[str, BackupTaker]:
+    from slackwater.aws.cleanup_ebs_snapshots import EbsBackupTaker
+    from slackwater.aws.cleanup_fsx_backups import FsxBackupTaker
+    from slackwater.aws.recovery_points import EfsBackupTaker
+
+    return {
+        Volume.KIND: EbsBackupTaker(session, once),
+        EfsFileSystem.KIND: EfsBackupTaker(session, once, **_of_backup(deployed)),
+        FsxFileSystem.KIND: FsxBackupTaker(session, once),
+    }
+
+
+def _rechecker(session: AwsSession) -> Rechecker:
+    from slackwater.app.cleanup_recheck import Rechecker
+    from slackwater.aws.inventory_one import OneInventory
+
+    return Rechecker(
+        watchers=_watchers(session),
+        inventory=lambda resource: OneInventory(session, resource),
+        audit=lambda policy, inventory: _audit(session, policy, inventory),
+        clock=clock,
+    )
+
+
+def _audit(session: AwsSession, policy: Policy, inventory: Inventory) -> Audit:
+    from slackwater.app.wiring import audit, kept_while_warm
+    from slackwater.engine.registry import registry
+
+    return audit(
+        session,
+        CallMeter(),
+        registry=registry(),
+        policy=policy,
+        cache_dir=kept_while_warm(),
+        progress=lambda *_: None,
+        inventory=inventory,
+    )
+
+
+def _backup_monthly_usd(session: AwsSession, kind: str, region: str, size_bytes: int) -> Decimal | None:
+    """Before discounts of AWS's own; None where nobody knows the price."""
+    from slackwater.aws.pricing import PriceList
+    from slackwater.model.money import EBS_SNAPSHOT_STORAGE
+
+    if kind != Volume.KIND:
+        return None
+    prices = PriceList(session, None, Decimal(1), {}, clock().date())
+    table, _ = prices.of([EBS_SNAPSHOT_STORAGE], region)
+    price = table.get(EBS_SNAPSHOT_STORAGE)
+    return price.usd * size_bytes / A_MONTH_OF if price else None
+
+
+def _of_backup(deployed: Deployed) -> dict[str, str]:
+    """AWS Backup's vault, and the role that it works with."""
+    return {
+        "vault": _given(deployed.backup_vault_name, "BACKUP_VAULT_NAME"),
+        "role_arn": _given(deployed.backup_role_arn, "BACKUP_ROLE_ARN"),
+    }
+
+
+def _given(value: str | None, variable: str) -> str:
+    if value is None:
+        raise NotDeployedError(f"The environment lacks '{variable}': template-cleanup.yaml sets it")
+    return value

@@ -1,0 +1,96 @@
+"""What the text of a good policy says to no effect: it does no harm, and is surely not meant."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from slackwater.app.policy import Problem, key_of
+from slackwater.app.toml_lines import KeyLines, KeyPath
+from slackwater.engine.cleanup import UNATTENDED
+from slackwater.model.policy import USER, CleanupSection, Policy
+
+ROLE: Final = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):role/(?:.*/)?([^/]+)")
+
+type Doubt = tuple[KeyPath, str, str]
+"""Where, what, and a remedy if there is one."""
+
+
+def doubts(text: str, name: str, policy: Policy) -> list[Problem]:
+    """What has no effect in the text, called `name`, of this policy; in the order of its lines."""
+    lines = KeyLines(text)
+    about = _Cleanup(policy, tomllib.loads(text).get("cleanup", {}).keys())
+    told = [*about.doubts(), *_routes(policy)]
+    found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in told]
+    return sorted(found, key=lambda problem: problem.line or 0)
+
+
+def _routes(policy: Policy) -> Iterator[Doubt]:
+    for n, route in enumerate(routes := policy.slack.routes):
+        if (first := next((m for m in range(n) if routes[m].takes_all_of(route)), None)) is not None:
+            yield ("slack", "routes", n), f"never applies: slack.routes[{first + 1}] takes all of it", ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cleanup:
+    """What is doubtful of its section; `named` are the keys that the text has."""
+
+    policy: Policy
+    named: Collection[str]
+
+    def doubts(self) -> Iterator[Doubt]:
+        cleanup = self.policy.cleanup
+        needed = {key: getattr(cleanup, key) for key in ("accounts", "regions", "resource_types", "detectors")}
+        somebody = cleanup.approvers or cleanup.approver_identities
+        needed["approvers or approver_identities"] = somebody or cleanup.unattended
+        empty = [key for key, value in needed.items() if not value]
+        if empty and any([*needed.values(), cleanup.unattended]):
+            yield ("cleanup",), f"nothing can be approved without {', '.join(empty)}", ""
+        yield from self._approvers(cleanup)
+        yield from self._warnings(cleanup)
+        yield from self._unattended(cleanup)
+
+    def _approvers(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+        for n, who in enumerate(cleanup.approver_identities):
+            where = ("cleanup", "approver_identities", n)
+            if role := ROLE.fullmatch(who):
+                partition, account, role_name = who.split(":")[1], role[1], role[2]
+                says = f"arn:{partition}:sts::{account}:assumed-role/{role_name}"
+                yield where, "never asks: STS names a role that is assumed in another way", f"write {says}"
+            elif re.fullmatch(USER, who.removeprefix("slack:")):
+                yield where, "is a member of Slack, who approves by button", "name them in cleanup.approvers"
+            elif "*" in who:
+                yield where, "fits nobody: an identity is named as it is, without wildcards", ""
+
+    def _warnings(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+        for n, days in enumerate(cleanup.warn_days):
+            if "warn_days" in self.named and days > cleanup.grace_days:
+                why = f"{days} days ahead nothing is marked yet: the policy's cleanup.grace_days is {cleanup.grace_days}"
+                yield ("cleanup", "warn_days", n), why, ""
+
+    def _unattended(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+        (detector,) = UNATTENDED
+        of_jobs: str | None = getattr(self.policy.limits.get(detector), "tag", None)
+        for n, rule in enumerate(cleanup.unattended):
+            where: KeyPath = ("cleanup", "unattended", n)
+            before = [m for m in range(n) if _takes(cleanup.unattended[m].tag, rule.tag)]
+            if of_jobs is None:
+                yield where, f"never applies: detectors.{detector}.tag names no tag, so that it finds nothing", ""
+            elif detector not in cleanup.detectors:
+                yield where, f"never applies: cleanup.detectors does not name {detector}", ""
+            elif before:
+                yield where, f"never applies: cleanup.unattended[{before[0] + 1}] takes all of it", ""
+            elif not (_takes(of_jobs, rule.tag) or _takes(rule.tag, of_jobs)) and _key(of_jobs) == _key(rule.tag):
+                yield where, f"never applies: detectors.{detector}.tag is {of_jobs}", ""
+
+
+def _takes(tag: str, narrower: str) -> bool:
+    """Whether what carries the second carries the first: `Job` takes `Job=encode`."""
+    return tag in {narrower, _key(narrower)}
+
+
+def _key(tag: str) -> str:
+    return tag.partition("=")[0]

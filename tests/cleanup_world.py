@@ -1,0 +1,520 @@
+"""A simulated account with something to clean up, and the clean-up's functions at work on it: real use cases and adapters,
+stores in memory, and the state machine as it is deployed."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import cache
+from typing import Any, Final
+
+from asl import Execution, definition
+from slack_world import Bucket, MemoryOutbox
+from slackwater.app.cleanup_back_up import BackUp
+from slackwater.app.cleanup_case import Cases
+from slackwater.app.cleanup_change import Change
+from slackwater.app.cleanup_delete import Delete
+from slackwater.app.cleanup_news import CleanupNews
+from slackwater.app.cleanup_recheck import Rechecker
+from slackwater.app.cleanup_restore import Restore
+from slackwater.app.cleanup_sweep import Sweep
+from slackwater.app.cleanup_watch import Watch
+from slackwater.app.policy import parse_policy
+from slackwater.app.wiring import audit
+from slackwater.aws.cleanup_ebs import EbsChanger, EbsRemover, EbsWatcher
+from slackwater.aws.cleanup_ebs_restore import EbsRestorer
+from slackwater.aws.cleanup_ebs_snapshots import EbsBackupTaker, EbsSweeper
+from slackwater.aws.cleanup_efs import EfsRemover, EfsWatcher
+from slackwater.aws.cleanup_efs_change import EfsChanger
+from slackwater.aws.cleanup_efs_restore import EfsRestorer
+from slackwater.aws.cleanup_fsx import FsxRemover, FsxWatcher
+from slackwater.aws.cleanup_fsx_backups import FsxBackupTaker, FsxSweeper
+from slackwater.aws.cleanup_fsx_restore import FsxRestorer
+from slackwater.aws.inventory_one import OneInventory
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.permissions import SimulatedPermissions
+from slackwater.aws.recovery_points import EfsBackupTaker, EfsSweeper
+from slackwater.aws.session import ONCE, AwsSession, Endpoint, Patience
+from slackwater.engine.registry import registry
+from slackwater.model.cleanup import Cleanup, Control, Said
+from slackwater.model.listing import Page
+from slackwater.model.object_keys import target_scan
+from slackwater.model.policy import Policy
+from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Target, Volume
+from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, Write
+from slackwater.views import scan_json, service_json
+from slackwater_simulator import Simulator
+from slackwater_simulator.fleets.builder import Builder
+from slackwater_simulator.resources import GIB, MIB, Activity, Fleet, instant
+
+NOW: Final = "2026-11-16T09:00:00Z"
+ACCOUNT: Final = "123456789012"
+REGION: Final = "ap-northeast-1"
+APPROVER: Final = f"arn:aws:iam::{ACCOUNT}:user/ada"
+VAULT: Final = "Default"
+ROLE: Final = f"arn:aws:iam::{ACCOUNT}:role/backup"
+DELETE_ROLE: Final = f"arn:aws:iam::{ACCOUNT}:role/delete"
+
+POLICY: Final = f"""
+[detectors.efs-abandoned]
+enabled = true
+tag = "Job"
+
+[cleanup]
+accounts = ["{ACCOUNT}"]
+regions = ["{REGION}"]
+grace_days = 2
+warn_days = [2, 1]
+resource_types = ["ebs-volume", "efs-file-system", "fsx-file-system"]
+detectors = ["ebs-unattached", "efs-idle", "efs-orphaned", "efs-abandoned", "fsx-idle", "ebs-outdated-type",
+  "efs-throughput-mismatch"]
+approver_identities = ["{APPROVER}"]
+"""
+
+
+def _volume(build: Builder) -> None:
+    volume = build.volume("left-behind", 100, created=build.ago(200), used=((build.ago(199), build.ago(60)),))
+    build.detached(volume.id, build.id("i", "gone"), build.ago(60))
+    build.instance("somebody", "m5.large")
+
+
+def _efs(build: Builder) -> None:
+    build.file_system("old-media", standard_bytes=30 * GIB, access_points=2)
+
+
+def _orphaned(build: Builder) -> None:
+    build.file_system("never-mounted", zones="", standard_bytes=5 * GIB, access_points=1)
+
+
+def _abandoned(build: Builder) -> None:
+    build.file_system("encode-7", zones="a", days=3, standard_bytes=20 * GIB, tags={"Job": "encode"})
+
+
+def _openzfs(build: Builder) -> None:
+    zfs = build.openzfs("quiet-zfs", storage_gib=128, deployment="SINGLE_AZ_1", throughput=64)
+    build.export(zfs, "projects")
+
+
+def _ontap(build: Builder) -> None:
+    build.server("quiet-ontap", "ONTAP", "SINGLE_AZ_1", storage_gib=1_024, throughput=128, volumes=("home", "projects"))
+
+
+def _dated(build: Builder) -> None:
+    server = build.instance("database", "m5.large")
+    work = Activity(shape=build.shapes.shape("trickle", 1), read=2.0 * MIB, write=2.0 * MIB)
+    build.volume("dated", 500, on=server, type="gp2", activity=work)
+
+
+def _provisioned(build: Builder) -> None:
+    work = Activity(shape=build.shapes.shape("trickle", 2), read=1.0 * MIB, write=1.0 * MIB)
+    build.file_system("too-fast", standard_bytes=200 * GIB, mode="provisioned", provisioned_mibps=200.0, activity=work)
+
+
+KINDS: Final[dict[str, tuple[Callable[[Builder], None], str, str]]] = {
+    "ebs": (_volume, "ebs-unattached", "left-behind"),
+    "efs": (_efs, "efs-idle", "old-media"),
+    "efs-orphaned": (_orphaned, "efs-orphaned", "never-mounted"),
+    "efs-abandoned": (_abandoned, "efs-abandoned", "encode-7"),
+    "openzfs": (_openzfs, "fsx-idle", "quiet-zfs"),
+    "ontap": (_ontap, "fsx-idle", "quiet-ontap"),
+    "gp3": (_dated, "ebs-outdated-type", "dated"),
+    "efs-throughput": (_provisioned, "efs-throughput-mismatch", "too-fast"),
+}
+"""What can be cleaned up: what makes it, the detector that finds it, its name."""
+DELETED: Final = ("ebs", "efs", "efs-orphaned", "efs-abandoned", "openzfs", "ontap")
+CHANGED: Final = ("gp3", "efs-throughput")
+
+
+def fleet(*kinds: str) -> Fleet:
+    """One of each of these kinds, or of all."""
+    build = Builder(instant(NOW), REGION)
+    for kind in kinds or KINDS:
+        KINDS[kind][0](build)
+    return build.fleet(ACCOUNT)
+
+
+@dataclass
+class MemoryFindings:
+    """The FindingStore of a dictionary."""
+
+    findings: dict[str, TrackedFinding] = field(default_factory=dict)
+    entries: list[LedgerEntry] = field(default_factory=list)
+
+    def get(self, id: str) -> TrackedFinding | None:
+        return self.findings.get(id)
+
+    def unresolved(self, account: str, region: str) -> Iterator[TrackedFinding]:
+        return iter([one for one in self.findings.values() if one.status != "resolved"])
+
+    def fits(self, write: Write) -> bool:
+        stored = self.findings.get(write.finding.id)
+        return (stored.revision if stored else 0) == write.expects
+
+    def write(self, write: Write) -> bool:
+        if not self.fits(write):
+            return False
+        self.findings[write.finding.id] = write.finding
+        if write.entry:
+            self.entries.append(write.entry)
+        return True
+
+    def list(self, query: Any) -> Page[TrackedFinding]:
+        return Page(items=tuple(one for one in self.findings.values() if one.status == query.status), cursor=None)
+
+    def ledger(self, id: str) -> Iterator[LedgerEntry]:
+        return iter([entry for entry in self.entries if entry.evidence.id == id])
+
+
+@dataclass
+class MemoryCleanups:
+    """The CleanupStore of a dictionary; `before_write` may die."""
+
+    findings: MemoryFindings
+    cleanups: dict[str, Cleanup] = field(default_factory=dict)
+    holds: dict[str, str] = field(default_factory=dict)
+    control_: Control = field(default_factory=Control)
+    before_write: Callable[[], None] = lambda: None
+    after_write: Callable[[], None] = lambda: None
+
+    def get(self, finding_id: str) -> Cleanup | None:
+        return self.cleanups.get(finding_id)
+
+    def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
+        self.before_write()
+        stored, arn = self.cleanups.get(cleanup.finding_id), cleanup.resource.arn
+        if (stored.revision if stored else 0) != cleanup.revision - 1 or (finding and not self.findings.fits(finding)):
+            return False
+        if not cleanup.ended and self.holds.get(arn, cleanup.finding_id) != cleanup.finding_id:
+            return False
+        self.cleanups[cleanup.finding_id] = cleanup
+        if not cleanup.ended:
+            self.holds[arn] = cleanup.finding_id
+        elif self.holds.get(arn) == cleanup.finding_id:
+            del self.holds[arn]
+        if finding:
+            self.findings.write(finding)
+        self.after_write()
+        return True
+
+    def holder(self, arn: str) -> str | None:
+        return self.holds.get(arn)
+
+    def list(self, limit: int, cursor: str | None) -> Page[Cleanup]:
+        return Page(items=tuple(self.cleanups.values()), cursor=None)
+
+    def control(self) -> Control:
+        return self.control_
+
+    def write_control(self, control: Control) -> bool:
+        if control.revision != self.control_.revision + 1:
+            return False
+        self.control_ = control
+        return True
+
+
+@dataclass
+class World:
+    """Everything, wired."""
+
+    simulator: Simulator
+    policy: Policy
+    findings: MemoryFindings
+    cleanups: MemoryCleanups
+    outbox: MemoryOutbox
+    documents: Bucket
+    functions: Mapping[str, Callable[[Mapping[str, Any]], Any]]
+    sweep: Sweep
+    now: Callable[[], datetime]
+
+    @property
+    def account(self) -> Any:
+        return self.simulator.account
+
+    def finding(self, kind: str) -> TrackedFinding:
+        """The finding of what can be cleaned up of this kind, as it is now."""
+        _, detector, name = KINDS[kind]
+        found = [one for one in self.findings.findings.values() if one.sighting.detector == detector]
+        return next(one for one in found if one.sighting.resource.name == name)
+
+    def approve(self, finding: TrackedFinding, until: timedelta = timedelta(days=60)) -> None:
+        """As the approver would."""
+        now = self.now()
+        decision = Decision(
+            status="approved",
+            who=APPROVER,
+            why="",
+            at=now,
+            until=now + until,
+            fingerprint=finding.sighting.fingerprint,
+            setting=finding.sighting.setting,
+        )
+        stored = self.findings.findings[finding.id]
+        self.findings.findings[finding.id] = replace(stored, status="approved", decision=decision, revision=stored.revision + 1)
+
+    def begin(self, finding: TrackedFinding) -> Cleanup:
+        """Put its clean-up on record, as a run does."""
+        before = self.cleanups.get(finding.id)
+        attempt = before.attempt + 1 if before else 1
+        seen = finding.sighting
+        cleanup = Cleanup(
+            finding_id=finding.id,
+            attempt=attempt,
+            execution=f"{finding.id}-{attempt}",
+            detector=seen.detector,
+            resource=seen.resource,
+            owner=seen.owner,
+            fingerprint=seen.fingerprint,
+            setting=None if seen.deletes else seen.setting,
+            requested_by=APPROVER,
+            started_at=self.now(),
+            promised_monthly_usd=seen.monthly_savings_usd,
+            revision=(before.revision if before else 0) + 1,
+        )
+        assert self.cleanups.write(cleanup)
+        return cleanup
+
+    def ask_undo(self, finding: TrackedFinding) -> Cleanup:
+        """Put on record that it is to be undone, as a person does."""
+        cleanup = self.cleanups.cleanups[finding.id]
+        undoing = replace(
+            cleanup,
+            stage="undoing",
+            undone=Said(who=APPROVER, why="", at=self.now()),
+            undo_execution=f"{cleanup.execution}-undo-1",
+            revision=cleanup.revision + 1,
+        )
+        assert self.cleanups.write(undoing)
+        return undoing
+
+    def stop(self) -> None:
+        """As somebody does who stops all clean-ups."""
+        stopped = Said(who=APPROVER, why="wait", at=self.now())
+        control = self.cleanups.control_
+        assert self.cleanups.write_control(replace(control, stopped=stopped, revision=control.revision + 1))
+
+    def execution(self, finding: TrackedFinding) -> Execution:
+        """The state machine's, from its beginning: the clean-up's, or the undo's once that was asked for."""
+        cleanup = self.cleanups.cleanups[finding.id]
+        undoing = cleanup.stage == "undoing"
+        return Execution(
+            definition("undo" if undoing else "cleanup"),
+            self.functions,
+            {"finding_id": finding.id},
+            name=cleanup.undo_execution or "" if undoing else cleanup.execution,
+            clock=SimulatedClock(self.simulator),
+        )
+
+    def cleaned(self, kind: str) -> Execution:
+        """Approve, begin, and run to the end."""
+        finding = self.finding(kind)
+        self.approve(finding)
+        self.begin(finding)
+        return self.execution(finding).run()
+
+    def undone(self, kind: str) -> Execution:
+        """Ask to undo it, and run to the end."""
+        finding = self.finding(kind)
+        self.ask_undo(finding)
+        return self.execution(finding).run()
+
+    def cleanup(self, kind: str) -> Cleanup:
+        """Its clean-up as it is now."""
+        return self.cleanups.cleanups[self.finding(kind).id]
+
+    def happenings(self, kind: str) -> list[str]:
+        """What the ledger tells of it."""
+        return [entry.happening for entry in self.findings.ledger(self.finding(kind).id)]
+
+
+@dataclass(frozen=True)
+class SimulatedClock:
+    """The simulated account's time, as an execution waits for it."""
+
+    simulator: Simulator
+
+    @property
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.simulator.account.now, UTC)
+
+    def wait(self, seconds: float) -> None:
+        self.simulator.advance(seconds)
+
+
+READS: Final = ("Describe", "Get", "List", "Lookup", "Simulate", "Assume")
+
+
+class Overheard(CallMeter):
+    """Tells of every request that changes something: `before` it is sent, `after` it is answered, and its operation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: Callable[[str], None] = lambda _: None
+
+    def watch(self, session: Any) -> None:
+        super().watch(session)
+        session.register("before-send", lambda event_name, **_: self._tell("before", event_name))
+        session.register("response-received", lambda event_name, **_: self._tell("after", event_name))
+
+    def _tell(self, when: str, event_name: str) -> None:
+        operation = event_name.rpartition(".")[2]
+        if not operation.startswith(READS):
+            self.told(f"{when} {operation}")
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where all worlds answer, one after the other: sessions take long to make."""
+
+    port: int
+    meter: Overheard
+    patient: AwsSession
+    once: AwsSession
+
+
+@cache
+def line() -> Line:
+    """Of this process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port, meter = int(probe.getsockname()[1]), Overheard()
+    endpoint = Endpoint(f"http://127.0.0.1:{port}", "AKIADUMMY", "dummy")
+    # A second try would wait for real.
+    patient = AwsSession(meter=meter, endpoint=endpoint, home=REGION, patience=Patience(1, 10, retry_mode="standard"))
+    return Line(port, meter, patient, AwsSession(meter=meter, endpoint=endpoint, home=REGION, patience=ONCE))
+
+
+@contextmanager
+def world(*kinds: str, policy: str = POLICY) -> Iterator[World]:
+    """An account with these kinds of what can be cleaned up, audited once."""
+    with Simulator(fleet(*kinds), port=line().port) as simulator:
+        simulator.faults.unthrottle("cloudtrail:LookupEvents")  # that would take real time
+        try:
+            yield wired(simulator, parse_policy(policy, "slackwater.toml", registry()))
+        finally:
+            line().meter.told = lambda _: None
+
+
+def wired(simulator: Simulator, policy: Policy) -> World:
+    """The functions as their own wiring makes them, but for the stores and the clock."""
+    as_of = datetime.fromisoformat(NOW)
+
+    def now() -> datetime:
+        return datetime.fromtimestamp(simulator.account.now, UTC)
+
+    session, once = line().patient, line().once
+    watchers: Any = {
+        Volume.KIND: EbsWatcher(session),
+        EfsFileSystem.KIND: EfsWatcher(session),
+        FsxFileSystem.KIND: FsxWatcher(session),
+    }
+    takers: Any = {
+        Volume.KIND: EbsBackupTaker(session, once),
+        EfsFileSystem.KIND: EfsBackupTaker(session, once, vault=VAULT, role_arn=ROLE),
+        FsxFileSystem.KIND: FsxBackupTaker(session, once),
+    }
+    findings, outbox, documents = MemoryFindings(), MemoryOutbox(), Bucket()
+    cleanups = MemoryCleanups(findings)
+
+    def of(inventory: Any, policy: Policy) -> Any:
+        return audit(
+            session,
+            CallMeter(),
+            registry=registry(),
+            policy=policy,
+            cache_dir=None,
+            progress=lambda *_: None,
+            inventory=inventory,
+        )
+
+    # Metrics end where the fleet's time stands still: it is judged as of then, however much later it is.
+    rechecker = Rechecker(
+        watchers=watchers,
+        inventory=lambda resource: OneInventory(session, resource),
+        audit=lambda policy, inventory: of(inventory, policy),
+        clock=lambda: as_of,
+    )
+    cases = Cases(store=cleanups, findings=findings, clock=now)
+    watch = Watch(
+        cases=cases,
+        documents=documents,
+        policy=lambda: policy,
+        rechecker=rechecker,
+        watchers=watchers,
+        permissions=SimulatedPermissions(session, DELETE_ROLE),
+        backup_monthly_usd=lambda kind, region, size: Decimal("1.23"),
+        news=CleanupNews(outbox=outbox, clock=now),
+    )
+    back_up = BackUp(cases=cases, policy=lambda: policy, takers=takers)
+    delete = Delete(
+        cases=cases,
+        policy=lambda: policy,
+        rechecker=rechecker,
+        takers=takers,
+        removers={
+            Volume.KIND: EbsRemover(once),
+            EfsFileSystem.KIND: EfsRemover(once),
+            FsxFileSystem.KIND: FsxRemover(session, once),
+        },
+    )
+    change = Change(
+        cases=cases,
+        policy=lambda: policy,
+        rechecker=rechecker,
+        changers={Volume.KIND: EbsChanger(session, once, now), EfsFileSystem.KIND: EfsChanger(session, once)},
+    )
+    restore = Restore(
+        cases=cases,
+        restorers={
+            Volume.KIND: EbsRestorer(session, once, now),
+            EfsFileSystem.KIND: EfsRestorer(session, once, vault=VAULT, role_arn=ROLE),
+            FsxFileSystem.KIND: FsxRestorer(session, once),
+        },
+    )
+    sweep = Sweep(
+        store=cleanups,
+        sweepers={
+            Volume.KIND: EbsSweeper(session, once),
+            EfsFileSystem.KIND: EfsSweeper(session, once, vault=VAULT),
+            FsxFileSystem.KIND: FsxSweeper(session, once),
+        },
+        clock=now,
+    )
+    target = Target(ACCOUNT, REGION)
+    scan = of(None, policy).run([target], as_of)
+    document = scan_json.document(scan)
+    documents.write(target_scan("audit-1", ACCOUNT, REGION), json.dumps(document))
+    for found in document["findings"]:
+        sighting = service_json.sighting(found)
+        findings.findings[sighting.id] = TrackedFinding(
+            sighting=sighting,
+            status="open",
+            decision=None,
+            opened_at=as_of,
+            last_seen_at=as_of,
+            resolved_at=None,
+            audit_id="audit-1",
+            revision=1,
+        )
+    return World(
+        simulator=simulator,
+        policy=policy,
+        findings=findings,
+        cleanups=cleanups,
+        outbox=outbox,
+        documents=documents,
+        functions={
+            "WatchFunction": lambda p: watch.step(p["step"], p["finding_id"], p["execution"], p.get("error")),
+            "BackUpFunction": lambda p: back_up.step(p["step"], p["finding_id"], p["execution"]),
+            "DeleteFunction": lambda p: delete.delete(p["finding_id"], p["execution"]),
+            "ChangeFunction": lambda p: change.step(p["step"], p["finding_id"], p["execution"]),
+            "RestoreFunction": lambda p: restore.restore(p["finding_id"], p["execution"]),
+            "NotifyFunction": lambda p: {"waiting": 0, "wait_s": 0},
+        },
+        sweep=sweep,
+        now=now,
+    )

@@ -1,0 +1,151 @@
+"""In the moment before each delete somebody begins to use what is to be deleted: it stays, and is left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from cleanup_world import DELETED, World, world
+from slackwater_simulator.resources import MountTarget
+
+NEW: Final = "fsmt-0123456789abcdef0"
+"""The mount target that somebody makes."""
+
+type Race = Callable[[World, str], None]
+
+DELETES: Final = {
+    "ebs": ("ec2:DeleteVolume",),
+    "efs": ("elasticfilesystem:DeleteAccessPoint", "elasticfilesystem:DeleteMountTarget", "elasticfilesystem:DeleteFileSystem"),
+    "efs-orphaned": ("elasticfilesystem:DeleteAccessPoint", "elasticfilesystem:DeleteFileSystem"),
+    "efs-abandoned": ("elasticfilesystem:DeleteMountTarget", "elasticfilesystem:DeleteFileSystem"),
+    "openzfs": ("fsx:DeleteFileSystem",),
+    "ontap": ("fsx:DeleteVolume", "fsx:DeleteStorageVirtualMachine", "fsx:DeleteFileSystem"),
+}
+
+
+def attached(there: World, id_: str) -> None:
+    there.account.attach(id_, there.account.fleet.instances[0].id)
+
+
+def kept(there: World, id_: str) -> None:
+    there.account.tag(id_, "keep", "")
+
+
+def used(there: World, id_: str) -> None:
+    there.account.use(id_)
+
+
+def mounted(there: World, id_: str) -> None:
+    system = there.account.find(id_)
+    target = MountTarget(id=NEW, az=f"{system.region}b")
+    there.account.put(replace(system, mount_targets=(*system.mount_targets, target)))
+
+
+def replaced(there: World, id_: str) -> None:
+    there.account.replace(id_)
+
+
+def vetoed(there: World, id_: str) -> None:
+    there.account.untag(id_, "slackwater:marked")
+
+
+def taken_over(there: World, id_: str) -> None:
+    there.account.tag(id_, "kubernetes.io/cluster/shop", "owned")
+
+
+def stopped(there: World, _: str) -> None:
+    there.stop()
+
+
+RACES: Final[Mapping[str, tuple[Race, ...]]] = {
+    "ebs": (attached, kept, replaced, vetoed, taken_over, stopped),
+    "efs": (kept, used, mounted, replaced, vetoed, taken_over, stopped),
+    "efs-orphaned": (kept, mounted, replaced, vetoed, taken_over, stopped),
+    "efs-abandoned": (kept, used, mounted, replaced, vetoed, taken_over, stopped),
+    **dict.fromkeys(("openzfs", "ontap"), (kept, used, replaced, vetoed, taken_over, stopped)),
+}
+
+
+def shape(there: World, id_: str) -> dict[str, Any]:
+    """What hangs on a resource, but for ids."""
+    fleet = there.account.fleet
+    for system in fleet.efs:
+        if system.id == id_:
+            zones = sorted(one.az for one in system.mount_targets if one.id != NEW)
+            return {"zones": zones, "points": len(system.points)}
+    names = sorted(one.name for one in fleet.fsx_volumes if one.file_system_id == id_)
+    return {"volumes": [name for name in names if not name.endswith("_root")]}  # FSx makes a virtual machine's own
+
+
+@pytest.mark.parametrize(("kind", "race"), [(kind, race) for kind in DELETED for race in RACES[kind]])
+def test_it_stays_if_anything_changes_right_before(kind: str, race: Race) -> None:
+    with world(kind) as there:
+        id_ = there.finding(kind).sighting.resource.id
+        before = shape(there, id_)
+        delete = there.functions["DeleteFunction"]
+        functions = dict(there.functions)
+
+        def first(payload: Any) -> Any:
+            functions["DeleteFunction"] = delete
+            race(there, id_)
+            return delete(payload)
+
+        functions["DeleteFunction"] = first
+        there.functions = functions
+        execution = there.cleaned(kind)
+        assert execution.status == "SUCCEEDED"
+        assert not any(action in there.simulator.calls for action in DELETES[kind])
+        stays(there, kind, id_, before)
+        assert there.cleanup(kind).stage == "called-off"
+
+
+@pytest.mark.parametrize(
+    ("kind", "race", "earlier"),
+    [(kind, race, earlier) for kind in DELETED for race in RACES[kind] for earlier in DELETES[kind][:-1]],
+)
+def test_it_stays_if_anything_changes_between_two_parts(kind: str, race: Race, earlier: str) -> None:
+    with world(kind) as there:
+        id_ = there.finding(kind).sighting.resource.id
+        before = shape(there, id_)
+        done: list[str] = []
+
+        def once() -> None:
+            if not done:
+                done.append(earlier)
+                race(there, id_)
+
+        there.simulator.before(earlier, once)
+        execution = there.cleaned(kind)
+        assert done
+        if race is replaced and kind != "ontap":  # nothing is put on what is another's
+            assert execution.error == "NotPutBack"
+            assert there.finding(kind).status == "failed"
+            assert "not put back" in there.cleanup(kind).why
+            assert there.account.exists(id_)
+            return
+        assert execution.status == "SUCCEEDED", (execution.error, execution.cause, there.cleanup(kind).why)
+        stays(there, kind, id_, before)
+
+
+def stays(there: World, kind: str, id_: str, before: dict[str, Any]) -> None:
+    """It is there, whole; the ledger says why it was called off; its mark is gone."""
+    assert there.account.exists(id_)
+    assert shape(there, id_) == before
+    assert there.finding(kind).status == "open"
+    entry = next(one for one in there.findings.ledger(there.finding(kind).id) if one.happening == "called-off")
+    assert entry.why
+    assert "cleaned" not in there.happenings(kind)
+
+
+@pytest.mark.parametrize("kind", ["ebs"])
+def test_in_the_very_last_moment_ec2_itself_refuses(kind: str) -> None:
+    with world(kind) as there:
+        id_ = there.finding(kind).sighting.resource.id
+        there.simulator.before("ec2:DeleteVolume", lambda: attached(there, id_))
+        execution = there.cleaned(kind)
+        assert there.account.exists(id_)
+        assert execution.status in {"FAILED", "SUCCEEDED"}
+        assert there.finding(kind).status != "resolved"

@@ -1,0 +1,407 @@
+"""`slackwater cleanup`."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from io import StringIO
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+import pytest
+
+from slackwater.aws.cleanup_store import DynamoCleanups
+from slackwater.aws.finding_store import DynamoFindings
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import AwsSession
+from slackwater.aws.table import Table
+from slackwater.model import object_keys
+from slackwater.model.cleanup import Backup, Cleanup, Marked, Observed, Part, Removal, Restored, Said, Subject
+from slackwater.model.settings import VolumeSetting
+from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+
+HOME = "eu-west-1"
+CALLER = "arn:aws:sts::123456789012:user/moto"
+OPENED = datetime(2026, 11, 1, 6, 0, tzinfo=UTC)
+MACHINES = {
+    f"{name}StateMachineArn": f"arn:aws:states:{HOME}:123456789012:stateMachine:{name.lower()}" for name in ("Cleanup", "Undo")
+}
+POLICY = f"""
+[cleanup]
+accounts = ["123456789012"]
+regions = ["{HOME}"]
+resource_types = ["ebs-volume"]
+detectors = ["ebs-unattached"]
+approver_identities = ["{CALLER}"]
+most_resources = 2
+"""
+
+
+def tracked(id: str, **changes: Any) -> TrackedFinding:
+    resource = TrackedResource(
+        arn=f"arn:aws:ec2:{HOME}:123456789012:volume/vol-{id}", id=f"vol-{id}", type="ebs-volume", name=f"scratch-{id}",
+        account="123456789012", region=HOME,
+    )  # fmt: skip
+    values: dict[str, Any] = {
+        "detector": "ebs-unattached", "kind": "waste", "severity": "medium", "confidence": "high", "owner": "data",
+        "summary": "100 GiB on no instance", "fingerprint": "abc", "monthly_savings_usd": Decimal("12.30"), "deletes": True,
+    }  # fmt: skip
+    return TrackedFinding(
+        sighting=Sighting(id=id, resource=resource, **values | changes), status="open", decision=None, opened_at=OPENED,
+        last_seen_at=OPENED, resolved_at=None, audit_id="monday", revision=1,
+    )  # fmt: skip
+
+
+class Deployed:
+    """A deployment with clean-up, two findings that may be cleaned up, and one that may not."""
+
+    def __init__(self, service, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.stack = service.outputs["slackwater"]
+        self.stack |= MACHINES
+        self.monkeypatch = monkeypatch
+        table = Table(AwsSession(meter=CallMeter()), "findings-table")
+        self.findings, self.cleanups = DynamoFindings(table), DynamoCleanups(table)
+        told = [tracked("a"), tracked("b"), tracked("c", detector="ebs-idle")]
+        for finding in told:
+            entry = LedgerEntry(
+                happening="opened", at=OPENED, who=SERVICE, was=None, now="open", why="new", revision=1, audit_id="monday",
+                evidence=finding.sighting,
+            )  # fmt: skip
+            assert self.findings.write(Write(finding=finding, entry=entry, expects=0))
+        advice = [
+            {"action": "snapshot-and-delete", "monthly_savings_usd": "12.30"},
+            {"action": "keep-as-snapshot", "monthly_savings_usd": "7.30"},
+        ]
+        self.put(
+            object_keys.target_scan("monday", "123456789012", HOME),
+            json.dumps({
+                "scan": {"targets": [{"account": "123456789012", "region": HOME, "complete": True}]},
+                "findings": [
+                    {"id": one.id, "resource": {"tags": {}}, "monthly_savings_usd": "12.30", "recommendations": advice} for one in told
+                ],
+            }),
+        )  # fmt: skip
+        self.policy(POLICY)
+        self.states = service.started
+
+    def put(self, key: str, text: str) -> None:
+        boto3.client("s3", HOME).put_object(Bucket="slackwater-bucket", Key=key, Body=text.encode())
+
+    def policy(self, text: str) -> None:
+        self.put(object_keys.POLICY, text)
+
+    def started(self, machine: str = "cleanup") -> list[str]:
+        arn = MACHINES[f"{machine.title()}StateMachineArn"]
+        return sorted(one["name"] for one in self.states if one["stateMachineArn"] == arn)
+
+    def ended(self, id_: str = "a", **changes: Any) -> Cleanup:
+        """A clean-up that is on record as it is after it has ended."""
+        seen = tracked(id_).sighting
+        one = Cleanup(
+            finding_id=id_, attempt=1, execution=f"{id_}-1", detector=seen.detector, resource=seen.resource, owner="data",
+            fingerprint="abc", setting=None, requested_by=CALLER, started_at=OPENED, promised_monthly_usd=Decimal("12.30"), revision=1,
+        )  # fmt: skip
+        one = replace(one, **changes)
+        assert self.cleanups.write(one)
+        return one
+
+    def at_a_terminal(self, answer: str) -> None:
+        typed = StringIO(answer)
+        terminal = SimpleNamespace(isatty=lambda: True, readline=typed.readline)
+        self.monkeypatch.setattr("sys.stdin", terminal)
+
+
+@pytest.fixture
+def deployed(service, monkeypatch) -> Deployed:
+    return Deployed(service, monkeypatch)
+
+
+@pytest.fixture
+def told(run) -> Callable[..., Any]:
+    """The JSON that a command prints."""
+
+    def run_it(*arguments: str) -> Any:
+        done = run("cleanup", *arguments, "--format", "json")
+        assert done.status == 0, done.err
+        return json.loads(done.out)
+
+    return run_it
+
+
+GONE = (Removal(part=Part(kind="volume", id="vol-a", arn=None), asked_at=OPENED),)
+
+# -- Approving
+
+
+def test_an_approval_says_until_when_and_what_it_began(run, deployed) -> None:
+    done = run("cleanup", "approve", "a", "--yes")
+
+    assert done.status == 0
+    assert done.out.startswith("a: approved until ")
+    assert CALLER in done.out
+    assert done.err.startswith("Its clean-up is begun: it marks first, and acts after 20")
+    assert deployed.started() == ["a-1"]
+    assert deployed.findings.get("a").decision.fingerprint == "abc"
+
+
+@pytest.mark.parametrize("answer", ["y\n", "Yes\n"])
+def test_a_person_is_shown_what_they_approve_and_asked(run, deployed, answer: str) -> None:
+    deployed.at_a_terminal(answer)
+
+    done = run("cleanup", "approve", "a")
+
+    assert done.status == 0
+    for said in (
+        "scratch-a: delete",
+        "vol-a (ebs-volume)",
+        "before it is deleted, 5.00 USD a month",
+        "less the backup's cost 7.30",
+    ):
+        assert said in done.err
+    assert "Approve to delete? [y/N]" in done.err
+    assert deployed.started() == ["a-1"]
+
+
+@pytest.mark.parametrize("answer", ["n\n", "\n", "", "yeah\n"])
+def test_whoever_does_not_say_yes_approves_nothing(run, deployed, answer: str) -> None:
+    deployed.at_a_terminal(answer)
+
+    done = run("cleanup", "approve", "a")
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err.endswith("Not approved.\n")
+    assert (deployed.findings.get("a").status, deployed.started()) == ("open", [])
+
+
+def test_where_nobody_can_be_asked_yes_has_to_be_said(run, deployed, monkeypatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: False))
+
+    done = run("cleanup", "approve", "a")
+
+    assert (done.status, "say --yes" in done.err, deployed.started()) == (2, True, [])
+
+
+def test_what_changed_between_the_question_and_the_answer_is_not_approved(run, deployed, monkeypatch) -> None:
+    def readline() -> str:
+        known = deployed.findings.get("a")
+        changed = replace(known, sighting=replace(known.sighting, fingerprint="another"), revision=2)
+        assert deployed.findings.write(Write(finding=changed, entry=None, expects=1))
+        return "y\n"
+
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True, readline=readline))
+
+    done = run("cleanup", "approve", "a")
+
+    assert (done.status, "has changed since" in done.err) == (2, True)
+    assert (deployed.findings.get("a").status, deployed.started()) == ("open", [])
+
+
+@pytest.mark.parametrize(
+    ("policy", "id_", "says"),
+    [
+        (POLICY.replace(CALLER, "ada@example.com"), "a", f"cleanup.approver_identities does not name {CALLER}"),
+        (POLICY, "c", "cleanup.detectors does not name ebs-idle"),
+    ],
+)
+def test_what_the_policy_does_not_allow_is_no_access(run, deployed, policy: str, id_: str, says: str) -> None:
+    deployed.policy(policy)
+
+    done = run("cleanup", "approve", id_, "--yes")
+
+    assert (done.status, says in done.err) == (4, True)
+    assert deployed.started() == []
+
+
+def test_without_clean_up_an_approval_is_kept_and_says_how_to_enable_it(run, deployed) -> None:
+    for name in MACHINES:
+        del deployed.stack[name]
+
+    approved, ran = run("cleanup", "approve", "a", "--yes"), run("cleanup", "run")
+
+    assert (approved.status, approved.out.startswith("a: approved")) == (0, True)
+    assert "CleanupEnabled=true" in approved.err
+    assert (ran.status, "CleanupEnabled=true" in ran.err) == (2, True)
+    assert "Clean-up is not enabled" in run("cleanup", "plan").out
+
+
+# -- Planning and running
+
+
+def test_a_plan_shows_what_would_be_begun_and_why_the_rest_would_not(run, deployed) -> None:
+    run("cleanup", "stop", "--all", "--why", "moving house")
+    run("cleanup", "approve", "a", "--yes")
+
+    said = run("cleanup", "plan", "a", "b").out
+    words = " ".join(said.split())
+
+    assert "A run now would begin 1 clean-up, worth 12.30 USD a month." in said
+    assert f"{CALLER} stopped all clean-ups" in said
+    assert "moving house; `slackwater cleanup stop --all --lift` lets them go on." in words
+    assert [line.split()[:3] for line in said.splitlines() if line.startswith("a ")] == [["a", "delete", "scratch-a"]]
+    assert "7.30" in said
+    assert "Would not be begun" in said
+    assert "nobody has approved it: `slackwater cleanup approve b` does" in said
+    assert deployed.started() == []
+
+
+def test_a_run_begins_what_is_approved(run, told, deployed) -> None:
+    run("cleanup", "stop", "--all")
+    run("cleanup", "approve", "a", "--yes")
+    stopped = run("cleanup", "run")
+    assert (stopped.status, "nothing was begun" in stopped.err) == (2, True)
+    lifted = run("cleanup", "stop", "--all", "--lift")
+    assert (lifted.status, lifted.out) == (0, "Clean-ups may begin.\n")
+    assert lifted.err.startswith(f"{CALLER} had stopped them ")
+
+    done = run("cleanup", "run")
+
+    assert (done.status, "1 clean-up begun, worth 12.30 USD a month." in done.out) == (0, True)
+    assert deployed.started() == ["a-1"]
+    assert json.loads(deployed.states[0]["input"]) == {"finding_id": "a"}
+    assert [one["state"] for one in told("run")["candidates"]] == ["begun"]
+    assert run("cleanup", "stop", "--all", "--lift").err == "Nobody had stopped them.\n"
+
+
+def test_what_was_named_and_is_not_begun_shows_in_the_status(run, deployed) -> None:
+    done = run("cleanup", "run", "b")
+
+    assert (done.status, "Not begun" in done.out, deployed.started()) == (3, True, [])
+    assert run("cleanup", "run").status == 0
+    assert run("cleanup", "run", "zz").status == 2
+
+
+def test_over_the_cap_it_says_that_nothing_was_begun(run, deployed) -> None:
+    deployed.policy(POLICY.replace("most_resources = 2", "most_resources = 1"))
+    assert run("cleanup", "approve", "a", "--yes").status == 0
+
+    second = run("cleanup", "approve", "b", "--yes")
+    done = run("cleanup", "run")
+
+    assert (second.status, "Not begun yet: nothing was begun: 2 resources" in second.err) == (0, True)
+    assert (done.status, done.out, "nothing was begun: 2 resources" in done.err) == (2, "", True)
+    assert "Over the cap, so that nothing would be begun: 2 resources" in run("cleanup", "plan").out
+    assert deployed.started() == ["a-1"]
+
+
+# -- Looking
+
+
+def test_the_whole_story_of_one_resource_is_one_command(run, deployed) -> None:
+    deployed.ended(
+        stage="undone", why="vol-a came back as vol-new", approved_by="slack:U0ADA", born_at=OPENED, removals=GONE, ended_at=OPENED,
+        marked=Marked(at=OPENED, act_after=OPENED + timedelta(days=30)), backup_monthly_usd=Decimal("5.00"),
+        backups=(
+            Backup(
+                subject=Subject(id="vol-a", size_bytes=100 << 30), token="a-1-0", asked_at=OPENED, state="verified", id="snap-1",
+                size_bytes=100 << 30, expires_at=OPENED + timedelta(days=90),
+            ),
+        ),
+        restored=Restored(state="done", id="vol-new", differences=("a new id", "it reads slowly at first")),
+        undone=Said(who=CALLER, why="they came back", at=OPENED), observed=Observed(audit_id="friday", at=OPENED, left_monthly_usd=Decimal(0)),
+    )  # fmt: skip
+
+    said = run("cleanup", "status", "a").out
+
+    for words in (
+        "scratch-a: delete, undone", "vol-a came back as vol-new", "slack:U0ADA", "acts after 2026-12-01 06:00 UTC",
+        "Backup snap-1 of vol-a: verified, 107,374,182,400 bytes, expires 2027-01-30 06:00 UTC", "Asked AWS to delete: volume vol-a",
+        "Restored as vol-new: done", "it reads slowly at first", "they came back", "12.30 USD a month", "5.00 USD a month while it is kept",
+        "0.00 USD a month, by audit friday", "It cannot be undone: it was, already", "opened",
+    ):  # fmt: skip
+        assert words in said, words
+    assert run("cleanup", "status", "b").err == "there is no clean-up of finding b\n"
+    assert run("cleanup", "status", "b").status == 2
+
+
+def test_what_was_changed_says_from_what_to_what_and_how_to_undo_it(run, told, deployed) -> None:
+    setting = VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125)
+    was = VolumeSetting(volume_type="gp2", iops=None, throughput_mib_s=None)
+    deployed.ended(stage="done", setting=setting, was=was, changed_at=OPENED, ended_at=OPENED)
+
+    said, document = run("cleanup", "status", "a").out, told("status", "a")
+
+    assert "scratch-a: change to gp3, 3,000 IOPS, 125 MiB/s, done" in said
+    assert "To undo it: slackwater cleanup undo a" in said
+    assert (document["was"], document["undo"], document["realised_monthly_usd"]) == ("gp2", "slackwater cleanup undo a", None)
+
+
+def test_clean_ups_are_listed_the_newest_first_with_what_they_promised_and_saved(run, told, deployed) -> None:
+    assert run("cleanup", "status").out.startswith("Nothing has been cleaned up yet")
+    seen = Observed(audit_id="friday", at=OPENED, left_monthly_usd=Decimal("2.30"))
+    deployed.ended("a", stage="done", observed=seen, ended_at=OPENED)
+    deployed.ended("b", stage="done", ended_at=OPENED, started_at=OPENED + timedelta(days=1))
+
+    lines = run("cleanup", "status").out.splitlines()
+
+    assert lines[0] == "2 clean-ups: promised 24.60, realised 10.00 USD a month (1 not known yet)"
+    assert [line.split() for line in lines[3:]] == [
+        ["b", "done", "delete", "scratch-b", "ebs-unattached", "2026-11-02", "06:00", "12.30", "unknown"],
+        ["a", "done", "delete", "scratch-a", "ebs-unattached", "2026-11-01", "06:00", "12.30", "10.00"],
+    ]
+    first = told("status", "--limit", "1")
+    assert ([one["finding_id"] for one in first["cleanups"]], first["more"]) == (["b"], True)
+    assert "There are older ones" in run("cleanup", "status", "--limit", "1").out
+
+
+# -- Stopping and undoing
+
+
+def test_one_is_stopped(run, deployed) -> None:
+    deployed.ended(stage="waiting")
+
+    done = run("cleanup", "stop", "a", "--why", "they came back")
+
+    assert (done.status, done.out) == (0, "a: waiting, stopped\n")
+    stopped = deployed.cleanups.get("a").stopped
+    assert (stopped.who, stopped.why) == (CALLER, "they came back")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "either an ID or --all"),
+        (["a", "--all"], "either an ID or --all"),
+        (["a", "--lift"], "--lift goes with --all"),
+        (["a", "--why", "x" * 1_001], "--why: longer than 1000 characters"),
+        (["b"], "there is no clean-up of finding b"),
+    ],
+)
+def test_what_to_stop_has_to_be_said(run, deployed, arguments: list[str], says: str) -> None:
+    deployed.ended(stage="waiting")
+
+    done = run("cleanup", "stop", *arguments)
+
+    assert (done.status, says in done.err) == (2, True)
+    assert deployed.cleanups.get("a").stopped is None
+    assert deployed.cleanups.control().stopped is None
+
+
+def test_what_was_deleted_is_undone(run, deployed) -> None:
+    deployed.ended(stage="done", removals=GONE, ended_at=OPENED)
+
+    done = run("cleanup", "undo", "a", "--why", "they came back")
+
+    assert (done.status, done.out) == (0, "a: undoing\n")
+    assert "slackwater cleanup status a" in done.err
+    assert deployed.started("undo") == ["a-1-undo-1"]
+    assert deployed.cleanups.get("a").undone.why == "they came back"
+
+
+def test_what_still_waits_is_stopped_and_not_undone(run, deployed) -> None:
+    deployed.ended(stage="waiting")
+
+    done = run("cleanup", "undo", "a")
+
+    assert (done.status, "`slackwater cleanup stop a` stops it" in done.err) == (2, True)
+    assert deployed.started("undo") == []
+
+
+def test_foreign_words_cannot_move_the_cursor(run, deployed) -> None:
+    deployed.ended(stage="failed", why="no\x1b[2J\r\nway", removals=GONE, ended_at=OPENED)
+
+    for command in (("status", "a"), ("status",)):
+        said = run("cleanup", *command).out
+        assert "\x1b" not in said
+        assert "\r" not in said

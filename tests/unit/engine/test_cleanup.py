@@ -1,0 +1,294 @@
+"""The rails that need no AWS: each case is one that would be touched, were the rail not there."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slackwater.engine.cleanup import (
+    act_after,
+    look_next,
+    may_approve,
+    never,
+    not_allowed,
+    not_listed,
+    over_cap,
+    recent,
+    unattended,
+    unverified,
+    warning_due,
+)
+from slackwater.model.cleanup import Begun, Control, Copy, Marked, Subject
+from slackwater.model.fleet import Fleet
+from slackwater.model.policy import CleanupSection, UnattendedTag
+from slackwater.model.resources import (
+    Attachment,
+    EfsFileSystem,
+    EfsReplication,
+    FsxFileSystem,
+    FsxVolume,
+    Instance,
+    Target,
+    Volume,
+)
+from slackwater.model.settings import VolumeSetting
+from slackwater.model.tracking import Sighting, TrackedResource
+
+NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
+ACCOUNT, REGION = "123456789012", "ap-northeast-1"
+HERE = Target(ACCOUNT, REGION)
+APPROVER = f"arn:aws:iam::{ACCOUNT}:user/ada"
+ALLOWING = CleanupSection(
+    accounts=[ACCOUNT],
+    regions=[REGION],
+    resource_types=["efs-file-system"],
+    detectors=["efs-abandoned"],
+    approver_identities=[APPROVER],
+)
+SEEN = Sighting(
+    id="f1",
+    detector="efs-abandoned",
+    kind="waste",
+    severity="low",
+    confidence="high",
+    resource=TrackedResource(
+        arn=f"arn:aws:elasticfilesystem:{REGION}:{ACCOUNT}:file-system/fs-1",
+        id="fs-1",
+        type="efs-file-system",
+        name="encode-7",
+        account=ACCOUNT,
+        region=REGION,
+    ),
+    owner=None,
+    summary="",
+    monthly_savings_usd=Decimal(9),
+    fingerprint="p1",
+    deletes=True,
+)
+VOLUME = Volume(
+    id="vol-1", arn="arn:aws:ec2:x", target=HERE, tags={}, volume_type="gp3", size_gib=100, iops=3000, throughput_mib_s=125,
+    state="available", created_at=NOW - timedelta(days=90), availability_zone="a", multi_attach=False,
+)  # fmt: skip
+ATTACHED = replace(VOLUME, state="in-use", attachments=(Attachment(instance_id="i-1", device="/dev/sdf", attached_at=NOW),))
+SERVER = Instance(
+    id="i-1", arn="arn:aws:ec2:y", target=HERE, tags={}, instance_type="m5.large", state="stopped", launched_at=NOW,
+    stopped_at=None, detailed_monitoring=False, root_device="/dev/xvda",
+)  # fmt: skip
+FILES = EfsFileSystem(
+    id="fs-1", arn="arn:aws:elasticfilesystem:x", target=HERE, tags={}, state="available", created_at=NOW,
+    throughput_mode="bursting", provisioned_mib_s=None, performance_mode="generalPurpose", availability_zone=None,
+    stored_bytes={"Standard": 1, "IA": 0, "Archive": 0}, mount_targets=1, is_replica=False,
+)  # fmt: skip
+NAS = FsxFileSystem(
+    id="fs-9", arn="arn:aws:fsx:x", target=HERE, tags={}, file_system_type="ONTAP", deployment_type="SINGLE_AZ_1",
+    state="AVAILABLE", created_at=NOW, storage_type="SSD", storage_gib=1024, throughput_mb_s=128, iops=3072, iops_mode="AUTOMATIC",
+)  # fmt: skip
+SHARE = FsxVolume(
+    id="fsvol-1", arn="arn:aws:fsx:y", target=HERE, tags={}, file_system_id="fs-9", volume_type="ONTAP", state="CREATED",
+    created_at=NOW, path="/home", ontap_volume_type="RW",
+)  # fmt: skip
+
+
+class TestAllowLists:
+    def test_an_empty_policy_allows_nothing(self) -> None:
+        assert not_listed(SEEN, CleanupSection())
+
+    def test_what_is_named_in_all_four_lists_is_allowed(self) -> None:
+        assert not_allowed(SEEN, ALLOWING) is None
+
+    @pytest.mark.parametrize("key", ["accounts", "regions", "resource_types", "detectors"])
+    def test_each_list_must_name_it(self, key: str) -> None:
+        assert key in (not_listed(SEEN, ALLOWING.model_copy(update={key: []})) or "")
+
+    def test_nobody_may_approve_where_nobody_is_named(self) -> None:
+        nobody = ALLOWING.model_copy(update={"approver_identities": []})
+        assert "approvers" in (not_allowed(SEEN, nobody) or "")
+        assert not_listed(SEEN, nobody) is None
+
+    def test_advice_that_no_program_may_follow_is_not_allowed(self) -> None:
+        assert not_listed(replace(SEEN, deletes=False), ALLOWING)
+        changes = replace(SEEN, deletes=False, setting=VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125))
+        assert not_listed(changes, ALLOWING) is None
+
+    def test_low_confidence_is_not_enough(self) -> None:
+        assert not_listed(replace(SEEN, confidence="low"), ALLOWING)
+
+    @given(
+        st.lists(st.sampled_from([ACCOUNT, "1", "2"])),
+        st.lists(st.sampled_from([REGION, "eu-west-1"])),
+        st.lists(st.sampled_from(["efs-file-system", "ebs-volume"])),
+        st.lists(st.sampled_from(["efs-abandoned", "efs-idle"])),
+    )
+    def test_whatever_the_lists(self, accounts: Any, regions: Any, kinds: Any, detectors: Any) -> None:
+        section = ALLOWING.model_copy(
+            update={"accounts": accounts, "regions": regions, "resource_types": kinds, "detectors": detectors}
+        )
+        everywhere = ACCOUNT in accounts and REGION in regions and "efs-file-system" in kinds and "efs-abandoned" in detectors
+        assert (not_listed(SEEN, section) is None) is everywhere
+
+
+class TestApprovers:
+    def test_slack_users_are_named_by_their_id(self) -> None:
+        section = CleanupSection(approvers=["U0123ABCDEF"])
+        assert may_approve("slack:U0123ABCDEF", section)
+        assert not may_approve("slack:U0123ABCDEG", section)
+        assert not may_approve("U0123ABCDEF", section)
+
+    def test_a_role_is_named_whole_or_one_session_of_it(self) -> None:
+        role = f"arn:aws:sts::{ACCOUNT}:assumed-role/Admin"
+        assert may_approve(f"{role}/ada", CleanupSection(approver_identities=[role]))
+        assert may_approve(f"{role}/ada", CleanupSection(approver_identities=[f"{role}/ada"]))
+        assert not may_approve(f"{role}/eve", CleanupSection(approver_identities=[f"{role}/ada"]))
+        assert not may_approve(f"{role}istrator/ada", CleanupSection(approver_identities=[role]))
+
+    def test_a_user_is_not_taken_for_a_path_that_ends_as_it_does(self) -> None:
+        section = CleanupSection(approver_identities=[f"arn:aws:iam::{ACCOUNT}:user"])
+        assert not may_approve(APPROVER, section)
+
+
+class TestUnattended:
+    def test_only_for_the_tag_that_the_policy_names(self) -> None:
+        section = ALLOWING.model_copy(update={"unattended": [UnattendedTag(tag="Job=encode")]})
+        assert unattended(SEEN, {"Job": "encode"}, section)
+        assert not unattended(SEEN, {"Job": "render"}, section)
+        assert not unattended(SEEN, {}, section)
+        assert not unattended(SEEN, None, section)
+
+    def test_a_tag_without_a_value_is_any_value(self) -> None:
+        assert unattended(SEEN, {"Job": "x"}, ALLOWING.model_copy(update={"unattended": [UnattendedTag(tag="Job")]}))
+
+    def test_never_for_another_detector(self) -> None:
+        section = ALLOWING.model_copy(update={"unattended": [UnattendedTag(tag="Job")], "detectors": ["efs-idle"]})
+        assert not unattended(replace(SEEN, detector="efs-idle"), {"Job": "x"}, section)
+
+    def test_only_within_the_allow_lists(self) -> None:
+        section = ALLOWING.model_copy(update={"unattended": [UnattendedTag(tag="Job")], "regions": []})
+        assert not unattended(SEEN, {"Job": "x"}, section)
+
+    def test_a_backup_is_made_unless_the_policy_says_so_in_so_many_words(self) -> None:
+        assert not UnattendedTag(tag="Job").its_data_is_scratch_and_needs_no_backup
+
+
+class TestNever:
+    def test_a_loose_volume_may_go(self) -> None:
+        assert never(VOLUME, Fleet([VOLUME]), deletes=True) is None
+
+    @pytest.mark.parametrize(
+        ("resource", "others", "says"),
+        [
+            (ATTACHED, [SERVER], "attached"),
+            (replace(ATTACHED, attachments=(replace(ATTACHED.attachments[0], device="/dev/xvda"),)), [SERVER], "root"),
+            (ATTACHED, [], "root"),
+            (replace(VOLUME, tags=None), [], "tags"),
+            (replace(VOLUME, tags={"CSIVolumeName": "pvc-1"}), [], "Kubernetes"),
+            (replace(VOLUME, tags={"kubernetes.io/cluster/x": "owned"}), [], "Kubernetes"),
+            (replace(VOLUME, tags={"aws:autoscaling:groupName": "web"}), [], "Auto Scaling"),
+            (replace(VOLUME, tags={"aws:cloudformation:stack-name": "shop"}), [], "CloudFormation"),
+            (replace(VOLUME, tags={"aws:backup:source-resource": "x"}), [], "restored"),
+            (replace(FILES, is_replica=True), [], "replication"),
+            (FILES, [EfsReplication(id="fs-1", role="source", status="ENABLED")], "replication"),
+            (FILES, [EfsReplication(id="fs-1", role="destination", status="PAUSED")], "replication"),
+            (NAS, [replace(SHARE, ontap_volume_type="DP")], "replication"),
+            (NAS, [replace(SHARE, ontap_volume_type="LS")], "replication"),
+        ],
+    )
+    def test_these_are_never_deleted(self, resource: Any, others: list[Any], says: str) -> None:
+        assert says in (never(resource, Fleet([resource, *others]), deletes=True) or "")
+
+    def test_the_like_that_may_be(self) -> None:
+        assert never(FILES, Fleet([EfsReplication(id="fs-2", role="source", status="ENABLED")]), deletes=True) is None
+        assert never(NAS, Fleet([SHARE]), deletes=True) is None
+        assert never(NAS, Fleet([replace(SHARE, file_system_id="fs-8", ontap_volume_type="DP")]), deletes=True) is None
+
+    def test_a_setting_of_an_attached_volume_may_be_changed_but_not_behind_a_program(self) -> None:
+        assert never(ATTACHED, Fleet([ATTACHED, SERVER]), deletes=False) is None
+        assert never(replace(ATTACHED, tags={"aws:cloudformation:stack-name": "shop"}), Fleet(()), deletes=False)
+
+
+def begun(n: int, usd: int | None = 10, ago: timedelta = timedelta(0)) -> Begun:
+    return Begun(finding_id=f"f{n}", at=NOW - ago, monthly_usd=None if usd is None else Decimal(usd))
+
+
+class TestCap:
+    SECTION = CleanupSection(most_resources=3, most_monthly_usd=100)
+
+    def test_to_the_last_one_it_may(self) -> None:
+        assert over_cap([begun(n) for n in range(3)], Control(), self.SECTION, NOW) is None
+
+    def test_one_more_and_nothing_may(self) -> None:
+        assert "4 resources" in (over_cap([begun(n) for n in range(4)], Control(), self.SECTION, NOW) or "")
+
+    def test_to_the_last_dollar(self) -> None:
+        assert over_cap([begun(1, 100)], Control(), self.SECTION, NOW) is None
+        assert "101.00 USD" in (over_cap([begun(1, 101)], Control(), self.SECTION, NOW) or "")
+
+    def test_many_small_runs_are_one_large_one(self) -> None:
+        control = Control(begun=(begun(1), begun(2, ago=timedelta(hours=23)), begun(3)))
+        assert "3 of them" in (over_cap([begun(4)], control, self.SECTION, NOW) or "")
+
+    def test_a_day_later_it_may_again(self) -> None:
+        control = Control(begun=tuple(begun(n, ago=timedelta(hours=24)) for n in range(3)))
+        assert over_cap([begun(4)], control, self.SECTION, NOW) is None
+        assert recent(control.begun, NOW) == ()
+
+    def test_the_same_one_again_counts_once(self) -> None:
+        assert over_cap([begun(1), begun(2), begun(3)], Control(begun=(begun(1),)), self.SECTION, NOW) is None
+
+    def test_what_has_no_price_counts_by_number(self) -> None:
+        assert over_cap([begun(n, None) for n in range(3)], Control(), self.SECTION, NOW) is None
+        assert over_cap([begun(n, None) for n in range(4)], Control(), self.SECTION, NOW)
+
+
+class TestWaiting:
+    SECTION = CleanupSection()
+    MARKED = Marked(at=NOW, act_after=NOW + timedelta(days=30))
+
+    def test_a_deletion_waits_for_the_grace(self) -> None:
+        assert act_after(NOW, self.SECTION, None, deletes=True) == NOW + timedelta(days=30)
+        assert act_after(NOW, self.SECTION, UnattendedTag(tag="Job", grace_hours=6), deletes=True) == NOW + timedelta(hours=6)
+
+    def test_a_change_does_not(self) -> None:
+        assert act_after(NOW, self.SECTION, None, deletes=False) == NOW
+
+    @pytest.mark.parametrize(("day", "due"), [(0, None), (22.9, None), (23, 7), (28.9, 7), (29, 1), (29.9, 1), (30, None)])
+    def test_warnings(self, day: float, due: int | None) -> None:
+        assert warning_due(self.MARKED, self.SECTION, NOW + timedelta(days=day)) == due
+
+    def test_a_warning_is_given_once(self) -> None:
+        assert warning_due(replace(self.MARKED, warned_days=(7,)), self.SECTION, NOW + timedelta(days=25)) is None
+
+    def test_it_is_looked_at_daily_and_when_something_is_due(self) -> None:
+        assert look_next(self.MARKED, self.SECTION, NOW) == NOW + timedelta(days=1)
+        assert look_next(self.MARKED, self.SECTION, NOW + timedelta(days=22.5)) == NOW + timedelta(days=23)
+        assert look_next(self.MARKED, self.SECTION, NOW + timedelta(days=29.5)) == NOW + timedelta(days=30)
+
+
+class TestVerified:
+    SUBJECT = Subject(id="vol-1", size_bytes=100)
+    COPY = Copy(id="snap-1", of="vol-1", state="complete", size_bytes=100, made_at=NOW)
+
+    def test_a_whole_copy_of_it(self) -> None:
+        assert unverified(self.COPY, self.SUBJECT, metered=False) is None
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            ({"state": "running"}, "running"),
+            ({"state": "failed", "why": "no key"}, "no key"),
+            ({"of": "vol-2"}, "vol-2"),
+            ({"size_bytes": None}, "size"),
+            ({"size_bytes": 99}, "99"),
+            ({"size_bytes": 101}, "101"),
+        ],
+    )
+    def test_what_is_not(self, change: dict[str, Any], says: str) -> None:
+        assert says in (unverified(replace(self.COPY, **change), self.SUBJECT, metered=False) or "")
+
+    def test_metered_sizes_differ_a_little(self) -> None:
+        assert unverified(replace(self.COPY, size_bytes=90), self.SUBJECT, metered=True) is None
+        assert unverified(replace(self.COPY, size_bytes=200), self.SUBJECT, metered=True) is None
+        assert unverified(replace(self.COPY, size_bytes=89), self.SUBJECT, metered=True)

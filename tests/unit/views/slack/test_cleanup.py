@@ -1,0 +1,354 @@
+"""What is told of clean-ups."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import slack_messages as invented
+from slackwater.model.cleanup import Part, Removal, Restored, Said
+from slackwater.model.settings import VolumeSetting
+from slackwater.views.slack.blocks import ROOM, weight
+from slackwater.views.slack.cleanup import SHOWN, What, not_swept, over_cap, told
+
+SEEN = invented.sighting(0)
+GP3 = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
+GP2 = VolumeSetting(volume_type="gp2", iops=None, throughput_mib_s=None)
+DATED = replace(SEEN, setting=GP3)
+SNAPSHOT = invented.backup(SEEN.resource.id, "snap-1")
+VOLUME = Removal(part=Part(kind="volume", id=SEEN.resource.id, arn=None), asked_at=invented.NOW)
+TARGET = Removal(part=Part(kind="mount-target", id="fsmt-1", arn=None), asked_at=invented.NOW)
+KINDS = get_args(What.__value__)
+
+
+def said(what: What, seen=SEEN, finding=None, policy: dict[str, Any] | None = None, **changes: Any):
+    return told(what, invented.case(invented.cleanup(seen, **changes), seen, finding, **(policy or {})))
+
+
+def text(what: What, *given: Any, **changes: Any) -> str:
+    return said(what, *given, **changes).text.replace("\u2060", "")
+
+
+def buttons(message) -> list[str]:
+    (block,) = [block for block in message.blocks if block["type"] == "actions"]
+    assert block["block_id"] == f"cleanup.{SEEN.id}.1/{SEEN.id}"
+    return [one["action_id"] for one in block["elements"]]
+
+
+def problems(message, limits) -> list[str]:
+    return limits.of_message(json.loads(json.dumps({"text": message.text, "blocks": message.blocks})))
+
+
+# -- Before it happens
+
+
+def test_a_mark_says_what_becomes_of_it_when_whose_it_is_and_what_is_backed_up_for_how_long() -> None:
+    told_of = text("marked")
+
+    for part in (
+        "Marked for clean-up: scratch-00 (vol-00000000000000001)",
+        "It is deleted after 2026-12-16 10:00 UTC, unless it is used before. It takes an approval, too. It saves 54.00 USD a month.",
+        "Owner: video",
+        "Backed up first: a snapshot of 500 GiB, kept for 90 days. Way back: a volume made of the snapshot; it gets a new id.",
+        f"use it, tag it keep, snooze or dismiss the finding, or slackwater cleanup stop {SEEN.id}.",
+    ):
+        assert part in told_of
+    assert "Owner: nobody is named" in text("marked", owner=None)
+    assert "tag it" not in text("marked", policy={"keep_tag": None})
+    assert "kept for 7 days" in text("marked", policy={"backup_days": 7})
+
+
+def test_a_mark_of_what_is_approved_says_so_and_offers_only_to_look() -> None:
+    approved = invented.tracked(SEEN, invented.decision("approved", days=37))
+    message = said("marked", SEEN, approved)
+
+    assert "It is approved." in message.text
+    assert "snooze or dismiss" not in message.text
+    assert buttons(message) == ["details"]
+
+
+def test_what_needs_no_approval_and_no_backup_is_said_to_in_so_many_words() -> None:
+    message = said("marked", unattended=True, scratch=True)
+
+    assert "No approval is needed" in message.text
+    assert "Not backed up" in message.text
+    assert "Nothing brings it back." in message.text
+    assert "Backed up first" not in message.text
+    assert buttons(message) == ["details", "snooze", "dismiss"]
+
+
+@pytest.mark.parametrize("what", ["marked", "warned", "asked"])
+def test_everything_can_be_pressed_that_the_policy_lets_people_press(what: What) -> None:
+    assert buttons(said(what)) == ["details", "snooze", "dismiss", "approve"]
+    assert buttons(said(what, policy={"may_approve": False})) == ["details", "snooze", "dismiss"]
+    assert buttons(said(what, policy={"may_decide": False})) == ["details", "approve"]
+
+
+@pytest.mark.parametrize("what", ["called-off", "done", "failed", "undone"])
+def test_about_what_is_over_there_is_only_something_to_look_at(what: What) -> None:
+    assert buttons(said(what)) == ["details"]
+
+
+def test_the_approval_names_the_day_from_which_on_it_is_deleted() -> None:
+    (block,) = [block for block in said("marked").blocks if block["type"] == "actions"]
+
+    assert "is then deleted after 2026-12-16 10:00 UTC, unless it is used" in block["elements"][-1]["confirm"]["text"]["text"]
+    assert block["elements"][-1]["value"] == f"{SEEN.id}:{SEEN.fingerprint}"
+
+
+def test_what_hangs_on_it_is_listed() -> None:
+    efs = {
+        "access_points": [{"id": "fsap-1", "root_directory": {"Path": "/press"}}, {"id": "fsap-2", "root_directory": None}],
+        "mount_targets": [{"id": "fsmt-1", "ip_address": "10.0.0.7"}],
+    }
+    ontap = {
+        "machines": [{"StorageVirtualMachineId": "svm-1", "Name": "main"}],
+        "children": [{"id": "fsvol-1", "name": "home", "path": "/home", "size_bytes": 1 << 30}],
+    }
+
+    assert "Goes with it: access point fsap-1 (/press), access point fsap-2, mount target fsmt-1 (10.0.0.7)" in text(
+        "marked", recorded=efs
+    )
+    assert "Goes with it: storage virtual machine svm-1 (main), volume fsvol-1 (home, /home, 1 GiB)" in text(
+        "marked", recorded=ontap
+    )
+    by_parts = (TARGET.part, VOLUME.part)
+    assert "Goes with it: mount target fsmt-1\n" in text("marked", parts=by_parts)
+    assert "Goes with it" not in text("marked", parts=(VOLUME.part,), recorded={"tags": {}})
+
+
+def test_of_many_children_the_first_are_named_and_the_rest_counted() -> None:
+    children = [{"id": f"fsvol-{n:04}"} for n in range(SHOWN + 7)]
+    told_of = text("marked", recorded={"children": children})
+
+    assert told_of.count("volume fsvol-") == SHOWN
+    assert "7 more: slackwater cleanup status has all" in told_of
+
+
+def test_a_warning_says_how_many_days_are_left() -> None:
+    marked = invented.cleanup(SEEN).marked
+
+    assert text("warned", marked=replace(marked, warned_days=(30, 7))).startswith("7 days left: scratch-00")
+    assert text("warned", marked=replace(marked, warned_days=(30, 7, 1))).startswith("1 day left: scratch-00")
+
+
+def test_what_waits_for_an_approval_says_until_when_and_that_nothing_happens_without_one() -> None:
+    told_of = text("asked")
+
+    assert "Waits for an approval" in told_of
+    assert "It is deleted once somebody approves it until 2026-12-23 10:00 UTC; after that nothing happens." in told_of
+    assert "No use was seen since 2026-11-16 10:00 UTC." in told_of
+
+
+def test_a_change_says_to_what_and_that_its_data_stay() -> None:
+    told_of = text("marked", DATED)
+
+    assert "It is changed to gp3, 3,000 IOPS, 125 MiB/s, once somebody approves it." in told_of
+    assert "the old setting can be put back" in told_of
+    for never in ("deleted", "Backed up", "use it"):
+        assert never not in told_of
+    approved = invented.tracked(DATED, invented.decision("approved", days=7))
+    assert "once somebody" not in text("marked", DATED, approved)
+
+
+# -- Afterwards
+
+
+def test_what_was_called_off_says_why_and_that_nothing_was_done() -> None:
+    told_of = text("called-off", stage="called-off", why="it is attached to i-1")
+
+    assert "Called off: scratch-00" in told_of
+    assert "Why: it is attached to i-1" in told_of
+    assert "Nothing was deleted." in told_of
+    assert "Nothing was changed." in text("called-off", DATED, stage="called-off", why="x")
+    swept = text("called-off", backups=(SNAPSHOT,), why="x")
+    assert "Backup of vol-00000000000000001: snap-1, verified, kept until 2027-03-16" in swept
+    assert "The sweeper deletes what is left over" in swept
+
+
+def test_what_was_called_off_with_a_part_gone_never_says_that_nothing_was_done() -> None:
+    told_of = text("called-off", removals=(TARGET,), why="something reads from it")
+
+    assert "Nothing was" not in told_of
+    assert "AWS was asked to delete mount target fsmt-1. vol-00000000000000001 itself was not deleted." in told_of
+    assert f"slackwater cleanup status {SEEN.id}" in told_of
+
+
+def test_what_was_deleted_says_where_its_data_are_until_when_how_to_undo_it_and_what_it_saves_net() -> None:
+    done = {"stage": "done", "removals": (VOLUME,), "backups": (SNAPSHOT,), "approved_by": invented.DECIDER}
+    told_of = text("done", **done, backup_monthly_usd=Decimal("25.00"))
+
+    for part in (
+        "Deleted: scratch-00 (vol-00000000000000001)",
+        "It saves 54.00 USD a month, less 25.00 USD a month for its backup until 2027-03-16: 29.00 USD a month until then.",
+        "Backup of vol-00000000000000001: snap-1, verified, kept until 2027-03-16",
+        f"To undo it: slackwater cleanup undo {SEEN.id}",
+        "Approved by <@U0123ABCDEF>.",
+    ):
+        assert part in told_of
+    assert "less what its backup costs until 2027-03-16: that price is not known here." in text("done", **done)
+    unpriced = text("done", **done, promised_monthly_usd=None, backup_monthly_usd=Decimal(1))
+    assert "What it saves is not known, less 1.00 USD a month for its backup until 2027-03-16." in unpriced
+
+
+def test_scratch_that_was_deleted_has_no_way_back_and_says_so() -> None:
+    told_of = text("done", stage="done", scratch=True, unattended=True, backup_monthly_usd=Decimal(0))
+
+    assert "it cannot be undone" in told_of
+    assert "cleanup undo" not in told_of
+    assert "It saves 54.00 USD a month." in told_of
+
+
+def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> None:
+    told_of = text("done", DATED, stage="done", was=GP2)
+
+    assert "Changed: scratch-00" in told_of
+    assert "It was changed from gp2 to gp3, 3,000 IOPS, 125 MiB/s." in told_of
+    assert f"To undo it: slackwater cleanup undo {SEEN.id}" in told_of
+    assert "deleted" not in told_of
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts", "never"),
+    [
+        ({}, ["Nothing was deleted.", f"slackwater findings reopen {SEEN.id}, and approve it again"], "cleanup undo"),
+        (
+            {"backups": (replace(SNAPSHOT, id=None, state="asked"),)},
+            ["Backup of vol-00000000000000001: one that AWS may or may not have begun, asked\n", "Nothing was deleted."],
+            "kept until",
+        ),
+        (
+            {"removals": (TARGET,), "backups": (SNAPSHOT,)},
+            [
+                "AWS was asked to delete mount target fsmt-1. vol-00000000000000001 itself was not deleted.",
+                "snap-1, verified, kept until",
+                f"slackwater cleanup undo {SEEN.id}",
+            ],
+            "Nothing was deleted",
+        ),
+        ({"removals": (VOLUME,)}, ["AWS was asked to delete volume vol-00000000000000001.\n"], "itself was not deleted"),
+    ],
+)
+def test_a_failure_says_in_red_what_was_and_was_not_done_and_what_to_do(changes, parts, never) -> None:
+    told_of = text("failed", stage="failed", why="ec2:CreateSnapshot: AccessDenied", **changes)
+
+    assert told_of.startswith("🔴 Clean-up failed: scratch-00 (vol-00000000000000001)\nWhy: ec2:CreateSnapshot: AccessDenied\n")
+    for part in (*parts, f"slackwater cleanup status {SEEN.id}"):
+        assert part in told_of
+    assert never not in told_of
+
+
+def test_a_change_that_failed_says_whether_aws_was_asked() -> None:
+    asked = text("failed", DATED, stage="failed", changed_at=invented.NOW, was=GP2, why="it has gp2")
+
+    assert "AWS was asked to change it to gp3, 3,000 IOPS, 125 MiB/s." in asked
+    assert f"To put the old one back: slackwater cleanup undo {SEEN.id}" in asked
+    assert "Nothing was changed." in text("failed", DATED, stage="failed", why="x")
+
+
+ASKED = Said(who=invented.DECIDER, why="the press office wants it", at=invented.NOW + timedelta(days=40))
+
+
+def test_an_undo_says_what_came_back_and_what_is_not_as_it_was() -> None:
+    back = Restored(state="done", id="vol-2", differences=("it has a new id", "it is slow at first"))
+    told_of = text("undone", stage="undone", undone=ASKED, restored=back, removals=(VOLUME,))
+
+    for part in (
+        "Undone: scratch-00",
+        "It came back as vol-2.",
+        "Not as it was: it has a new id",
+        "Not as it was: it is slow at first",
+        "<@U0123ABCDEF> asked for it: the press office wants it",
+    ):
+        assert part in told_of
+    same = text("undone", undone=ASKED, restored=Restored(state="done", id=SEEN.resource.id))
+    assert "What had been taken off it was put back." in same
+    assert "Nothing is known that is not as it was." in same
+    assert "It was changed back to gp2." in text("undone", DATED, was=GP2, undone=ASKED)
+    assert "Nothing had been changed." in text("undone", DATED, undone=ASKED)
+    assert "Nothing had been removed." in text("undone", undone=ASKED)
+
+
+def test_an_undo_that_failed_says_how_to_go_on_and_what_came_back() -> None:
+    given = {"stage": "failed", "undone": ASKED, "removals": (VOLUME,), "backups": (SNAPSHOT,), "why": "the undo failed: x"}
+    told_of = text("failed", **given)
+
+    assert told_of.startswith("🔴 Undo failed: scratch-00")
+    assert "snap-1, verified, kept until 2027-03-16" in told_of
+    assert "Nothing is known to have come back." in told_of
+    assert f"To go on from where it is: slackwater cleanup undo {SEEN.id}" in told_of
+    half = text("failed", **given, restored=Restored(state="failed", id="vol-2"))
+    assert "What came back so far: vol-2." in half
+
+
+# -- Of no one finding
+
+
+def test_a_run_over_the_cap_says_that_nothing_at_all_was_done(limits) -> None:
+    message = over_cap("11 resources: the policy's cleanup.most_resources is 10", 11)
+
+    assert message.text.replace("\u2060", "").startswith(
+        "🔴 Over the cap: nothing at all was cleaned up\nA run was to begin 11 clean-ups."
+    )
+    assert "11 resources: the policy's cleanup.most_resources is 10." in message.text.replace("\u2060", "")
+    assert problems(message, limits) == []
+
+
+def test_what_the_sweeper_could_not_do_is_listed_as_far_as_it_goes(limits) -> None:
+    message = not_swept([f"ebs-volume in eu-west-{n}: AccessDenied" for n in range(SHOWN + 3)])
+
+    assert message.text.count("AccessDenied") == SHOWN
+    assert "3 more" in message.text
+    assert problems(message, limits) == []
+
+
+# -- What holds for any
+
+
+@pytest.mark.parametrize("what", KINDS)
+def test_the_largest_message_is_one_that_slack_takes(what: What, limits) -> None:
+    wide = "w" * 5_000
+    seen = replace(SEEN, summary=wide, owner=wide, resource=replace(SEEN.resource, name=wide))
+    many = {
+        "owner": wide,
+        "why": wide,
+        "recorded": {"children": [{"id": wide, "name": wide, "path": wide, "size_bytes": 1} for _ in range(300)]},
+        "backups": tuple(invented.backup(wide, wide) for _ in range(300)),
+        "restored": Restored(state="done", id=wide, differences=(wide,) * 300),
+        "undone": Said(who=wide, why=wide, at=invented.NOW),
+        "approved_by": wide,
+    }
+    for removals in ((), tuple(replace(TARGET, part=replace(TARGET.part, id=wide)) for _ in range(300))):
+        message = said(what, seen, removals=removals, **many)
+        assert problems(message, limits) == []
+        assert weight(message.blocks) <= ROOM
+
+
+@settings(max_examples=150, deadline=None)
+@given(words=st.text(max_size=300), what=st.sampled_from(KINDS), status=st.sampled_from(["open", "approved", "failed"]))
+def test_whatever_the_words_slack_takes_them_and_parses_none(words: str, what: What, status: str, limits) -> None:
+    resource = replace(SEEN.resource, name=words, region=words)
+    seen = replace(SEEN, resource=resource, owner=words, summary=words)
+    message = said(
+        what,
+        seen,
+        invented.tracked(seen, status=status),
+        {"keep_tag": words or None},
+        owner=words,
+        why=words,
+        recorded={"children": [{"id": words, "name": words, "path": words}], "access_points": [words]},
+        backups=(invented.backup(words, words),),
+        removals=(replace(TARGET, part=replace(TARGET.part, id=words)),),
+        restored=Restored(state="done", id=words, differences=(words,)),
+        undone=Said(who=words, why=words, at=invented.NOW),
+        approved_by=words or None,
+    )
+
+    assert problems(message, limits) == []
+    assert problems(over_cap(words, 3), limits) == []
+    assert problems(not_swept([words]), limits) == []
