@@ -44,11 +44,15 @@ test: setup check-template tests/browser/node_modules/ready ## everything that C
 	$(RUN)/pytest -q
 	node --test --test-reporter=spec tests/browser/*.test.mjs
 
-check-template: setup .tools/checkov/ready tools/asl/node_modules/ready ## the template and the state machine, by everybody's validators
-	$(RUN)/sam validate --region us-east-1 >/dev/null
-	$(RUN)/sam validate --lint --region us-east-1 >/dev/null
-	.tools/checkov/bin/checkov --file template.yaml --framework cloudformation --skip-download --quiet --compact
-	tools/asl/node_modules/.bin/asl-validator --yaml-definition "$$(sed 's/$${Partition}/aws/' statemachines/audit.asl.yaml)"
+check-template: setup .tools/checkov/ready tools/asl/node_modules/ready ## the templates and the state machines, by everybody's validators
+	for template in template.yaml template-cleanup.yaml; do \
+	  $(RUN)/sam validate --template $$template --region us-east-1 >/dev/null; \
+	  $(RUN)/sam validate --template $$template --lint --region us-east-1 >/dev/null; \
+	  .tools/checkov/bin/checkov --file $$template --framework cloudformation --skip-download --quiet --compact; \
+	done
+	for machine in statemachines/*.asl.yaml; do \
+	  tools/asl/node_modules/.bin/asl-validator --yaml-definition "$$(sed 's/$${Partition}/aws/' $$machine)"; \
+	done
 
 docs: setup ## write the generated pages again
 	$(RUN)/python -m slackwater_cli.docs $(DOCS)

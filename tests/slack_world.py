@@ -16,10 +16,11 @@ from slackwater.app.policies import Policies
 from slackwater.engine.registry import registry
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, PolicyVersion
+from slackwater.model.cleanup import Cleanup, Control
 from slackwater.model.listing import Page
 from slackwater.model.policy import Policy
 from slackwater.model.posts import Post
-from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedResource
+from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedResource, Write
 from slackwater.ports import Channel, Version
 
 NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
@@ -68,9 +69,48 @@ class MemoryOutbox:
         return True
 
 
-def _in_order(id: str) -> tuple[str, int, int]:
-    audit, slot, n = id.rsplit(".", 2)
-    return audit, int(slot), int(n)
+def _in_order(id: str) -> tuple[str, ...]:
+    return tuple(part.zfill(4) for part in id.split("."))
+
+
+@dataclass
+class KeptCleanups:
+    """The CleanupStore of a dictionary, for clean-ups that change nothing of their findings. Two a page; `broken` is raised."""
+
+    cleanups: dict[str, Cleanup] = field(default_factory=dict)
+    switch: Control = field(default_factory=Control)
+    broken: Exception | None = None
+    writes: int = 0
+
+    def get(self, finding_id: str) -> Cleanup | None:
+        return self.cleanups.get(finding_id)
+
+    def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
+        assert finding is None
+        known = self.cleanups.get(cleanup.finding_id)
+        if cleanup.revision != (known.revision if known else 0) + 1:
+            return False
+        self.cleanups[cleanup.finding_id] = cleanup
+        self.writes += 1
+        return True
+
+    def holder(self, arn: str) -> str | None:
+        return next((id_ for id_, one in self.cleanups.items() if one.resource.arn == arn and not one.ended), None)
+
+    def list(self, limit: int, cursor: str | None) -> Page[Cleanup]:
+        if self.broken:
+            raise self.broken
+        start, every = int(cursor or 0), list(self.cleanups.values())
+        return Page(items=tuple(every[start : start + 2]), cursor=str(start + 2) if start + 2 < len(every) else None)
+
+    def control(self) -> Control:
+        return self.switch
+
+    def write_control(self, control: Control) -> bool:
+        if control.revision != self.switch.revision + 1:
+            return False
+        self.switch = control
+        return True
 
 
 @dataclass

@@ -23,9 +23,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+import boto3
 import yaml
 from botocore.session import Session
 from samcli.yamlhelper import yaml_dump, yaml_parse
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
 
 ROOT = Path(__file__).resolve().parents[1]
 MINISTACK = ROOT / ".tools/ministack/bin/ministack"
@@ -35,7 +38,9 @@ ACCOUNT = "123456789012"
 REGION = "ap-northeast-1"
 STACK = "slackwater"
 ROOT_KEYS = {"AWS_ACCESS_KEY_ID": ACCOUNT, "AWS_SECRET_ACCESS_KEY": "test"}
-SIMULATED = ("EC2", "EFS", "FSX", "CLOUDWATCH", "CLOUDTRAIL", "COMPUTE_OPTIMIZER", "PRICING")
+SIMULATED = ("EC2", "EFS", "FSX", "BACKUP", "CLOUDWATCH", "CLOUDTRAIL", "COMPUTE_OPTIMIZER", "PRICING")
+SIMULATED_FOR_FUNCTIONS = (*SIMULATED, "IAM")
+"""Functions ask IAM only what a role may do to what carries a tag; ministack knows no tags of theirs."""
 
 PATIENCE_S = 90
 
@@ -108,13 +113,40 @@ def build(folder: Path) -> Path:
 
 
 def for_ministack(template: Path) -> Path:
-    """A copy of a built template whose state machine is in JSON: ministack reads no YAML."""
+    """A copy of a built template as ministack reads it: with its state machines in it, and the stack inside it without SAM."""
     document = yaml_parse(template.read_text())
-    for name, resource in document["Resources"].items():
+    for resource in document["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Application":
+            nested = template.parent / resource["Properties"]["Location"]
+            resource["Properties"]["Location"] = str(without_sam(nested).relative_to(template.parent))
+    return _copied(template, _with_machines(document, template.parent))
+
+
+def without_sam(template: Path) -> Path:
+    """A copy of a built template as AWS would have transformed it, with code still to be uploaded.
+
+    ministack transforms the template that it is given, not those of stacks inside it.
+    """
+    document = _with_machines(yaml_parse(template.read_text()), template.parent)
+    for resource in document["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Function":
+            resource["Properties"]["CodeUri"] = f"s3://not-yet/{resource['Properties']['CodeUri']}"
+    document = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION)).translate(document, {})
+    for resource in document["Resources"].values():
+        if resource["Type"] == "AWS::Lambda::Function":
+            resource["Properties"]["Code"] = resource["Properties"]["Code"]["S3Key"]
+    return _copied(template, document)
+
+
+def _with_machines(document: dict[str, Any], folder: Path) -> dict[str, Any]:
+    for resource in document["Resources"].values():
         if resource["Type"] == "AWS::Serverless::StateMachine":
-            definition = yaml.safe_load((template.parent / resource["Properties"]["DefinitionUri"]).read_text())
-            resource["Properties"]["DefinitionUri"] = f"{name}.asl.json"
-            (template.parent / f"{name}.asl.json").write_text(json.dumps(definition))
+            definition = folder / resource["Properties"].pop("DefinitionUri")
+            resource["Properties"]["Definition"] = yaml.safe_load(definition.read_text())
+    return document
+
+
+def _copied(template: Path, document: dict[str, Any]) -> Path:
     copy = template.with_name("ministack.yaml")
     copy.write_text(yaml_dump(document))
     return copy
@@ -145,7 +177,7 @@ class LocalAws:
 
     def _start(self, stack: ExitStack) -> None:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:00Z")
-        simulate = [sys.executable, "-m", "slackwater_simulator", "--fleet", "demo", "--now", now, "--exit-with-stdin"]
+        simulate = [sys.executable, "-m", "slackwater_simulator", "--fleet", "demo", "--now", now, "--ticking", "--exit-with-stdin"]
         log = self.home / "simulator.log"
         stack.enter_context(process(simulate, log, stdin=subprocess.PIPE))
         self.simulator = json.loads(until("the simulator", lambda: log.read_text().partition("\n")[0]))["url"]
@@ -167,7 +199,7 @@ class LocalAws:
             "IOT_MTLS_ENABLED": "0",  # it would listen on every interface
             "SFN_WAIT_SCALE": "0",
             "SLACK_API_URL": self.slack_api_url,
-            **{f"AWS_ENDPOINT_URL_{service}": self.simulator for service in SIMULATED},
+            **{f"AWS_ENDPOINT_URL_{service}": self.simulator for service in SIMULATED_FOR_FUNCTIONS},
         }
         running = stack.enter_context(
             process([MINISTACK], self.home / "ministack.log", stdin=subprocess.DEVNULL, env=environment)

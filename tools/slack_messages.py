@@ -14,12 +14,15 @@ from unicodedata import category
 
 from slackwater.engine.registry import documentation, registry
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget
+from slackwater.model.cleanup import Backup, BackupState, Cleanup, Marked, Part, Removal, Restored, Said, Subject
 from slackwater.model.findings import Gap
 from slackwater.model.listing import Page
 from slackwater.model.posts import Message
+from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import Decided, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource
 from slackwater.views.document import FindingDocument
 from slackwater.views.slack import answers
+from slackwater.views.slack.cleanup import Case, not_swept, over_cap, told
 from slackwater.views.slack.decided import decided
 from slackwater.views.slack.digest import digest
 from slackwater.views.slack.finding import worth
@@ -201,6 +204,7 @@ def news(findings: int, **changes: Any) -> News:
         "top": 5,
         "buttons": True,
         "may_decide": True,
+        "grace_days": 30,
     }
     return News(**{**told, **changes})
 
@@ -269,6 +273,161 @@ def decision(status: Decided, why: str = "", days: int | None = None) -> Decisio
     return Decision(status=status, who=DECIDER, why=why, at=at, until=until, fingerprint="f" if status == "approved" else None)
 
 
+def cleanup(seen: Sighting, **changes: Any) -> Cleanup:
+    """A clean-up of a finding as it is right after the mark, unless `changes` say otherwise."""
+    marked_at = NOW + timedelta(hours=1)
+    begun = {
+        "finding_id": seen.id,
+        "attempt": 1,
+        "execution": f"{seen.id}-1",
+        "detector": seen.detector,
+        "resource": seen.resource,
+        "owner": seen.owner,
+        "fingerprint": seen.fingerprint,
+        "setting": seen.setting,
+        "requested_by": DECIDER,
+        "started_at": marked_at,
+        "promised_monthly_usd": seen.monthly_savings_usd,
+        "stage": "waiting",
+        "born_at": NOW - timedelta(days=500),
+        "size_bytes": 500 << 30,
+        "marked": Marked(at=marked_at, act_after=marked_at + timedelta(days=0 if seen.setting else 30), tagged=True),
+    }
+    return Cleanup(**{**begun, **changes})
+
+
+def backup(of: str, id_: str | None, state: BackupState = "verified") -> Backup:
+    """A backup that was made once the days of grace were over."""
+    at = NOW + timedelta(days=30)
+    return Backup(
+        subject=Subject(id=of, size_bytes=500 << 30),
+        token="t",  # noqa: S106 -- a name
+        asked_at=at,
+        expires_at=at + timedelta(days=90),
+        state=state,
+        id=id_,
+    )
+
+
+def case(cleanup: Cleanup, seen: Sighting, finding: TrackedFinding | None = None, **changes: Any) -> Case:
+    """A clean-up with its finding, where the policy lets people press every button."""
+    given = {
+        "post_id": f"cleanup.{seen.id}.1",
+        "cleanup": cleanup,
+        "finding": finding or tracked(seen),
+        "backup_days": 90,
+        "approval_days": 7,
+        "keep_tag": "keep",
+        "may_decide": True,
+        "may_approve": True,
+    }
+    return Case(**{**given, **changes})
+
+
+def cleanups() -> dict[str, tuple[str, Message]]:
+    """What is told of clean-ups, by name."""
+    volume, archive, shares = sighting(0), sighting(1), sighting(3)
+    gp3 = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
+    dated = replace(
+        sighting(4), detector="ebs-outdated-type", summary="500 GiB gp2: gp3 would do", fingerprint="2", setting=gp3
+    )
+    gp2 = VolumeSetting(volume_type="gp2", iops=None, throughput_mib_s=None)
+    approved = tracked(volume, decision("approved", days=37))
+    hanging = {
+        "access_points": [{"id": "fsap-00000000000000001", "root_directory": {"Path": "/press"}}],
+        "mount_targets": [{"id": f"fsmt-0000000000000000{n}", "ip_address": f"10.0.{n}.7"} for n in range(3)],
+    }
+    volumes = [
+        {"id": f"fsvol-{n:017x}", "name": f"team-{n}", "path": f"/fsx/team-{n}", "size_bytes": 64 << 30} for n in range(14)
+    ]
+    snapshot = backup(volume.resource.id, "snap-0123456789abcdef0")
+    targets = [Part(kind="mount-target", id=one["id"], arn=None) for one in hanging["mount_targets"]]
+    ended = {"ended_at": NOW + timedelta(days=31), "approved_by": DECIDER}
+    gone = Removal(part=Part(kind="volume", id=volume.resource.id, arn=volume.resource.arn), asked_at=NOW + timedelta(days=31))
+    deleted = cleanup(volume, stage="done", backups=(snapshot,), backup_monthly_usd=Decimal("25.00"), removals=(gone,), **ended)
+    back = Restored(
+        state="done",
+        id="vol-0fedcba9876543210",
+        differences=("it has a new id", "its blocks are fetched as they are read: it is slow at first"),
+    )
+    taken = tuple(Removal(part=part, asked_at=NOW + timedelta(days=30)) for part in targets[:2])
+    why = "elasticfilesystem:DeleteMountTarget: AccessDenied: not authorized to perform this operation"
+    half = cleanup(archive, stage="failed", removals=taken, backups=(backup(archive.resource.id, "arn:aws:backup:eu-west-1"),))
+    asked = Said(who=DECIDER, why="the press office wants it back", at=NOW + timedelta(days=40))
+    resolved = tracked(volume, status="resolved", resolved_at=NOW + timedelta(days=31))
+    scratch = cleanup(archive, unattended=True, scratch=True, recorded=hanging)
+    marked = cleanup(volume).marked
+    warned = replace(marked, warned_days=(30, 7)) if marked else None
+    return {
+        "cleanup-marked": ("A file system was marked", told("marked", case(cleanup(archive, recorded=hanging), archive))),
+        "cleanup-marked-approved": ("An approved volume was marked", told("marked", case(cleanup(volume), volume, approved))),
+        "cleanup-marked-many-children": (
+            "A file system with many volumes was marked",
+            told("marked", case(cleanup(shares, recorded={"children": volumes}), shares)),
+        ),
+        "cleanup-marked-scratch": ("What needs neither approval nor backup was marked", told("marked", case(scratch, archive))),
+        "cleanup-marked-change": ("A change was asked for", told("marked", case(cleanup(dated), dated))),
+        "cleanup-warned": ("Its owner is warned", told("warned", case(cleanup(volume, marked=warned), volume))),
+        "cleanup-asked": ("Its days of grace are over", told("asked", case(cleanup(volume), volume))),
+        "cleanup-called-off": (
+            "It was called off",
+            told("called-off", case(cleanup(volume, stage="called-off", why="it is attached to i-0123456789abcdef0"), volume)),
+        ),
+        "cleanup-called-off-late": (
+            "It was called off with a part gone",
+            told("called-off", case(replace(half, stage="called-off", why="something reads from it"), archive)),
+        ),
+        "cleanup-deleted": ("It was deleted", told("done", case(deleted, volume, resolved))),
+        "cleanup-changed": (
+            "A setting was changed",
+            told("done", case(cleanup(dated, stage="done", was=gp2, changed_at=NOW, **ended), dated)),
+        ),
+        "cleanup-failed": (
+            "It failed before anything was deleted",
+            told(
+                "failed",
+                case(
+                    cleanup(
+                        volume,
+                        stage="failed",
+                        why="the backup of its data failed",
+                        backups=(replace(snapshot, state="failed"),),
+                    ),
+                    volume,
+                    tracked(volume, status="failed"),
+                ),
+            ),
+        ),
+        "cleanup-failed-half": (
+            "It failed with a part gone",
+            told("failed", case(replace(half, why=why), archive, tracked(archive, status="failed"))),
+        ),
+        "cleanup-undone": (
+            "What was deleted is back",
+            told("undone", case(replace(deleted, stage="undone", restored=back, undone=asked), volume, resolved)),
+        ),
+        "cleanup-undone-change": (
+            "An old setting is back",
+            told("undone", case(cleanup(dated, stage="undone", was=gp2, changed_at=NOW, undone=asked), dated)),
+        ),
+        "cleanup-undo-failed": (
+            "An undo failed",
+            told(
+                "failed",
+                case(replace(deleted, stage="failed", undone=asked, why="the undo failed: InsufficientCapacity"), volume),
+            ),
+        ),
+        "cleanup-over-cap": (
+            "A run over the cap",
+            over_cap("11 resources, 4 of them begun in the last 24 hours: the policy's cleanup.most_resources is 10", 7),
+        ),
+        "cleanup-not-swept": (
+            "The sweeper could not do its work",
+            not_swept(["efs-file-system in 123456789012 eu-west-1: backup:ListRecoveryPointsByBackupVault: AccessDenied"]),
+        ),
+    }
+
+
 def after_decisions() -> Message:
     """A digest of five findings, after each of them met another fate."""
     told = news(5)
@@ -327,6 +486,15 @@ def kinds() -> dict[str, tuple[str, object]]:
         "answer-changed": ("The finding is another than was seen", answers.changed(tracked(volume))),
         "answer-not-allowed": ("The policy does not name the user", answers.not_allowed("slack.deciders", "U0123ABCDEF")),
         "answer-problem": ("Something did not work", answers.problem("There is no account 210987654321 here.")),
+        "answer-approved": (
+            "An approval that begins a clean-up",
+            answers.approved(tracked(volume, decision("approved", days=37)), acts_after=NOW + timedelta(days=30)),
+        ),
+        "answer-approved-nothing-acts": (
+            "An approval where clean-up is not enabled",
+            answers.approved(tracked(volume, decision("approved", days=37)), acts_after=None),
+        ),
+        **cleanups(),
         "slash-status": ("/slackwater status", answers.status(audit(**incomplete_outcome()), dearest, audit())),
         "slash-status-first": ("/slackwater status before the first audit", answers.status(None, Page(items=(), cursor=None))),
         "slash-top": ("/slackwater top", answers.top(dearest)),

@@ -1,7 +1,7 @@
-"""The template and the state machine as data: as they are written, and as CloudFormation would deploy them."""
+"""The templates and the state machine as data: as they are written, and as CloudFormation would deploy them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,8 @@ import yaml
 from samcli.yamlhelper import yaml_parse
 
 ROOT = Path(__file__).parents[2]
+
+ACCOUNT = "123456789012"
 
 type Deploy = Callable[..., Stack]
 
@@ -37,54 +39,76 @@ def resources(template: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
+def cleanup_template() -> dict[str, Any]:
+    """The template of the stack inside it."""
+    return yaml_parse((ROOT / "template-cleanup.yaml").read_text())
+
+
+@pytest.fixture(scope="session")
 def deploy(template: dict[str, Any]) -> Deploy:
     """The resources that these parameters make; `!Ref Table` reads "Table" there, and `!GetAtt Table.Arn` "Table.Arn"."""
 
     def deployed(**parameters: str) -> Stack:
-        values = {name: one["Default"] for name, one in template["Parameters"].items()} | parameters
-
-        def substituted(argument: Any) -> str:
-            text, own = argument if isinstance(argument, list) else (argument, {})
-            return re.sub(r"\$\{([\w.:]+)}", lambda found: str((values | resolved(own)).get(found[1], found[1])), text)
-
-        functions: dict[str, Callable[[Any], Any]] = {
-            "Ref": lambda name: values.get(name, name),
-            "Condition": lambda name: resolved(template["Conditions"][name]),
-            "Fn::GetAtt": ".".join,
-            "Fn::Sub": substituted,
-            "Fn::If": lambda one: resolved(one[1] if functions["Condition"](one[0]) else one[2]),
-            "Fn::Equals": lambda two: str(resolved(two[0])) == str(resolved(two[1])),
-            "Fn::Not": lambda one: not resolved(one[0]),
-            "Fn::And": lambda some: all(resolved(some)),
-            "Fn::Join": lambda two: two[0].join(resolved(two[1])),
-            "Fn::Split": lambda two: resolved(two[1]).split(two[0]),
-        }
-
-        def resolved(value: Any) -> Any:
-            if isinstance(value, list):
-                return [found for one in value if (found := resolved(one)) != "AWS::NoValue"]
-            if not isinstance(value, dict):
-                return value
-            if len(value) == 1 and (name := next(iter(value))) in functions:
-                return functions[name](value[name])
-            return {key: found for key, one in value.items() if (found := resolved(one)) != "AWS::NoValue"}
-
-        there = {
-            name: one
-            for name, one in template["Resources"].items()
-            if "Condition" not in one or functions["Condition"](one["Condition"])
-        }
-        found = Stack(
-            {name: resolved(one.get("Properties", {})) for name, one in there.items()},
-            {name: one["Type"] for name, one in there.items()},
-        )
-        everywhere = resolved(template["Globals"]["Function"])
-        for properties in found.of("AWS::Serverless::Function").values():
-            variables = everywhere["Environment"]["Variables"] | properties.get("Environment", {}).get("Variables", {})
-            properties.update(everywhere | properties | {"Environment": {"Variables": variables}})
-        return found
+        return resolve(template, parameters)
 
     return deployed
+
+
+@pytest.fixture(scope="session")
+def deploy_cleanup(deploy: Deploy, cleanup_template: dict[str, Any]) -> Deploy:
+    """What these parameters of the whole make of the stack inside it, in an account of AWS's own partition."""
+
+    def deployed(**parameters: str) -> Stack:
+        around = deploy(**{"CleanupEnabled": "true", **parameters})["Cleanup"]["Parameters"]
+        return resolve(cleanup_template, around | {"AWS::Partition": "aws", "AWS::AccountId": ACCOUNT})
+
+    return deployed
+
+
+def resolve(template: dict[str, Any], parameters: Mapping[str, Any]) -> Stack:
+    """What parameters make of a template, where they or its defaults give a value."""
+    values = {name: one["Default"] for name, one in template["Parameters"].items() if "Default" in one} | dict(parameters)
+
+    def substituted(argument: Any) -> str:
+        text, own = argument if isinstance(argument, list) else (argument, {})
+        return re.sub(r"\$\{([\w.:]+)}", lambda found: str((values | resolved(own)).get(found[1], found[1])), text)
+
+    functions: dict[str, Callable[[Any], Any]] = {
+        "Ref": lambda name: values.get(name, name),
+        "Condition": lambda name: resolved(template["Conditions"][name]),
+        "Fn::GetAtt": ".".join,
+        "Fn::Sub": substituted,
+        "Fn::If": lambda one: resolved(one[1] if functions["Condition"](one[0]) else one[2]),
+        "Fn::Equals": lambda two: str(resolved(two[0])) == str(resolved(two[1])),
+        "Fn::Not": lambda one: not resolved(one[0]),
+        "Fn::And": lambda some: all(resolved(some)),
+        "Fn::Join": lambda two: two[0].join(resolved(two[1])),
+        "Fn::Split": lambda two: resolved(two[1]).split(two[0]),
+    }
+
+    def resolved(value: Any) -> Any:
+        if isinstance(value, list):
+            return [found for one in value if (found := resolved(one)) != "AWS::NoValue"]
+        if not isinstance(value, dict):
+            return value
+        if len(value) == 1 and (name := next(iter(value))) in functions:
+            return functions[name](value[name])
+        return {key: found for key, one in value.items() if (found := resolved(one)) != "AWS::NoValue"}
+
+    there = {
+        name: one
+        for name, one in template["Resources"].items()
+        if "Condition" not in one or functions["Condition"](one["Condition"])
+    }
+    found = Stack(
+        {name: resolved(one.get("Properties", {})) for name, one in there.items()},
+        {name: one["Type"] for name, one in there.items()},
+    )
+    everywhere = resolved(template["Globals"]["Function"])
+    for properties in found.of("AWS::Serverless::Function").values():
+        variables = everywhere["Environment"]["Variables"] | properties.get("Environment", {}).get("Variables", {})
+        properties.update(everywhere | properties | {"Environment": {"Variables": variables}})
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -100,9 +124,16 @@ def with_slack(deploy: Deploy) -> Stack:
 
 
 @pytest.fixture(scope="session")
-def functions(resources: dict[str, Any]) -> dict[str, Any]:
-    """The functions' properties, by the name of their folder."""
-    found = [one["Properties"] for one in resources.values() if one["Type"] == "AWS::Serverless::Function"]
+def cleanup(deploy_cleanup: Deploy) -> Stack:
+    """The stack inside it, where clean-up is enabled and no other parameter is given."""
+    return deploy_cleanup()
+
+
+@pytest.fixture(scope="session")
+def functions(resources: dict[str, Any], cleanup_template: dict[str, Any]) -> dict[str, Any]:
+    """The functions' properties, of both templates, by the name of their folder."""
+    everything = [*resources.values(), *cleanup_template["Resources"].values()]
+    found = [one["Properties"] for one in everything if one["Type"] == "AWS::Serverless::Function"]
     return {properties["CodeUri"].removeprefix("functions/"): properties for properties in found}
 
 

@@ -35,6 +35,16 @@ WITH_SLACK = {
     "SlackRequestsRefusedAlarm": ("Slackwater", "SlackRequestsRefused", "Sum", 10, CLEARS),
     "AnswerDeadLettersAlarm": ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", 1, CLEARS),
 }
+OF_CLEANUP = {
+    "CleanupFailedAlarm": ("Slackwater", "CleanupFailed", "service", "AWS::StackName"),
+    "CleanupCapBreachedAlarm": ("Slackwater", "CleanupCapBreached", "service", "AWS::StackName"),
+    "SweepTroublesAlarm": ("Slackwater", "SweepTroubles", "service", "AWS::StackName"),
+    "CleanupExecutionFailedAlarm": ("AWS/States", "ExecutionsFailed", "StateMachineArn", "CleanupStateMachine"),
+    "UndoExecutionFailedAlarm": ("AWS/States", "ExecutionsFailed", "StateMachineArn", "UndoStateMachine"),
+    "RunErrorsAlarm": ("AWS/Lambda", "Errors", "FunctionName", "RunFunction"),
+    "SweepErrorsAlarm": ("AWS/Lambda", "Errors", "FunctionName", "SweepFunction"),
+}
+"""In the stack inside it; each goes at the first."""
 OTHERS = {"PolicyInvalid": 0, "ReportsFailed": 1, "SlackRequestsRefused": 1} | telemetry.of_posts(
     Notified(waiting=1, wait_s=60)
 )
@@ -156,3 +166,34 @@ def test_every_dead_letter_is_noticed_and_every_alarm_is_heard(deploy: Any) -> N
         assert noticed == {f"{queue}.QueueName" for queue in stack.of("AWS::SQS::Queue")}
         assert all(alarm["AlarmActions"] == [topic] and alarm["AlarmDescription"] for alarm in alarms)
         assert ("AlarmTopic" in stack) == (topic == "AlarmTopic")
+
+
+def test_clean_up_has_its_alarms_which_are_heard_where_the_others_are(deploy_cleanup: Any) -> None:
+    for parameters, topic in (({}, "AlarmTopic"), ({"AlarmTopicArn": "arn:of:yours"}, "arn:of:yours")):
+        stack = deploy_cleanup(**parameters)
+        alarms = stack.of("AWS::CloudWatch::Alarm")
+        watched = {
+            name: (alarm["Namespace"], alarm["MetricName"], one["Name"], one["Value"])
+            for name, alarm in alarms.items()
+            for one in alarm["Dimensions"]
+        }
+
+        assert watched == OF_CLEANUP
+        assert {value for *_, dimension, value in watched.values() if dimension != "service"} <= set(stack)
+        for alarm in alarms.values():
+            assert (alarm["Statistic"], alarm["Threshold"], alarm["EvaluationPeriods"]) == ("Sum", 1, 1)
+            assert (alarm["ComparisonOperator"], alarm["TreatMissingData"]) == ("GreaterThanOrEqualToThreshold", CLEARS)
+            assert alarm["AlarmActions"] == [topic]
+            assert alarm["AlarmDescription"]
+
+
+def test_what_clean_up_sends_is_shown_where_there_is_clean_up_and_somebody_sends_it(deploy: Any) -> None:
+    def shown(stack: Any) -> set[tuple[str, ...]]:
+        return {line for line in watched(stack) if line[1].startswith(("Cleanup", "Sweep", "Backups"))}
+
+    code = "".join(path.read_text() for folder in ("functions", "layers/core/src") for path in (ROOT / folder).rglob("*.py"))
+    metrics = {"CleanupFailed", "CleanupCapBreached", "BackupsSwept", "SweepTroubles"}
+
+    assert shown(deploy(CleanupEnabled="true")) == {("Slackwater", one, "service", "AWS::StackName") for one in metrics}
+    assert shown(deploy()) == set()
+    assert [one for one in sorted(metrics) if f'"{one}": ' not in code] == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slackwater.app import permissions
-from slackwater.aws import finding_store, outbox, request_guard, table
+from slackwater.aws import cleanup_store, finding_store, outbox, request_guard, table
 from slackwater.model import object_keys
 
 BY_LAMBDA_ITSELF = {
@@ -26,9 +26,9 @@ FUNCTIONS = ["plan", "scan", "publish", "notify", "announce", "serve", "acknowle
 
 
 @pytest.fixture(scope="session")
-def stack(with_slack: Any) -> Any:
-    """Everything."""
-    return with_slack
+def stack(deploy: Any) -> Any:
+    """Everything, but the stack inside it."""
+    return deploy(SlackSecretArn="secret", CleanupEnabled="true")
 
 
 def listed(value: Any) -> list[Any]:
@@ -88,7 +88,7 @@ def test_only_reading_an_account_and_logging_is_about_everything(stack: Any) -> 
     assert everything == [
         ("plan", "NameTargets"),
         ("scan", "ReadTheAccount"),
-        ("serve", "ReadPricesAndTypes"),
+        ("serve", "ReadPricesTypesAndRegions"),
         ("answer", "NameAccountAndRegions"),
         ("audit", "Log"),
         ("audit", "Trace"),
@@ -128,13 +128,32 @@ def test_whoever_waits_on_the_open_door_may_only_mark_requests_and_hand_them_ove
     }
 
 
-def test_whoever_answers_in_slack_may_store_findings_and_their_ledgers_and_nothing_else(stack: Any) -> None:
+def test_whoever_answers_in_slack_may_store_findings_their_ledgers_and_clean_ups_and_nothing_else(stack: Any) -> None:
     (put,) = [one for one in statements(stack, "answer") if "dynamodb:PutItem" in listed(one["Action"])]
     own = {table.key(finding_store.KIND, "1")["pk"]["S"], table.ledger_key("1", 1)["pk"]["S"]}
 
     assert (put["Action"], put["Resource"]) == ("dynamodb:PutItem", "Table.Arn")
-    assert put["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{finding_store.KIND}#*"]}}
+    assert put["Condition"] == {
+        "ForAllValues:StringLike": {
+            "dynamodb:LeadingKeys": [
+                f"{cleanup_store.KIND}#*",
+                f"{cleanup_store.CONTROL}*",
+                f"{finding_store.KIND}#*",
+                f"{cleanup_store.HOLD}#*",
+            ]
+        }
+    }
     assert all(fnmatchcase(one, f"{finding_store.KIND}#*") for one in own)
+
+
+def test_without_clean_up_only_audits_can_be_started(deploy: Any) -> None:
+    stack = deploy(SlackSecretArn="secret")
+
+    for function in ("serve", "answer"):
+        (start,) = [one for one in statements(stack, function) if one["Action"] == "states:StartExecution"]
+        assert start["Resource"] == ["AuditStateMachine"]
+        variables = stack[f"{function.title()}Function"]["Environment"]["Variables"]
+        assert (variables["CLEANUP_STATE_MACHINE_ARN"], variables["UNDO_STATE_MACHINE_ARN"]) == ("", "")
 
 
 def test_whoever_posts_may_store_posts_and_nothing_else(stack: Any) -> None:
@@ -144,6 +163,7 @@ def test_whoever_posts_may_store_posts_and_nothing_else(stack: Any) -> None:
     assert put["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{outbox.KIND}#*"]}}
 
 
+MACHINES = {"AuditStateMachine", "Cleanup.Outputs.CleanupStateMachineArn", "Cleanup.Outputs.UndoStateMachineArn"}
 TABLE = {"Table.Arn"}
 TABLE_AND_INDEXES = TABLE | {"Table.Arn/index/*"}
 WHERE = {
@@ -162,14 +182,14 @@ WHERE = {
         "s3:ListBucket": {"Bucket.Arn"},
         "secretsmanager": {"secret"},
         "sqs": {"AnswerDeadLetters.Arn"},
-        "states": {"AuditStateMachine"},
+        "states": MACHINES,
     },
     "announce": {
         "dynamodb": {"Table.Arn/stream/*"},
         "events": {"arn:AWS::Partition:events:AWS::Region:AWS::AccountId:event-bus/default"},
         "sqs": {"AnnounceDeadLetters.Arn"},
     },
-    "serve": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}, "states": {"AuditStateMachine"}},
+    "serve": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}, "states": MACHINES},
     "audit": {"lambda": {"PlanFunction.Arn", "ScanFunction.Arn", "PublishFunction.Arn", "NotifyFunction.Arn"}},
     "schedule": {"states": {"AuditStateMachine"}, "sqs": {"ScheduleDeadLetters.Arn"}},
 }
@@ -214,6 +234,7 @@ READS = {
     "notify": {object_keys.POLICY, object_keys.news("1"), object_keys.scan("1")},
     "answer": {object_keys.POLICY, object_keys.target_scan("1", "123456789012", "eu-west-1"), object_keys.report("1")},
     "serve": {
+        object_keys.POLICY,
         object_keys.scan("1"),
         object_keys.target_scan("1", "123456789012", "eu-west-1"),
         object_keys.report("1"),

@@ -25,35 +25,43 @@ def test_every_function_has_an_event_to_try_it_with_and_the_reverse(functions: d
     assert {re.split(r"[-.]", path.name)[0] for path in (ROOT / "events").glob("*.json")} == set(functions)
 
 
-def test_the_environment_is_what_the_settings_read(template: dict[str, Any], functions: dict[str, Any]) -> None:
+def test_the_environment_is_what_the_settings_read(
+    template: dict[str, Any], cleanup_template: dict[str, Any], functions: dict[str, Any]
+) -> None:
     everywhere = template["Globals"]["Function"]["Environment"]["Variables"]
     own = {name: properties.get("Environment", {}).get("Variables", {}) for name, properties in functions.items()}
     settings = {variable.upper() for variable in Deployed.__dataclass_fields__}
 
     in_tests = {"SLACK_API_URL"}
-    assert settings - set(everywhere) - in_tests == {
-        "STATE_MACHINE_ARN",
-        "EVENT_BUS_NAME",
-        "SLACK_SECRET_ARN",
-        "ANSWER_FUNCTION_NAME",
-    }
-    assert {name: set(variables) for name, variables in own.items() if variables} == {
+    machines = {"CLEANUP_STATE_MACHINE_ARN", "UNDO_STATE_MACHINE_ARN"}
+    backups = {"BACKUP_ROLE_ARN", "BACKUP_VAULT_NAME"}
+    expected = {
         "announce": {"EVENT_BUS_NAME"},
-        "serve": {"STATE_MACHINE_ARN"},
-        "notify": {"SLACK_SECRET_ARN"},
+        "serve": {"STATE_MACHINE_ARN", *machines},
+        "notify": {"SLACK_SECRET_ARN", "CLEANUP_ENABLED"},
         "acknowledge": {"SLACK_SECRET_ARN", "ANSWER_FUNCTION_NAME"},
-        "answer": {"SLACK_SECRET_ARN", "STATE_MACHINE_ARN"},
+        "answer": {"SLACK_SECRET_ARN", "STATE_MACHINE_ARN", *machines},
+        "watch": {"DELETE_ROLE_ARN"},
+        "back_up": backups,
+        "delete": backups,
+        "restore": backups,
+        "sweep": backups,
+        "run": {"CLEANUP_STATE_MACHINE_ARN"},
     }
+    assert {name: set(variables) for name, variables in own.items() if variables} == expected
+    assert settings - set(everywhere) - in_tests == set().union(*expected.values())
+    assert set(cleanup_template["Globals"]["Function"]["Environment"]["Variables"]) == set(everywhere)
 
 
 def test_the_outputs_tell_the_command_line_where_everything_is(template: dict[str, Any]) -> None:
     told = {"TableName", "BucketName", "StateMachineArn", "ApiUrl", "RetentionDays", "SlackSecretArn"}
+    of_cleanup = {"CleanupStateMachineArn", "UndoStateMachineArn"}
 
-    assert set(template["Outputs"]) >= told
+    assert set(template["Outputs"]) >= told | of_cleanup
+    assert all(template["Outputs"][name]["Condition"] == "HasCleanup" for name in of_cleanup)
 
 
-def test_every_parameter_is_used_and_says_what_it_is(template: dict[str, Any]) -> None:
-    said = json.dumps({key: value for key, value in template.items() if key not in {"Parameters", "Metadata"}})
+def test_every_parameter_is_used_and_says_what_it_is(template: dict[str, Any], cleanup_template: dict[str, Any]) -> None:
     shown = [
         one
         for group in template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
@@ -61,9 +69,11 @@ def test_every_parameter_is_used_and_says_what_it_is(template: dict[str, Any]) -
     ]
 
     assert sorted(shown) == sorted(template["Parameters"])
-    for name, parameter in template["Parameters"].items():
-        assert parameter["Description"].endswith("."), name
-        assert f'{{"Ref": "{name}"}}' in said or f"${{{name}}}" in said, name
+    for one in (template, cleanup_template):
+        said = json.dumps({key: value for key, value in one.items() if key not in {"Parameters", "Metadata"}})
+        for name, parameter in one["Parameters"].items():
+            assert parameter["Description"].endswith("."), name
+            assert f'{{"Ref": "{name}"}}' in said or f"${{{name}}}" in said, name
 
 
 def test_the_table_is_the_one_that_the_code_knows(resources: dict[str, Any]) -> None:

@@ -47,7 +47,7 @@ def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
         accounts=sorted({target["account"] for target in doc["scan"]["targets"]}),
         regions=sorted({target["region"] for target in doc["scan"]["targets"]}),
         resource_types=["ebs-volume", "efs-file-system", "fsx-file-system"],
-        detectors=["ebs-unattached", "efs-abandoned", "efs-idle", "efs-orphaned", "fsx-idle"],
+        detectors=sorted({finding["detector"] for finding in doc["findings"]}),
         approvers=SLACK.deciders,
     )
     nothing: SomeTotals = {"findings": 0, "monthly_savings_usd": "0", "unpriced": 0}
@@ -72,6 +72,7 @@ def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
         top=SLACK.top_findings,
         buttons=True,
         may_decide=bool(SLACK.deciders),
+        grace_days=cleanup.grace_days,
     )
 
 

@@ -8,7 +8,7 @@ from typer import TyperException
 
 from slackwater.app.audit_request import AuditRequestError
 from slackwater.app.estimates import EstimateError
-from slackwater.app.findings import BadDecisionError, ConflictError, NotFoundError
+from slackwater.app.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
 from slackwater.app.policy import PolicyError
 from slackwater.aws.errors import AwsError
 
@@ -42,7 +42,7 @@ def status_of(error: Exception) -> ExitStatus:
             return ExitStatus.WRONG_USAGE
         case NotFoundError() | BadDecisionError() | ConflictError():
             return ExitStatus.WRONG_USAGE
-        case AwsError():
+        case AwsError() | NotAllowedError():
             return ExitStatus.NO_ACCESS
         case OutputClosedError():
             return ExitStatus.OUTPUT_CLOSED

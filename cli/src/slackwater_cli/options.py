@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
@@ -33,16 +33,13 @@ class Output(StrEnum):
     JSON = "json"
 
 
-def one_of[C: str](option: str, choices: Iterable[C], later: Collection[str] = ()) -> Callable[[str], C]:
-    """What reads an option's word, in any case; `later` are choices that are promised."""
+def one_of[C: str](option: str, choices: Iterable[C]) -> Callable[[str], C]:
+    """What reads an option's word, in any case."""
     words = {str(choice): choice for choice in choices}
 
     def read(word: str) -> C:
-        there_are = ", ".join(words)
-        if word.lower() in later:
-            raise UsageError(f"{option} {word} comes with a later release; there are {there_are}")
         if word.lower() not in words:
-            raise UsageError(f"{option} {word!r}: there are {there_are}")
+            raise UsageError(f"{option} {word!r}: there are {', '.join(words)}")
         return words[word.lower()]
 
     return read

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from slackwater_cli.commands import audits, demo, detectors, doctor, estimate, findings, policy, scan, slack
+from slackwater_cli.commands import audits, cleanup, demo, detectors, doctor, estimate, findings, policy, scan, slack
 from slackwater_cli.streams import write
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command()(doctor.doctor)
 app.add_typer(estimate.app, name="estimate")
 app.add_typer(detectors.app, name="detectors")
 app.add_typer(findings.app, name="findings")
+app.add_typer(cleanup.app, name="cleanup")
 app.add_typer(audits.app, name="audits")
 app.add_typer(policy.app, name="policy")
 app.add_typer(slack.app, name="slack")

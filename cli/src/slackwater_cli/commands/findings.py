@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.findings import LONGEST_SNOOZE, REOPENED, Action, BadDecisionError, Findings
+from slackwater.app.findings import LONGEST_SNOOZE, Action, BadDecisionError, Findings
 from slackwater.app.policy import LIST_DETECTORS
 from slackwater.app.wiring import clock, serving
 from slackwater.aws.identity import identity
@@ -42,9 +42,6 @@ from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
 from slackwater_cli.targets import check_named_regions
 
 ACCOUNT: Final = re.compile("[0-9]{12}")
-SET: Final[tuple[Status, ...]] = (*REOPENED, "resolved")
-LATER: Final = tuple(status for status in STATUSES if status not in SET)
-"""Nothing sets these yet."""
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The finding's id, as the list shows it.")]
 WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept for good.")]
@@ -64,7 +61,7 @@ app = typer.Typer(
 def list_(
     status: Annotated[
         Status,
-        typer.Option(parser=one_of("--status", SET, later=LATER), metavar="|".join(SET), help="Findings of this status."),
+        typer.Option(parser=one_of("--status", STATUSES), metavar="|".join(STATUSES), help="Findings of this status."),
     ] = "open",
     detector: Annotated[str | None, typer.Option(metavar="ID", help="Of this detector.")] = None,
     account: Annotated[str | None, typer.Option(metavar="A", help="In this account.")] = None,
@@ -172,7 +169,7 @@ def reopen(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Take back a snooze, a dismissal or an approval."""
+    """Take back a snooze, a dismissal or an approval; or take up again what could not be cleaned up."""
     _decide(deployment(stack, stack_region, profile), id, "reopen", why, None)
 
 

@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 
 from slackwater.app.policies import Policies
-from slackwater.app.policy import DEFAULT_POLICY, check_regions_in, doubts, parse_policy, policy_schema, policy_text
+from slackwater.app.policy import DEFAULT_POLICY, check_regions_in, parse_policy, policy_schema, policy_text
+from slackwater.app.policy_doubts import doubts
 from slackwater.app.wiring import policies
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy

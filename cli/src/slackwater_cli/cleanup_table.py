@@ -1,0 +1,258 @@
+"""Clean-ups for people at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Final
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from slackwater.model.cleanup import Stage
+from slackwater.views.cleanup_document import (
+    BackupDocument,
+    CandidateDocument,
+    CleanupDetailDocument,
+    CleanupDocument,
+    CleanupPageDocument,
+    PlanDocument,
+    SaidDocument,
+)
+from slackwater.views.words import count, one_line
+from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.moment import minute
+
+INDENT: Final = 4
+STYLES: Final[dict[Stage, str]] = {
+    "starting": "bold",
+    "waiting": "bold",
+    "working": "bold yellow",
+    "done": "bold green",
+    "called-off": "bold",
+    "failed": "bold red",
+    "undoing": "bold yellow",
+    "undone": "bold",
+}
+UNKNOWN: Final = "unknown"
+
+
+def draw_plan(plan: PlanDocument, console: Console) -> None:
+    """What a run would begin, and what not and why; first what stands against all of it."""
+    ready = [one for one in plan["candidates"] if one["state"] == "ready"]
+    console.print(Text(f"A run now would begin {count(len(ready), 'clean-up')}{_worth(ready)}.", "bold"))
+    for against in _against(plan):
+        console.print(Text(one_line(against), "bold red"))
+    _draw_candidates(plan["candidates"], console, begun="Would be begun", first="ready")
+
+
+def draw_run(candidates: Sequence[CandidateDocument], console: Console) -> None:
+    """What a run began, and what not and why."""
+    begun = [one for one in candidates if one["state"] == "begun"]
+    console.print(Text(f"{count(len(begun), 'clean-up')} begun{_worth(begun)}.", "bold"))
+    _draw_candidates(candidates, console, begun="Begun", first="begun")
+
+
+def draw_approval(one: CandidateDocument, console: Console) -> None:
+    """What somebody is about to approve."""
+    console.print(Text(f"{one_line(one['resource']['name'])}: {deed(one)}", "bold"))
+    resource = one["resource"]
+    facts = [
+        ("Resource", f"{resource['id']} ({resource['type']}), {resource['region']} of {resource['account']}"),
+        ("Found by", one["detector"]),
+        ("Owner", one["owner"] or UNKNOWN),
+        ("Acts after", f"{minute(one['acts_after'])} UTC" if one["acts_after"] else UNKNOWN),
+        ("Backup", _backup_words(one)),
+        ("Saves", f"{_usd(one['monthly_savings_usd'])} USD a month, less the backup's cost {_usd(one['net_monthly_usd'])}"),
+    ]
+    _draw_facts(facts, console)
+
+
+def deed(one: CandidateDocument | CleanupDocument) -> str:
+    """What is done: `delete`, or `change to gp3, 3,000 IOPS`."""
+    return "delete" if one["does"] == "delete" else f"change to {one['setting']}"
+
+
+def draw_cleanups(page: CleanupPageDocument, console: Console) -> None:
+    """A line each, the newest first, under their sums."""
+    if stopped := page["stopped"]:
+        console.print(Text(one_line(_stopped(stopped)), "bold red"))
+    cleanups = page["cleanups"]
+    if not cleanups:
+        console.print("Nothing has been cleaned up yet: `slackwater cleanup plan` says what could be.")
+        return
+    unknown = f" ({page['unknown']:,} not known yet)" if page["unknown"] else ""
+    sums = f"promised {_usd(page['promised_monthly_usd'])}, realised {_usd(page['realised_monthly_usd'])} USD a month{unknown}"
+    newest = "The newest " if page["cursor"] else ""
+    console.print(Text(f"{newest}{count(len(cleanups), 'clean-up')}: {sums}", "bold"))
+    console.print()
+    draw_grid(console, _cleanups(cleanups, wide=True), _cleanups(cleanups, wide=False))
+    if page["cursor"]:
+        console.print()
+        console.print(Text("There are older ones: --limit 0 shows all.", "bold"))
+
+
+def draw_cleanup(one: CleanupDetailDocument, console: Console) -> None:
+    """All that happened to a resource, and what it came to."""
+    head = Text.assemble((f"{one_line(one['resource']['name'])}: {deed(one)}, ", "bold"), (one["stage"], STYLES[one["stage"]]))
+    console.print(head)
+    if one["why"]:
+        console.print(_indented(Text(one_line(one["why"]))))
+    _draw_facts(_facts(one), console)
+    for backup in one["backups"]:
+        console.print(_indented(Text(one_line(_backup(backup)))))
+    if removals := one["removals"]:
+        parts = ", ".join(f"{gone['kind']} {gone['id']}" for gone in removals)
+        console.print(_indented(Text(one_line(f"Asked AWS to delete: {parts}"))))
+    if restored := one["restored"]:
+        came = f" as {restored['id']}" if restored["id"] else ""
+        console.print(_indented(Text(one_line(f"Restored{came}: {restored['state']}"))))
+        for words in (*restored["differences"], *filter(None, [restored["why"]])):
+            console.print(_indented(Text(one_line(words)), 2 * INDENT))
+    undo = f"To undo it: {one['undo']}" if one["undo"] else f"It cannot be undone: {one['not_undoable']}"
+    console.print(_indented(Text(one_line(undo), "bold" if one["undo"] else "")))
+    console.print()
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for name in ("When (UTC)", "What"):
+        grid.add_column(name, no_wrap=True)
+    for name in ("Why", "Who"):
+        grid.add_column(name, overflow="fold")
+    for entry in one["ledger"]:
+        grid.add_row(minute(entry["at"]), entry["happening"], Text(one_line(entry["why"])), Text(one_line(entry["who"])))
+    console.print(grid)
+
+
+def _facts(one: CleanupDetailDocument) -> Iterable[tuple[str, str]]:
+    resource, marked, observed = one["resource"], one["marked"], one["observed"]
+    yield "Finding", f"{one['finding_id']} by {one['detector']}, {one['status'] or UNKNOWN}"
+    yield "Resource", f"{resource['id']} ({resource['type']}), {resource['region']} of {resource['account']}"
+    yield "Owner", one["owner"] or UNKNOWN
+    yield "Begun", f"{minute(one['started_at'])} UTC by {one['requested_by']}, attempt {one['attempt']}"
+    approved = one["approved_by"] or ("nobody: the policy needs no approval" if one["unattended"] else "nobody yet")
+    yield "Approved by", approved
+    if one["was"]:
+        yield "Was", one["was"]
+    if marked:
+        yield "Marked", f"{minute(marked['at'])} UTC, acts after {minute(marked['act_after'])} UTC"
+    for what, said in (("Stopped", one["stopped"]), ("Undo asked", one["undone"])):
+        if said:
+            yield what, f"{minute(said['at'])} UTC by {said['who']}{_because(said)}"
+    yield "Promised", f"{_usd(one['promised_monthly_usd'])} USD a month"
+    if one["backups"]:
+        yield "Backup costs", f"{_usd(one['backup_monthly_usd'])} USD a month while it is kept"
+    seen = f", by audit {observed['audit_id']} of {minute(observed['at'])} UTC" if observed else ""
+    yield "Realised", f"{_usd(one['realised_monthly_usd'])}{' USD a month' if one['realised_monthly_usd'] else ''}{seen}"
+
+
+def _cleanups(cleanups: Sequence[CleanupDocument], *, wide: bool) -> Table:
+    extra = ("Detector", "Started (UTC)") if wide else ()
+    money = ("Promised", "Realised")
+    grid = grid_of("Finding", "Stage", "Does", "Resource", *extra, *money, right=money)
+    for one in cleanups:
+        grid.add_row(
+            Text(one_line(one["finding_id"])),
+            Text(one["stage"], STYLES[one["stage"]]),
+            one["does"],
+            Text(one_line(one["resource"]["name"])),
+            *((one_line(one["detector"]), minute(one["started_at"])) if wide else ()),
+            _usd(one["promised_monthly_usd"]),
+            _usd(one["realised_monthly_usd"]),
+        )
+    return grid
+
+
+def _draw_candidates(candidates: Sequence[CandidateDocument], console: Console, *, begun: str, first: str) -> None:
+    good = [one for one in candidates if one["state"] == first]
+    if good:
+        console.print()
+        console.print(Text(begun, "bold underline"))
+        draw_grid(console, _candidates(good))
+    for state, title in (
+        ("failed", "Not known to have started"),
+        ("under-way", "Under way"),
+        ("refused", f"Not {begun.lower()}".replace("Not would", "Would not")),
+    ):
+        others = [one for one in candidates if one["state"] == state]
+        if others:
+            console.print()
+            console.print(Text(title, "bold underline"))
+        for one in others:
+            console.print(Text(one_line(f"{one['finding_id']}  {one['resource']['name']}: {deed(one)}")))
+            console.print(_indented(Text(one_line(one["why"]), "red" if state == "failed" else "")))
+
+
+def _candidates(candidates: Sequence[CandidateDocument]) -> Table:
+    grid = grid_of("Finding", "Does", "Resource", "Acts after (UTC)", "USD a month", right=("USD a month",))
+    for one in candidates:
+        net = _usd(one["net_monthly_usd"])
+        gross = one["monthly_savings_usd"]
+        told = net if one["net_monthly_usd"] else f"{_usd(gross)} less its backup" if gross else UNKNOWN
+        grid.add_row(
+            Text(one_line(one["finding_id"])),
+            Text(one_line(deed(one))),
+            Text(one_line(one["resource"]["name"])),
+            minute(one["acts_after"]) if one["acts_after"] else "",
+            told,
+        )
+    return grid
+
+
+def _against(plan: PlanDocument) -> Iterable[str]:
+    if not plan["enabled"]:
+        yield "Clean-up is not enabled: deploy with CleanupEnabled=true. Until then nothing is deleted or changed."
+    if plan["stopped"]:
+        yield _stopped(plan["stopped"])
+    if plan["over_cap"]:
+        yield f"Over the cap, so that nothing would be begun: {plan['over_cap']}."
+
+
+def _stopped(said: SaidDocument) -> str:
+    lift = "`slackwater cleanup stop --all --lift` lets them go on"
+    return f"{said['who']} stopped all clean-ups {minute(said['at'])} UTC{_because(said)}; {lift}."
+
+
+def _because(said: SaidDocument) -> str:
+    return f": {said['why']}" if said["why"] else ""
+
+
+def _backup_words(one: CandidateDocument) -> str:
+    if one["does"] == "change":
+        return "none: the old setting is kept, and can be put back"
+    if not one["backed_up"]:
+        return "none: the policy says that its data is scratch"
+    cost = f", {_usd(one['backup_monthly_usd'])} USD a month" if one["backup_monthly_usd"] else ", at a cost that is not known"
+    return f"before it is deleted{cost}"
+
+
+def _backup(backup: BackupDocument) -> str:
+    size = f", {backup['size_bytes']:,} bytes" if backup["size_bytes"] is not None else ""
+    why = f": {backup['why']}" if backup["why"] else ""
+    return (
+        f"Backup {backup['id'] or 'without an id yet'} of {backup['of']}: {backup['state']}{why}{size},"
+        f" expires {minute(backup['expires_at'])} UTC"
+    )
+
+
+def _worth(candidates: Sequence[CandidateDocument]) -> str:
+    known = [Decimal(one["monthly_savings_usd"]) for one in candidates if one["monthly_savings_usd"] is not None]
+    unpriced = f" ({len(candidates) - len(known):,} unpriced)" if len(known) < len(candidates) else ""
+    return f", worth {sum(known):,.2f} USD a month{unpriced}" if candidates else ""
+
+
+def _usd(amount: str | None) -> str:
+    return UNKNOWN if amount is None else f"{Decimal(amount):,.2f}"
+
+
+def _draw_facts(facts: Iterable[tuple[str, str]], console: Console) -> None:
+    grid = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, words in facts:
+        grid.add_row(Text(name, "dim"), Text(one_line(words)))
+    console.print(_indented(grid))
+
+
+def _indented(what: RenderableType, by: int = INDENT) -> Padding:
+    return Padding(what, (0, 0, 0, by))

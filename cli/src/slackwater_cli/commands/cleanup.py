@@ -1,0 +1,215 @@
+"""`slackwater cleanup`."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Annotated, Final
+
+import typer
+
+from slackwater.app import cleanup_told as told
+from slackwater.app.cleanups import ENABLE, Cleanups
+from slackwater.app.findings import BadDecisionError
+from slackwater.app.wiring import clock, serving
+from slackwater.aws.identity import identity
+from slackwater.model.listing import PAGE
+from slackwater.views import service_json
+from slackwater.views.cleanup_document import CandidateDocument, SaidDocument
+from slackwater.views.scan_json import dump
+from slackwater_cli.cleanup_table import deed, draw_approval, draw_cleanup, draw_cleanups, draw_plan, draw_run
+from slackwater_cli.deployment import Deployment, deployment
+from slackwater_cli.exits import ExitStatus, UsageError
+from slackwater_cli.findings_table import state
+from slackwater_cli.listing import first
+from slackwater_cli.moment import minute
+from slackwater_cli.options import LISTED, STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
+from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
+
+RUN: Final = """\b
+Exit status:
+0 done, or there was nothing to do
+2 wrong usage, no such finding, over the policy's cap, stopped, or clean-up is not enabled: nothing was begun
+3 some that were named are not begun, or not known to have started
+4 no credentials, not allowed by AWS or by the policy, or nothing reachable
+"""
+DECIDED: Final = """\b
+Exit status:
+0 done, or so already
+2 wrong usage, no such finding or clean-up, or it is not in a state for it
+4 no credentials, not allowed by AWS or by the policy, or nothing reachable
+"""
+
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The finding's id.")]
+IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="These findings instead of all.")]
+WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept with the clean-up.")]
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    help="Deletes and changes what is approved: marked first, checked again, backed up, and undone if need be.",
+    no_args_is_help=True,
+)
+
+
+@app.command(epilog=LISTED)
+def plan(
+    ids: IdsArgument = None,
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Say what a run would begin now, and what not and why. Nothing is begun."""
+    plan = told.plan(_cleanups(deployment(stack, stack_region, profile)).plan(ids or None, now=clock()))
+    write(dump(plan) if format is Output.JSON else rendered(partial(draw_plan, plan), widest=WIDEST_LIST))
+
+
+@app.command(epilog=DECIDED)
+def approve(
+    id: IdArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Approve the clean-up of a finding as it is now, and begin it."""
+    there = deployment(stack, stack_region, profile)
+    cleanups = _cleanups(there)
+    (seen,) = told.plan(cleanups.plan([id], now=clock()))["candidates"]
+    if not yes:
+        _ask(seen)
+    approved = cleanups.approve(id, who=_who(there), fingerprint=seen["fingerprint"], now=clock())
+    if format is Output.JSON:
+        write(dump(told.approved(approved)))
+        return
+    write(f"{id}: {state(service_json.tracked_finding(approved.finding))}\n")
+    if approved.candidate is None:
+        note(f"Nothing is begun: {ENABLE}.")
+        return
+    came = told.candidate(approved.candidate)
+    after = f", and acts after {minute(came['acts_after'])} UTC" if came["acts_after"] else ""
+    if came["state"] == "begun":
+        note(f"Its clean-up is begun: it marks first{after}. `slackwater cleanup status {id}` tells how it is.")
+    else:
+        note(f"{'' if came['state'] == 'under-way' else 'Not begun yet: '}{came['why']}")
+
+
+@app.command(epilog=RUN)
+def run(
+    ids: IdsArgument = None,
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Begin what is approved, or needs no approval. Over the policy's cap nothing at all is begun."""
+    there = deployment(stack, stack_region, profile)
+    came = told.run(_cleanups(there).run(ids or None, who=_who(there), now=clock()))
+    write(dump(came) if format is Output.JSON else rendered(partial(draw_run, came["candidates"]), widest=WIDEST_LIST))
+    amiss = {"failed", "refused"} if ids else {"failed"}
+    if any(one["state"] in amiss for one in came["candidates"]):
+        raise typer.Exit(ExitStatus.INCOMPLETE)
+
+
+@app.command(epilog=LISTED)
+def status(
+    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The finding's id; a list of all without it.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=0, help="List so many; 0 lists all.")] = PAGE,
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Tell all that happened to one resource; or list clean-ups, the newest first, with what they promised and saved."""
+    cleanups, now = _cleanups(deployment(stack, stack_region, profile)), clock()
+    if id is not None:
+        story = told.story(cleanups.shown(id, now=now), now)
+        write(dump(story) if format is Output.JSON else rendered(partial(draw_cleanup, story)))
+        return
+    page = told.page(first(limit, cleanups.listed), cleanups.control().stopped, now)
+    if format is Output.JSON:
+        shown = {name: value for name, value in page.items() if name != "cursor"}
+        write(dump(shown | {"more": page["cursor"] is not None}))
+    else:
+        write(rendered(partial(draw_cleanups, page), widest=WIDEST_LIST))
+
+
+@app.command(epilog=DECIDED)
+def undo(
+    id: IdArgument,
+    why: WhyOption = "",
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Restore what a clean-up deleted, or change back what it changed."""
+    there = deployment(stack, stack_region, profile)
+    try:
+        undoing = _cleanups(there).undo(id, who=_who(there), why=why, now=clock())
+    except BadDecisionError as error:
+        raise UsageError(f"--{error.part}: {error.problem}") from error
+    write(f"{id}: {undoing.stage}\n")
+    note(f"It is on its way, and may take hours; `slackwater cleanup status {id}` tells how it is, and what differs.")
+
+
+@app.command(epilog=DECIDED)
+def stop(
+    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The finding's id.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="All that are under way, and none begins any more.")] = False,
+    lift: Annotated[bool, typer.Option("--lift", help="With --all: let them begin again.")] = False,
+    why: WhyOption = "",
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Stop a clean-up, or all of them: what has not been deleted yet is left as it is."""
+    if (id is None) != all:
+        raise UsageError("Say which: either an ID or --all")
+    if lift and not all:
+        raise UsageError("--lift goes with --all: one that was stopped is approved again instead")
+    there = deployment(stack, stack_region, profile)
+    cleanups, who = _cleanups(there), _who(there)
+    try:
+        if id is not None:
+            stopped = cleanups.stop(id, who=who, why=why, now=clock())
+            write(f"{id}: {stopped.stage}, stopped\n")
+            note("Its next step calls it off: at once where it works, within a day where it waits.")
+        elif lift:
+            before = cleanups.go_on(who=who)
+            write("Clean-ups may begin.\n")
+            note(_lifted(told.switch(before)["stopped"]))
+        else:
+            said = cleanups.stop_all(who=who, why=why, now=clock())
+            write(f"All clean-ups are stopped since {said.at:%Y-%m-%d %H:%M} UTC.\n")
+            note("Each one's next step calls it off; `slackwater cleanup stop --all --lift` lets clean-ups begin again.")
+    except BadDecisionError as error:
+        raise UsageError(f"--{error.part}: {error.problem}") from error
+
+
+def _ask(seen: CandidateDocument) -> None:
+    """Show what is to be approved, and have a person say so.
+
+    Raises:
+        UsageError: nobody can be asked, or they do not want it.
+    """
+    if not sys.stdin.isatty():
+        raise UsageError("Nobody can be asked here: say --yes, after `slackwater cleanup plan` has shown what it does")
+    note(rendered(partial(draw_approval, seen), to_terminal=False).rstrip())
+    note(f"Approve to {deed(seen)}? [y/N]")
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise UsageError("Not approved.")
+
+
+def _lifted(before: SaidDocument | None) -> str:
+    if before is None:
+        return "Nobody had stopped them."
+    return f"{before['who']} had stopped them {minute(before['at'])} UTC; `slackwater cleanup run` begins what is approved."
+
+
+def _cleanups(there: Deployment) -> Cleanups:
+    return serving(there.deployed, there.session, tells=False).cleanups
+
+
+def _who(there: Deployment) -> str:
+    return identity(there.session).arn

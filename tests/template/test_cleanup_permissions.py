@@ -1,0 +1,445 @@
+"""What clean-up's roles allow, by IAM's rules: who deletes, and of what, with and without the mark; and that nobody else does.
+
+Each denial stands beside the same request allowed. That AWS gives the condition keys that these policies ask for, and gives them
+for these actions, is AWS's word (Service Authorization Reference): nothing here can prove it.
+"""
+
+import re
+from typing import Any
+
+import pytest
+
+from iam import Context, all_allowed, allowed, listed
+from slackwater.app import permissions
+from slackwater.aws import cleanup_ebs_restore, cleanup_store, finding_store, fsx_requests, outbox
+from slackwater.model import object_keys
+from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, MARK
+
+FUNCTIONS = ["watch", "back_up", "delete", "change", "restore", "sweep", "run"]
+ROLES = {"back_up": "BackUpRole"} | {one: f"{one.title()}Role" for one in FUNCTIONS if one != "back_up"}
+
+REGION, ACCOUNT = "ap-northeast-1", "123456789012"
+VOLUME = f"arn:aws:ec2:{REGION}:{ACCOUNT}:volume/vol-1"
+SNAPSHOT = f"arn:aws:ec2:{REGION}::snapshot/snap-1"
+INTERFACE = f"arn:aws:ec2:{REGION}:{ACCOUNT}:network-interface/eni-1"
+EFS = f"arn:aws:elasticfilesystem:{REGION}:{ACCOUNT}:file-system/fs-1"
+ACCESS_POINT = f"arn:aws:elasticfilesystem:{REGION}:{ACCOUNT}:access-point/fsap-1"
+FSX = f"arn:aws:fsx:{REGION}:{ACCOUNT}:file-system/fs-2"
+FSX_VOLUME = f"arn:aws:fsx:{REGION}:{ACCOUNT}:volume/fs-2/fsvol-1"
+MACHINE = f"arn:aws:fsx:{REGION}:{ACCOUNT}:storage-virtual-machine/fs-2/svm-1"
+FSX_BACKUP = f"arn:aws:fsx:{REGION}:{ACCOUNT}:backup/backup-1"
+POINT = f"arn:aws:backup:{REGION}:{ACCOUNT}:recovery-point:1"
+VAULT = f"arn:aws:backup:{REGION}:{ACCOUNT}:backup-vault:Default"
+EVERYTHING = (VOLUME, SNAPSHOT, INTERFACE, EFS, ACCESS_POINT, FSX, FSX_VOLUME, MACHINE, FSX_BACKUP, POINT, VAULT)
+
+MARKED: Context = {f"aws:ResourceTag/{MARK}": "5d1c0b7a9e3f42d8"}
+OURS: Context = {f"aws:ResourceTag/{BACKUP_OF}": VOLUME}
+MADE_AS_OURS: Context = {f"aws:RequestTag/{BACKUP_OF}": VOLUME}
+RESTORED: Context = {f"aws:RequestTag/{fsx_requests.RESTORED_FROM}": "snap-1"}
+
+DELETES = {
+    "ec2:DeleteVolume": VOLUME,
+    "elasticfilesystem:DeleteAccessPoint": ACCESS_POINT,
+    "elasticfilesystem:DeleteFileSystem": EFS,
+    "elasticfilesystem:DeleteMountTarget": EFS,
+    "fsx:DeleteFileSystem": FSX,
+    "fsx:DeleteStorageVirtualMachine": MACHINE,
+    "fsx:DeleteVolume": FSX_VOLUME,
+}
+CHANGES = {
+    "ec2:ModifyVolume": VOLUME,
+    "elasticfilesystem:PutLifecycleConfiguration": EFS,
+    "elasticfilesystem:UpdateFileSystem": EFS,
+}
+SWEEPS = {"backup:DeleteRecoveryPoint": POINT, "ec2:DeleteSnapshot": SNAPSHOT, "fsx:DeleteBackup": FSX_BACKUP}
+TAGGED = {
+    "ec2:CreateTags": (VOLUME,),
+    "ec2:DeleteTags": (VOLUME,),
+    "elasticfilesystem:TagResource": (EFS, ACCESS_POINT),
+    "elasticfilesystem:UntagResource": (EFS, ACCESS_POINT),
+    "fsx:TagResource": (FSX, FSX_VOLUME, MACHINE),
+    "fsx:UntagResource": (FSX, FSX_VOLUME, MACHINE),
+}
+
+NOT_MARKED: list[Context] = [
+    {},
+    {f"aws:ResourceTag/{MARK}": ""},
+    {f"aws:RequestTag/{MARK}": "5d1c0b7a9e3f42d8"},
+    {f"aws:ResourceTag/{ACT_AFTER}": "2026-12-16T09:00:00Z"},
+    {"aws:ResourceTag/marked": "5d1c0b7a9e3f42d8", "aws:ResourceTag/keep": "true"},
+    OURS,
+]
+
+
+@pytest.fixture(scope="session")
+def may(cleanup: Any) -> Any:
+    """The statements of a function's role."""
+    return {function: statements(cleanup, role) for function, role in ROLES.items()}
+
+
+def statements(stack: Any, role: str) -> list[dict[str, Any]]:
+    return [one for policy in stack[role].get("Policies", []) for one in policy["PolicyDocument"]["Statement"]]
+
+
+def actions(stack: Any, role: str) -> set[str]:
+    return {action for statement in statements(stack, role) for action in listed(statement["Action"])}
+
+
+# -- What the code uses
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_role_allows_what_the_adapters_use_no_more_and_no_less(cleanup: Any, function: str) -> None:
+    assert actions(cleanup, ROLES[function]) == getattr(permissions, function.upper())
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_function_has_a_role_of_its_own_for_lambda_alone_with_nothing_else_in_it(cleanup: Any, function: str) -> None:
+    name = ROLES[function].removesuffix("Role")
+    role = cleanup[ROLES[function]]
+    (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+
+    assert cleanup[f"{name}Function"]["Role"] == f"{name}Role.Arn"
+    assert set(role) == {"AssumeRolePolicyDocument", "ManagedPolicyArns", "Policies"}
+    assert role["ManagedPolicyArns"] == ["TelemetryPolicy"]
+    assert (trust["Effect"], trust["Principal"]) == ("Allow", {"Service": "lambda.amazonaws.com"})
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_is_allowed_on_everything_only_looks(may: Any, function: str) -> None:
+    wide = {action for one in may[function] if "*" in listed(one["Resource"]) for action in listed(one["Action"])}
+
+    assert [one for one in sorted(wide) if not re.match(r"[\w-]+:(Describe|Get|List|Lookup)[A-Z]", one)] == []
+
+
+def test_no_role_names_an_action_by_a_pattern(cleanup: Any, deploy: Any) -> None:
+    for stack in (cleanup, deploy(SlackSecretArn="secret", CleanupEnabled="true")):
+        assert [one for role in stack.of("AWS::IAM::Role") for one in actions(stack, role) if "*" in one] == []
+
+
+# -- Who deletes
+
+
+@pytest.mark.parametrize("action", DELETES)
+def test_the_delete_role_can_delete_what_carries_the_mark(may: Any, action: str) -> None:
+    assert allowed(may["delete"], action, DELETES[action], MARKED)
+
+
+@pytest.mark.parametrize("context", NOT_MARKED, ids=str)
+@pytest.mark.parametrize("action", DELETES)
+def test_the_delete_role_cannot_delete_what_does_not(may: Any, action: str, context: Context) -> None:
+    assert not allowed(may["delete"], action, DELETES[action], context)
+
+
+def test_the_delete_role_deletes_these_and_no_others(may: Any) -> None:
+    named = {action for one in may["delete"] for action in listed(one["Action"]) if is_destructive(action)}
+
+    assert named == {*DELETES, "ec2:DeleteNetworkInterface"}
+    for action, own in DELETES.items():
+        kinds = {arn for arn in EVERYTHING if allowed(may["delete"], action, arn, MARKED)}
+        assert own in kinds
+        assert not kinds & {SNAPSHOT, INTERFACE, FSX_BACKUP, POINT, VAULT}
+
+
+@pytest.mark.parametrize("action", DELETES)
+def test_nothing_of_another_account_can_be_deleted(may: Any, action: str) -> None:
+    assert not allowed(may["delete"], action, DELETES[action].replace(ACCOUNT, "210987654321"), MARKED)
+
+
+def test_a_network_interface_goes_only_by_way_of_aws(may: Any) -> None:
+    """It carries no tag of ours. What calls EC2 by itself, as code in the function would, may not."""
+    assert allowed(may["delete"], "ec2:DeleteNetworkInterface", INTERFACE, {"aws:ViaAWSService": "true"})
+    assert not allowed(may["delete"], "ec2:DeleteNetworkInterface", INTERFACE, {"aws:ViaAWSService": "false"})
+    assert not allowed(may["delete"], "ec2:DeleteNetworkInterface", INTERFACE, MARKED)
+
+
+def is_destructive(action: str) -> bool:
+    """Whether an action's name says that something is gone, cut off or stopped afterwards."""
+    return (
+        re.match(r"[\w-]+:(Batch)?(Delete|Detach|Terminate|Stop|Remove|Disassociate|Revoke|Cancel|Purge)", action) is not None
+    )
+
+
+def test_nobody_else_deletes(cleanup: Any, deploy: Any) -> None:
+    found = {
+        role: {action for action in actions(stack, role) if is_destructive(action)}
+        for stack in (cleanup, deploy(SlackSecretArn="secret", CleanupEnabled="true"))
+        for role in stack.of("AWS::IAM::Role")
+    }
+
+    assert {role: named for role, named in found.items() if named} == {
+        "DeleteRole": {*DELETES, "ec2:DeleteNetworkInterface"},
+        "SweepRole": set(SWEEPS),
+        "WatchRole": {"ec2:DeleteTags"},
+        "AcknowledgeRole": {"dynamodb:DeleteItem"},  # its own marks, by their keys
+        "AuditRole": {"logs:DeleteLogDelivery"},  # with which Step Functions logs
+        "CleanupRole": {"logs:DeleteLogDelivery"},
+    }
+
+
+def test_the_scan_role_can_delete_nothing_marked_or_not(deploy: Any) -> None:
+    scan = statements(deploy(), "ScanRole")
+
+    for action in {**DELETES, **SWEEPS, **CHANGES, "ec2:DeleteNetworkInterface": INTERFACE, "ec2:DetachVolume": VOLUME}:
+        assert not any(allowed(scan, action, arn, MARKED | OURS) for arn in EVERYTHING), action
+    assert allowed(scan, "ec2:DescribeVolumes", "*")
+
+
+@pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "delete"])
+def test_no_other_function_can_delete_what_is_marked(may: Any, function: str) -> None:
+    everything: Context = {**MARKED, **MADE_AS_OURS, **RESTORED, "aws:ViaAWSService": "true"}
+
+    assert [one for one, arn in DELETES.items() if allowed(may[function], one, arn, everything)] == []
+    assert not allowed(may[function], "ec2:DeleteNetworkInterface", INTERFACE, everything)
+
+
+def test_only_aws_itself_is_handed_the_role_for_backups_and_it_has_aws_own_policies(cleanup: Any, may: Any) -> None:
+    role = cleanup["BackupServiceRole"]
+    passed = [one for function in FUNCTIONS for one in may[function] if "iam:PassRole" in listed(one["Action"])]
+
+    assert role["AssumeRolePolicyDocument"]["Statement"][0]["Principal"] == {"Service": "backup.amazonaws.com"}
+    assert set(role) == {"AssumeRolePolicyDocument", "ManagedPolicyArns"}
+    assert [arn.rpartition("/")[2] for arn in role["ManagedPolicyArns"]] == [
+        "AWSBackupServiceRolePolicyForBackup",
+        "AWSBackupServiceRolePolicyForRestores",
+    ]
+    for one in passed:
+        assert allowed([one], "iam:PassRole", "BackupServiceRole.Arn", {"iam:PassedToService": "backup.amazonaws.com"})
+        assert not allowed([one], "iam:PassRole", "BackupServiceRole.Arn", {"iam:PassedToService": "lambda.amazonaws.com"})
+        assert not allowed([one], "iam:PassRole", "DeleteRole.Arn", {"iam:PassedToService": "backup.amazonaws.com"})
+    assert {function for function in FUNCTIONS if "iam:PassRole" in str(may[function])} == {"back_up", "restore"}
+
+
+# -- The mark
+
+
+@pytest.mark.parametrize("action", TAGGED)
+def test_the_watch_role_puts_on_and_takes_off_the_mark_and_no_other_tag(may: Any, action: str) -> None:
+    for arn in TAGGED[action]:
+        for keys in ([MARK], [ACT_AFTER], [MARK, ACT_AFTER]):
+            assert allowed(may["watch"], action, arn, {"aws:TagKeys": keys}), (arn, keys)
+        for keys in (["keep"], [MARK, "keep"], [BACKUP_OF], ["Name"]):
+            assert not allowed(may["watch"], action, arn, {"aws:TagKeys": keys}), (arn, keys)
+        assert not allowed(may["watch"], action, arn), "without keys, it would take off all"
+
+
+@pytest.mark.parametrize("action", TAGGED)
+def test_the_watch_role_marks_only_what_can_be_cleaned_up(may: Any, action: str) -> None:
+    others = [SNAPSHOT, INTERFACE, FSX_BACKUP, POINT, VOLUME.replace("volume/vol", "instance/i")]
+
+    assert not any(allowed(may["watch"], action, arn, {"aws:TagKeys": [MARK]}) for arn in others)
+
+
+@pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "watch"])
+def test_nobody_else_can_put_on_the_mark(may: Any, function: str) -> None:
+    """Not on what is there: a role that could, could mark for itself what it may delete then."""
+    tagging = (
+        "ec2:CreateTags", "ec2:CreateVolume", "elasticfilesystem:CreateAccessPoint", "elasticfilesystem:TagResource",
+        "fsx:CreateFileSystem", "fsx:TagResource", "backup:TagResource",
+    )  # fmt: skip
+    asked: Context = {"ec2:CreateAction": "CreateVolume", **MARKED, **RESTORED}
+    marking = {"aws:TagKeys": ["Name", MARK], f"aws:RequestTag/{MARK}": "1", **asked}
+
+    assert not any(allowed(may[function], action, arn, marking) for action in tagging for arn in EVERYTHING)
+    if function == "restore":
+        naming = {"aws:TagKeys": ["Name"], **asked}
+        for action, arn in (("ec2:CreateTags", VOLUME), ("elasticfilesystem:TagResource", EFS), ("fsx:TagResource", FSX)):
+            assert allowed(may[function], action, arn, naming)
+
+
+def test_the_watch_role_asks_about_the_delete_role_and_no_other(may: Any) -> None:
+    assert allowed(may["watch"], "iam:SimulatePrincipalPolicy", "DeleteRole.Arn")
+    assert not allowed(may["watch"], "iam:SimulatePrincipalPolicy", "WatchRole.Arn")
+
+
+# -- Backups
+
+
+@pytest.mark.parametrize(
+    ("action", "source", "backup"),
+    [
+        ("ec2:CreateSnapshot", VOLUME, SNAPSHOT),
+        ("fsx:CreateBackup", FSX, FSX_BACKUP),
+        ("fsx:CreateBackup", FSX_VOLUME, FSX_BACKUP),
+    ],
+)
+def test_a_backup_is_of_what_is_marked_and_says_what_it_is_of(may: Any, action: str, source: str, backup: str) -> None:
+    def asked(of: Context, tags: Context) -> bool:
+        return all_allowed(may["back_up"], action, {source: {**of, **tags}, backup: tags})
+
+    assert asked(MARKED, MADE_AS_OURS)
+    assert not asked({}, MADE_AS_OURS)
+    assert not asked(MARKED, {})
+    assert not asked(MARKED, {f"aws:RequestTag/{MARK}": "1"})
+
+
+def test_a_snapshot_is_tagged_as_it_is_made_and_never_again(may: Any) -> None:
+    assert allowed(may["back_up"], "ec2:CreateTags", SNAPSHOT, {**MADE_AS_OURS, "ec2:CreateAction": "CreateSnapshot"})
+    assert not allowed(may["back_up"], "ec2:CreateTags", SNAPSHOT, MADE_AS_OURS)
+    assert not allowed(may["back_up"], "ec2:CreateTags", SNAPSHOT, {"ec2:CreateAction": "CreateSnapshot"})
+    assert not allowed(may["back_up"], "ec2:CreateTags", VOLUME, {**MADE_AS_OURS, "ec2:CreateAction": "CreateVolume"})
+
+
+def test_a_file_system_is_backed_up_into_the_vault_of_the_parameter(deploy_cleanup: Any) -> None:
+    back_up = statements(deploy_cleanup(BackupVaultName="ours"), "BackUpRole")
+
+    assert allowed(back_up, "backup:StartBackupJob", VAULT.replace("Default", "ours"))
+    assert not allowed(back_up, "backup:StartBackupJob", VAULT)
+
+
+def test_who_deletes_cannot_begin_a_backup_nor_change_one(may: Any) -> None:
+    begins = ("ec2:CreateSnapshot", "fsx:CreateBackup", "backup:StartBackupJob", *SWEEPS, "ec2:CreateTags", "fsx:TagResource")
+
+    everything: Context = {**MARKED, **OURS, **MADE_AS_OURS, "ec2:CreateAction": "CreateSnapshot"}
+    assert not any(allowed(may["delete"], action, arn, everything) for action in begins for arn in EVERYTHING)
+
+
+@pytest.mark.parametrize("action", SWEEPS)
+def test_the_sweep_role_deletes_backups_of_ours_and_no_others(may: Any, action: str) -> None:
+    assert allowed(may["sweep"], action, SWEEPS[action], OURS)
+    for context in ({}, {f"aws:ResourceTag/{BACKUP_OF}": ""}, MADE_AS_OURS, MARKED):
+        assert not allowed(may["sweep"], action, SWEEPS[action], context)
+
+
+# -- Changes and restores
+
+
+@pytest.mark.parametrize("action", CHANGES)
+def test_the_change_role_changes_what_is_marked_and_nothing_else(may: Any, action: str) -> None:
+    assert allowed(may["change"], action, CHANGES[action], MARKED)
+    assert not any(allowed(may["change"], action, CHANGES[action], context) for context in NOT_MARKED)
+
+
+@pytest.mark.parametrize(
+    ("action", "backup", "made"),
+    [
+        ("ec2:CreateVolume", SNAPSHOT, [VOLUME]),
+        ("fsx:CreateFileSystemFromBackup", FSX_BACKUP, [FSX]),
+        ("fsx:CreateVolumeFromBackup", FSX_BACKUP, [MACHINE, FSX_VOLUME]),
+    ],
+)
+def test_what_is_restored_is_from_a_backup_of_ours_and_says_so(may: Any, action: str, backup: str, made: list[str]) -> None:
+    def asked(of: Context, tags: Context) -> bool:
+        return all_allowed(may["restore"], action, {backup: {**of, **tags}} | dict.fromkeys(made, tags))
+
+    assert asked(OURS, RESTORED)
+    assert not asked({}, RESTORED)
+    assert not asked(OURS, {})
+
+
+def test_a_file_system_is_restored_from_a_recovery_point_of_ours(may: Any) -> None:
+    assert allowed(may["restore"], "backup:StartRestoreJob", POINT, OURS)
+    assert not allowed(may["restore"], "backup:StartRestoreJob", POINT)
+
+
+@pytest.mark.parametrize("action", ["fsx:CreateFileSystem", "fsx:CreateStorageVirtualMachine"])
+def test_what_holds_volumes_is_made_again_only_as_such(may: Any, action: str) -> None:
+    touched = [FSX, *([MACHINE] if "Virtual" in action else [])]
+
+    assert all_allowed(may["restore"], action, dict.fromkeys(touched, RESTORED))
+    assert not all_allowed(may["restore"], action, dict.fromkeys(touched, MARKED))
+
+
+def test_the_restorers_use_one_tag_for_what_they_made() -> None:
+    assert cleanup_ebs_restore.MADE_FROM == fsx_requests.RESTORED_FROM
+
+
+def test_tags_are_put_on_volumes_as_they_are_made_and_on_route_tables_by_fsx(may: Any) -> None:
+    route_table = f"arn:aws:ec2:{REGION}:{ACCOUNT}:route-table/rtb-1"
+    by_fsx: Context = {"aws:RequestTag/AmazonFSx": "ManagedByAmazonFSx", "aws:CalledVia": ["fsx.amazonaws.com"]}
+
+    assert allowed(may["restore"], "ec2:CreateTags", VOLUME, {"ec2:CreateAction": "CreateVolume"})
+    assert not allowed(may["restore"], "ec2:CreateTags", VOLUME)
+    assert allowed(may["restore"], "ec2:CreateTags", route_table, by_fsx)
+    assert not allowed(may["restore"], "ec2:CreateTags", route_table, {**by_fsx, "aws:CalledVia": ["ec2.amazonaws.com"]})
+    assert not allowed(may["restore"], "ec2:CreateTags", route_table, {"aws:RequestTag/AmazonFSx": "ManagedByAmazonFSx"})
+
+
+def test_keys_are_used_by_way_of_ec2_and_fsx_and_kept_by_aws_alone(may: Any) -> None:
+    key = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/1"
+    by_ec2: Context = {"kms:ViaService": f"ec2.{REGION}.amazonaws.com"}
+
+    assert allowed(may["restore"], "kms:Decrypt", key, by_ec2)
+    assert not allowed(may["restore"], "kms:Decrypt", key)
+    assert not allowed(may["restore"], "kms:Decrypt", key, {"kms:ViaService": f"s3.{REGION}.amazonaws.com"})
+    assert allowed(may["restore"], "kms:CreateGrant", key, {**by_ec2, "kms:GrantIsForAWSResource": "true"})
+    assert not allowed(may["restore"], "kms:CreateGrant", key, by_ec2)
+
+
+# -- The table and the bucket
+
+KEYS = {
+    "finding": f"{finding_store.KIND}#1",
+    "clean-up": f"{cleanup_store.KIND}#1",
+    "hold": f"{cleanup_store.HOLD}#arn",
+    "control": f"{cleanup_store.CONTROL}#",
+    "post": f"{outbox.KIND}#1",
+    "audit": "AUDIT#1",
+}
+STORES = {
+    "watch": {"finding", "clean-up", "hold", "post"},
+    "back_up": {"finding", "clean-up", "hold"},
+    "delete": {"finding", "clean-up", "hold"},
+    "change": {"finding", "clean-up", "hold"},
+    "restore": {"finding", "clean-up", "hold"},
+    "sweep": set(),
+    "run": {"finding", "clean-up", "hold", "control"},
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_stores_items_of_its_kinds_and_no_others(may: Any, function: str) -> None:
+    stored = {
+        kind
+        for kind, key in KEYS.items()
+        if allowed(may[function], "dynamodb:PutItem", "Table.Arn", {"dynamodb:LeadingKeys": [key]})
+    }
+
+    assert stored == STORES[function]
+    assert not allowed(may[function], "dynamodb:PutItem", "OtherTable.Arn", {"dynamodb:LeadingKeys": [KEYS["clean-up"]]})
+
+
+READS = {
+    "watch": {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION)},
+    "back_up": {object_keys.POLICY},
+    "delete": {object_keys.POLICY},
+    "change": {object_keys.POLICY},
+    "run": {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION)},
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_reads_the_objects_that_it_needs_and_writes_none(may: Any, function: str) -> None:
+    keys = {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION)}
+
+    assert {key for key in keys if allowed(may[function], "s3:GetObject", f"Bucket.Arn/{key}")} == READS.get(function, set())
+    assert not allowed(may[function], "s3:PutObject", f"Bucket.Arn/{object_keys.POLICY}")
+
+
+# -- What is not a function
+
+
+def test_the_machines_take_the_steps_and_the_schedules_run_and_sweep(cleanup: Any) -> None:
+    (steps, *_) = statements(cleanup, "CleanupRole")
+    substitutions = [cleanup[one]["DefinitionSubstitutions"] for one in ("CleanupStateMachine", "UndoStateMachine")]
+    named = {arn for one in substitutions for name, arn in one.items() if name.endswith("FunctionArn")}
+
+    assert (steps["Action"], set(steps["Resource"])) == ("lambda:InvokeFunction", named)
+    assert [(one["Action"], one["Resource"]) for one in statements(cleanup, "ScheduleRole")] == [
+        ("lambda:InvokeFunction", ["RunFunction.Arn", "SweepFunction.Arn"]),
+        ("sqs:SendMessage", "ScheduleDeadLetters.Arn"),
+    ]
+
+
+@pytest.mark.parametrize(("role", "service"), [("CleanupRole", "states"), ("ScheduleRole", "scheduler")])
+def test_a_role_is_for_one_service_of_this_account(cleanup: Any, role: str, service: str) -> None:
+    (trust,) = cleanup[role]["AssumeRolePolicyDocument"]["Statement"]
+
+    assert trust["Principal"] == {"Service": f"{service}.amazonaws.com"}
+    assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": ACCOUNT}}
+
+
+def test_only_the_run_begins_clean_ups_and_none_of_them_an_undo(may: Any) -> None:
+    for function in FUNCTIONS:
+        assert allowed(may[function], "states:StartExecution", "CleanupStateMachine") == (function == "run")
+        assert not allowed(may[function], "states:StartExecution", "UndoStateMachine")
