@@ -89,13 +89,14 @@ def outcomes(kind: str) -> list[Outcome]:
 
 
 def hanging(there: World, id_: str) -> tuple[object, ...]:
-    """What hangs on a resource, but for ids; nothing where it is gone."""
+    """What hangs on a resource, but for ids and what FSx itself makes of a virtual machine; nothing where it is gone."""
     fleet = there.account.fleet
+    names = (one.name for one in fleet.fsx_volumes if one.file_system_id == id_)
     systems = [one for one in fleet.efs if one.id == id_]
     return (
         sorted(target.az for one in systems for target in one.mount_targets),
         sum(len(one.points) for one in systems),
-        sorted(one.name for one in fleet.fsx_volumes if one.file_system_id == id_),
+        sorted(name for name in names if not name.endswith("_root")),
     )
 
 

@@ -45,8 +45,8 @@ TITLES: Final[Mapping[str, str]] = {
 ORDER: Final[tuple[Fault, ...]] = ("throttled", "answer lost", "lags behind", "denied")
 
 SHORTER: Final = (
-    (re.compile(r"User: arn:\S+ is not authorized to perform: \S+ because [^);]*"), "…"),
-    (re.compile(r"arn:aws:[a-z]+:[a-z0-9-]*:\d*:recovery-point:[0-9a-f-]+"), "recovery-point:…"),
+    (re.compile(r"User: arn:\S+ is not authorized to perform: \S+ because no identity-based policy allows the action"), "…"),
+    (re.compile(r"arn:aws:[a-z]+:[a-z0-9-]*:\d*:recovery-point:[0-9A-Fa-f-]+"), "recovery-point:…"),
     (re.compile(r"\b([a-z]+)-[0-9a-f]{8,}\b"), r"\1-…"),
 )
 """What the simulated account invents."""
@@ -76,9 +76,18 @@ def _calls(alike: Sequence[Outcome], found: Sequence[Outcome]) -> str:
         calls = sorted(one.action for one in alike if one.fault == fault)
         if calls:
             every = calls == sorted(one.action for one in found if one.fault == fault)
-            words = "every call" if every else ", ".join(f"`{call}`" for call in calls)
+            words = "every call" if every else ", ".join(_by_service(calls))
             by_calls.setdefault(words, []).append(fault)
     return "; ".join(f"{', '.join(faults)}: {words}" for words, faults in by_calls.items())
+
+
+def _by_service(calls: Iterable[str]) -> Iterable[str]:
+    """`fsx:DescribeVolumes`, `DescribeFileSystems`: the service once."""
+    last = ""
+    for call in calls:
+        service, _, name = call.partition(":")
+        yield f"`{name}`" if service == last else f"`{call}`"
+        last = service
 
 
 def _ends(one: Outcome) -> str:

@@ -177,7 +177,17 @@ class LocalAws:
 
     def _start(self, stack: ExitStack) -> None:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:00Z")
-        simulate = [sys.executable, "-m", "slackwater_simulator", "--fleet", "demo", "--now", now, "--ticking", "--exit-with-stdin"]
+        simulate = [
+            sys.executable,
+            "-m",
+            "slackwater_simulator",
+            "--fleet",
+            "demo",
+            "--now",
+            now,
+            "--ticking",
+            "--exit-with-stdin",
+        ]
         log = self.home / "simulator.log"
         stack.enter_context(process(simulate, log, stdin=subprocess.PIPE))
         self.simulator = json.loads(until("the simulator", lambda: log.read_text().partition("\n")[0]))["url"]

@@ -22,7 +22,7 @@ from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import Decided, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource
 from slackwater.views.document import FindingDocument
 from slackwater.views.slack import answers
-from slackwater.views.slack.cleanup import Case, not_swept, over_cap, told
+from slackwater.views.slack.cleanup import Case, over_cap, told
 from slackwater.views.slack.decided import decided
 from slackwater.views.slack.digest import digest
 from slackwater.views.slack.finding import worth
@@ -420,10 +420,6 @@ def cleanups() -> dict[str, tuple[str, Message]]:
         "cleanup-over-cap": (
             "A run over the cap",
             over_cap("11 resources, 4 of them begun in the last 24 hours: the policy's cleanup.most_resources is 10", 7),
-        ),
-        "cleanup-not-swept": (
-            "The sweeper could not do its work",
-            not_swept(["efs-file-system in 123456789012 eu-west-1: backup:ListRecoveryPointsByBackupVault: AccessDenied"]),
         ),
     }
 

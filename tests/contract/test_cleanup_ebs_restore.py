@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from ebs_world import ID, VOLUME, World
+from ebs_world import ID, KEY, REGION, VOLUME, World
 from slackwater.aws.cleanup_ebs import RESTORER_ACTIONS
 from slackwater.aws.cleanup_ebs_restore import KEY_ACTIONS
 from slackwater.aws.errors import AwsError
@@ -196,3 +196,12 @@ def test_what_ec2_does_not_say_is_an_error(world, action) -> None:
     world.sim.faults.deny(action)
     with pytest.raises(AwsError, match="Not allowed"):
         world.restorer.restore(cleanup)
+
+
+def test_its_own_key_is_named_and_not_left_to_ec2(world) -> None:
+    asked = []
+    events = world.asking.client("ec2", REGION).meta.events
+    events.register("provide-client-params.ec2.CreateVolume", lambda params, **_: asked.append(params))
+    world.restorer.restore(world.deleted(world.backed_up()))
+    assert [(one["Encrypted"], one["KmsKeyId"]) for one in asked] == [(True, KEY)]
+    assert len(asked[0]["ClientToken"]) <= 64, "more than EC2 takes"

@@ -180,6 +180,19 @@ def test_ontap_is_held(world: World, one: Any, changed: dict[str, Any], why: str
     assert look.held == why
 
 
+@pytest.mark.parametrize(
+    ("system", "part", "name"),
+    [(ZFS, ZFS_CHILD, "volume"), (ONTAP, DATA, "volume"), (ONTAP, HOME, "storage virtual machine")],
+)
+def test_what_a_program_manages_holds_what_it_hangs_on(world: World, system: Any, part: Any, name: str) -> None:
+    world.account.tag(part.id, "aws:cloudformation:stack-name", "films")
+
+    look = world.watcher.look(tracked(system.id))
+
+    assert look is not None
+    assert look.held == f"its {name} {part.id} is managed by CloudFormation stack films: it has to be changed there"
+
+
 SYSTEM = {"FileSystemId": "fs-1", "FileSystemType": "ONTAP", "Lifecycle": "AVAILABLE"}
 VOLUME = {"VolumeId": "fsvol-1", "VolumeType": "ONTAP", "Lifecycle": "CREATED", "OntapConfiguration": {"OntapVolumeType": "RW"}}
 MACHINE = {"StorageVirtualMachineId": "svm-1", "Lifecycle": "CREATED"}

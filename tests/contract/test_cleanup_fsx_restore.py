@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from fsx_world import BUILDS, DATA, DEEP, FLEET, HOME, ONTAP, REGION, WORK, ZFS, ZFS_CHILD, World, removing, sessions
+from fsx_world import BUILDS, DATA, DEEP, FLEET, HOME, ONTAP, REGION, WORK, ZFS, ZFS_CHILD, Canned, World, removing, sessions
 from slackwater.aws.errors import AccessDeniedError, AwsError, UnreachableError
+from slackwater.aws.fsx_refill import Refill
 from slackwater.aws.fsx_requests import RESTORED_FROM, system_differences, system_request, tags_request, volume_request
 from slackwater.model.cleanup import ACT_AFTER, MARK, Cleanup, Part, Restored
 from slackwater_simulator import Simulator
@@ -420,6 +421,30 @@ def test_a_volume_that_fsx_gave_up_is_said(world: World) -> None:
 
     assert failed.state == "failed"
     assert "is failed: FSx does not say why; delete it, and ask again" in str(failed.why)
+
+
+@pytest.mark.parametrize(("status", "waits"), [("IN_PROGRESS", True), ("COMPLETED", False)])
+def test_a_volume_is_back_once_its_data_is(world: World, status: str, *, waits: bool) -> None:
+    cleanup = removing(world.begun(ONTAP), Part(kind="fsx-volume", id=DATA.id, arn="arn"))
+    machine = {"StorageVirtualMachineId": HOME.id, "FileSystemId": ONTAP.id, "Name": "home", "Lifecycle": "CREATED"}
+    volume = {
+        "VolumeId": "fsvol-1",
+        "FileSystemId": ONTAP.id,
+        "Lifecycle": "CREATED",
+        "Tags": [{"Key": RESTORED_FROM, "Value": DATA.id}],
+        "AdministrativeActions": [{"AdministrativeActionType": "DOWNLOAD_DATA_FROM_BACKUP", "Status": status}],
+    }
+    system = described(world, ONTAP.id)
+    session: Any = Canned(
+        describe_file_systems={"FileSystems": [system]},
+        describe_storage_virtual_machines={"StorageVirtualMachines": [machine]},
+        describe_volumes={"Volumes": [volume]},
+    )
+
+    refilled = Refill(session, session, cleanup, system).step()
+
+    assert refilled.waits is waits
+    assert refilled.volumes == ({} if waits else {DATA.id: "fsvol-1"})
 
 
 # --- What is asked for

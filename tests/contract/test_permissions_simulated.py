@@ -81,6 +81,15 @@ def test_it_is_asked_of_the_role_with_the_tags_that_the_resource_carries() -> No
     ]
 
 
+def test_a_network_interface_carries_no_tag_and_is_deleted_by_efs_for_us() -> None:
+    iam = Iam({"EvaluationResults": [result("ec2:DeleteNetworkInterface")]})
+    arn = "arn:aws:ec2:x:1:network-interface/*"
+    SimulatedPermissions(iam, ROLE).denied({arn: ["ec2:DeleteNetworkInterface"]}, {MARK: "f-1"})
+    assert iam.asked[0]["ContextEntries"] == [
+        {"ContextKeyName": "aws:ViaAWSService", "ContextKeyType": "boolean", "ContextKeyValues": ["true"]}
+    ]
+
+
 @pytest.mark.parametrize("decision", ["implicitDeny", "explicitDeny", "somethingNew"])
 def test_whatever_is_not_allowed_is_denied(decision: str) -> None:
     iam = Iam({"EvaluationResults": [result("ec2:DeleteVolume", decision)]})

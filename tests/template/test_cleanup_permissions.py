@@ -383,7 +383,7 @@ STORES = {
     "change": {"finding", "clean-up", "hold"},
     "restore": {"finding", "clean-up", "hold"},
     "sweep": set(),
-    "run": {"finding", "clean-up", "hold", "control"},
+    "run": {"finding", "clean-up", "hold", "control", "post"},
 }
 
 
@@ -426,7 +426,7 @@ def test_the_machines_take_the_steps_and_the_schedules_run_and_sweep(cleanup: An
 
     assert (steps["Action"], set(steps["Resource"])) == ("lambda:InvokeFunction", named)
     assert [(one["Action"], one["Resource"]) for one in statements(cleanup, "ScheduleRole")] == [
-        ("lambda:InvokeFunction", ["RunFunction.Arn", "SweepFunction.Arn"]),
+        ("lambda:InvokeFunction", ["RunFunction.Arn", "SweepFunction.Arn", "NotifyFunction.Arn"]),
         ("sqs:SendMessage", "ScheduleDeadLetters.Arn"),
     ]
 

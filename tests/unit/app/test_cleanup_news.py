@@ -159,13 +159,3 @@ def test_a_breach_of_the_cap_is_told_once_a_day_for_the_same_run(told) -> None:
         "cleanup.cap.20261116", "cleanup.cap.20261116", "cleanup.cap.20261117"
     ]  # fmt: skip
     assert all(post.findings == () and "nothing at all was cleaned up" in post.message.text for post in posts)
-
-
-def test_the_sweepers_troubles_are_told_and_a_sweep_without_any_is_not(told) -> None:
-    told.news.sweeper((), POLICY)
-    assert told.ids == []
-    for _ in range(2):
-        told.news.sweeper(("ebs-volume in 123456789012 eu-west-1: AccessDenied",), POLICY)
-
-    (post,) = told.outbox.posts.values()
-    assert "AccessDenied" in post.message.text

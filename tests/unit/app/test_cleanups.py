@@ -338,7 +338,9 @@ def test_a_resource_is_in_one_clean_up_at_a_time() -> None:
     world = World(one, same)
 
     assert world.run()["f-2"] == ("refused", "finding f-1 is about the same resource, and comes first")
-    assert world.run("f-2")["f-2"] == ("refused", "the clean-up of finding f-1 has the resource")
+    held = ("refused", "the clean-up of finding f-1 has the resource")
+    assert world.plan("f-2")["f-2"] == world.run("f-2")["f-2"] == held
+    assert [one.finding_id for one in world.store.switch.begun] == ["f-1"]
     assert [*world.starter.started] == ["f-1-1"]
 
 

@@ -289,6 +289,13 @@ class TestVerified:
         assert says in (unverified(replace(self.COPY, **change), self.SUBJECT, metered=False) or "")
 
     def test_metered_sizes_differ_a_little(self) -> None:
-        assert unverified(replace(self.COPY, size_bytes=90), self.SUBJECT, metered=True) is None
-        assert unverified(replace(self.COPY, size_bytes=200), self.SUBJECT, metered=True) is None
-        assert unverified(replace(self.COPY, size_bytes=89), self.SUBJECT, metered=True)
+        files = Subject(id="vol-1", size_bytes=100 * 1024**3)
+        assert unverified(replace(self.COPY, size_bytes=90 * 1024**3), files, metered=True) is None
+        assert unverified(replace(self.COPY, size_bytes=200 * 1024**3), files, metered=True) is None
+        assert unverified(replace(self.COPY, size_bytes=89 * 1024**3), files, metered=True)
+
+    def test_an_empty_file_system_is_metered_and_has_nothing_to_bring_back(self) -> None:
+        empty = Subject(id="vol-1", size_bytes=6 * 1024)
+        assert unverified(replace(self.COPY, size_bytes=0), empty, metered=True) is None
+        assert unverified(replace(self.COPY, size_bytes=0, of="vol-2"), empty, metered=True)
+        assert unverified(replace(self.COPY, size_bytes=0), empty, metered=False)

@@ -14,7 +14,7 @@ import slack_messages as invented
 from slackwater.model.cleanup import Part, Removal, Restored, Said
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack.blocks import ROOM, weight
-from slackwater.views.slack.cleanup import SHOWN, What, not_swept, over_cap, told
+from slackwater.views.slack.cleanup import SHOWN, What, over_cap, told
 
 SEEN = invented.sighting(0)
 GP3 = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
@@ -299,14 +299,6 @@ def test_a_run_over_the_cap_says_that_nothing_at_all_was_done(limits) -> None:
     assert problems(message, limits) == []
 
 
-def test_what_the_sweeper_could_not_do_is_listed_as_far_as_it_goes(limits) -> None:
-    message = not_swept([f"ebs-volume in eu-west-{n}: AccessDenied" for n in range(SHOWN + 3)])
-
-    assert message.text.count("AccessDenied") == SHOWN
-    assert "3 more" in message.text
-    assert problems(message, limits) == []
-
-
 # -- What holds for any
 
 
@@ -351,4 +343,3 @@ def test_whatever_the_words_slack_takes_them_and_parses_none(words: str, what: W
 
     assert problems(message, limits) == []
     assert problems(over_cap(words, 3), limits) == []
-    assert problems(not_swept([words]), limits) == []

@@ -9,6 +9,7 @@ from typing import Final, Literal, assert_never
 
 from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait
 from slackwater.app.cleanup_recheck import Rechecker
+from slackwater.aws.errors import BusyError
 from slackwater.model.cleanup import Cleanup
 from slackwater.model.policy import Policy
 from slackwater.model.settings import Setting, in_words
@@ -102,5 +103,8 @@ class Change:
             return self.cases.failed(cleanup, f"somebody changed it to {in_words(now)} since: that was left as it is")
         if changer.refusal(resource, cleanup.was):
             return wait(ASK_AGAIN_S)
-        changer.change(resource, cleanup.was)
+        try:
+            changer.change(resource, cleanup.was)
+        except BusyError:  # so does EFS say that its 24 hours are not over
+            return wait(ASK_AGAIN_S)
         return wait(LOOK_AT_CHANGE_S)

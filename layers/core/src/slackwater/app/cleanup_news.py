@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +14,7 @@ from slackwater.model.policy import Policy
 from slackwater.model.posts import Message, Post
 from slackwater.model.tracking import TrackedFinding
 from slackwater.ports import Clock, Outbox
-from slackwater.views.slack.cleanup import Case, What, not_swept, over_cap, told
+from slackwater.views.slack.cleanup import Case, What, over_cap, told
 
 __all__ = ["CleanupNews", "What"]
 
@@ -52,11 +51,6 @@ class CleanupNews:
     def cap(self, why: str, wanted: int, policy: Policy) -> None:
         """Record that a run would have gone over the cap, and began nothing; once a day for the same words."""
         self._once_a_day("cap", over_cap(why, wanted), policy)
-
-    def sweeper(self, troubles: Sequence[str], policy: Policy) -> None:
-        """Record what stood in the sweeper's way, if anything did; once a day for the same words."""
-        if troubles:
-            self._once_a_day("sweeper", not_swept(troubles), policy)
 
     def _once_a_day(self, what: str, message: Message, policy: Policy) -> None:
         self._record(f"cleanup.{what}.{self.clock():%Y%m%d}.{_digest(message.text)}", default(policy.slack), message)

@@ -13,7 +13,7 @@ class NotDeployedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """What the template tells its functions. Without a secret nothing is posted to Slack, without machines nothing cleaned up."""
+    """What the template tells its functions. Without a secret there is no Slack, and without state machines no clean-up."""
 
     table_name: str
     bucket_name: str

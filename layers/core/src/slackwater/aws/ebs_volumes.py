@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
     from slackwater.model.tracking import TrackedResource
 
+ACTIONS: Final = frozenset({"ec2:DescribeVolumes", "ec2:DescribeVolumesModifications"})
+
 NO_VOLUME: Final = "InvalidVolume.NotFound"
 
 WITH_IOPS: Final = frozenset({"gp3", "io1", "io2"})

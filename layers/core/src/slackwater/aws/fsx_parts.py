@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import AwsError, BrokenAnswerError
+from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
 from slackwater.model.cleanup import EXPIRES_AT
+from slackwater.model.ownership import managed_by
 from slackwater.model.units import GIB, MIB
 
 if TYPE_CHECKING:
@@ -146,24 +148,25 @@ def _objections(parts: FsxParts) -> Iterator[str]:
     for one in (parts.system, *parts.volumes):
         if not going(one) and (kind := under_way(one)):
             yield f"an administrative action is under way on {one.get('VolumeId') or one['FileSystemId']}: {kind}"
-    for one in parts.volumes:
+    named = [(f"volume {one['VolumeId']}", one) for one in parts.volumes]
+    named += [(f"storage virtual machine {one['StorageVirtualMachineId']}", one) for one in parts.machines]
+    for name, one in named:
         if going(one):
             continue
         if one["Lifecycle"] not in THERE:
-            yield f"its volume {one['VolumeId']} is {one['Lifecycle'].lower()}"
+            yield f"its {name} is {one['Lifecycle'].lower()}"
+        if owner := managed_by(tags_of(one.get("Tags"))):
+            yield f"its {name} is managed by {owner}: it has to be changed there"
         if why := _not_its_own(one):
-            yield f"its volume {one['VolumeId']} {why}"
-    for one in parts.machines:
-        if not going(one) and one["Lifecycle"] not in THERE:
-            yield f"its storage virtual machine {one['StorageVirtualMachineId']} is {one['Lifecycle'].lower()}"
-        if one.get("Subtype", "DEFAULT") != "DEFAULT":
-            yield f"its storage virtual machine {one['StorageVirtualMachineId']} takes part in a replication"
+            yield f"its {name} {why}"
 
 
-def _not_its_own(volume: Any) -> str | None:
-    """Why a volume is not for us to back up and delete: others write it, read it, or forbid it."""
-    settings, openzfs = ontap(volume), volume.get("OpenZFSConfiguration", {})
-    if volume["VolumeType"] == "ONTAP" and settings.get("OntapVolumeType") != "RW":
+def _not_its_own(part: Any) -> str | None:
+    """Why a volume or a storage virtual machine is not for us to back up and delete: others write it, read it, or forbid it."""
+    settings, openzfs = ontap(part), part.get("OpenZFSConfiguration", {})
+    if part.get("Subtype", "DEFAULT") != "DEFAULT":
+        return "takes part in a replication"
+    if part.get("VolumeType") == "ONTAP" and settings.get("OntapVolumeType") != "RW":
         return f"is of type {settings.get('OntapVolumeType', 'unknown')}: replication writes it, and it has no backup"
     if settings.get("SnaplockConfiguration"):
         return "is a SnapLock volume"

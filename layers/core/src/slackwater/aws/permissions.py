@@ -7,7 +7,7 @@ It weighs the role's policies, its boundary, and the organisation's, not those o
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.errors import BrokenAnswerError, remedies
 from slackwater.aws.pages import pages
@@ -19,6 +19,7 @@ ACTIONS: Final = frozenset({"iam:SimulatePrincipalPolicy"})
 
 ALLOWED: Final = "allowed"
 TAG_KEY: Final = "aws:ResourceTag/"
+NETWORK_INTERFACE: Final = ":network-interface/"
 VIA_SERVICE: Final = {"ContextKeyName": "aws:ViaAWSService", "ContextKeyType": "boolean", "ContextKeyValues": ["true"]}
 """A mount target's network interface is deleted by EFS, with the caller's permissions: the role may delete none by itself."""
 
@@ -51,13 +52,19 @@ class SimulatedPermissions:
                 PolicySourceArn=self._role_arn,
                 ActionNames=[*actions],
                 ResourceArns=[arn],
-                ContextEntries=[
-                    {"ContextKeyName": f"{TAG_KEY}{key}", "ContextKeyType": "string", "ContextKeyValues": [value]}
-                    for key, value in tags.items()
-                ]
-                + [VIA_SERVICE],
+                ContextEntries=_context(arn, tags),
             )
         }
         if unsaid := [action for action in actions if action not in decisions]:
             raise BrokenAnswerError(f"IAM does not say whether {', '.join(unsaid)} is allowed on {arn}")
         return [action for action in actions if decisions[action] != ALLOWED]
+
+
+def _context(arn: str, tags: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What is true of a call for a resource. A network interface carries no tag of ours, and AWS itself asks for it."""
+    if NETWORK_INTERFACE in arn:
+        return [VIA_SERVICE]
+    return [
+        {"ContextKeyName": f"{TAG_KEY}{key}", "ContextKeyType": "string", "ContextKeyValues": [value]}
+        for key, value in tags.items()
+    ]

@@ -13,6 +13,7 @@ from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, UnattendedTag
 from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, FsxVolume, Resource, Volume
 from slackwater.model.tracking import Sighting
+from slackwater.parts.efs_removal import EMPTY_BYTES
 
 UNATTENDED: Final = ("efs-abandoned",)
 """Detectors whose findings a policy may have cleaned up without an approval: of file systems that a job made for itself."""
@@ -161,6 +162,8 @@ def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
         return f"it is of {copy.of}, not of {subject.id}"
     if copy.size_bytes is None:
         return "its size is not known"
+    if metered and subject.size_bytes <= EMPTY_BYTES:
+        return None  # there is no file to bring back
     enough = copy.size_bytes >= LEAST_OF_METERED * subject.size_bytes if metered else copy.size_bytes == subject.size_bytes
     return None if enough else f"it holds {copy.size_bytes:,} bytes of {subject.size_bytes:,}"
 

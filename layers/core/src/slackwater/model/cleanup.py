@@ -20,7 +20,10 @@ ACT_AFTER: Final = "slackwater:act-after"
 BACKUP_OF: Final = "slackwater:backup-of"
 """The tag of a backup of ours; its value is the ARN of what it was made of."""
 EXPIRES_AT: Final = "slackwater:expires-at"
-"""The tag of a backup of ours: from then on (RFC 3339) the sweeper deletes it. To keep it for longer, change it."""
+"""The tag of a backup of ours: from then on (RFC 3339) the sweeper deletes it. To keep it for longer, change it.
+
+AWS Backup deletes a recovery point by its lifecycle as well, which has to be changed in AWS Backup.
+"""
 TOKEN: Final = "slackwater:token"  # noqa: S105 -- a name
 """The tag of a backup of ours by which the clean-up that asked for it knows it again."""
 RESTORE: Final = "slackwater:restore"
@@ -96,8 +99,8 @@ class Subject:
 class Backup:
     """A backup that a clean-up asked for. `token` is its alone, and the same each time it is asked for again.
 
-    It is recorded before it is asked for: while it is "asked" nobody knows whether AWS heard it, `asked` times. `id` is the snapshot's, the
-    recovery point's ARN, or the FSx backup's.
+    It is recorded before it is asked for: while it is "asked" nobody knows whether AWS heard it, `asked` times. `id` is the
+    snapshot's, the recovery point's ARN, or the FSx backup's.
     """
 
     subject: Subject
@@ -170,11 +173,12 @@ class Observed:
 class Cleanup:
     """A clean-up of one finding; the `attempt`th. `setting` is what it changes to, None where it deletes.
 
-    Only the execution of this name may work on it, and only the one of `undo_execution` may undo it. `was` is the setting before a change, `born_at` and `size_bytes` what the
-    resource was when it was marked, `detached` when CloudTrail last saw a volume come off, `parts` what there was of it before the first went, `recorded` whatever an undo needs to
-    make it again. `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data
-    need no backup. `backup_monthly_usd` is what its backups
-    cost as long as they are kept; None where the price is unknown. `why` says how it ended. `revision` counts the writes.
+    Only the execution of this name may work on it, and only the one of `undo_execution` may undo it. `was` is the setting
+    before a change, `born_at` and `size_bytes` what the resource was when it was marked, `detached` when CloudTrail last saw
+    a volume come off, `parts` what there was of it before the first went, `recorded` whatever an undo needs to make it again.
+    `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data need no backup.
+    `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
+    ended. `revision` counts the writes.
     """
 
     finding_id: str

@@ -89,17 +89,6 @@ def over_cap(why: str, wanted: int) -> Message:
     )
 
 
-def not_swept(troubles: Sequence[str]) -> Message:
-    """That backups of clean-ups could not be deleted, or not be looked for, and why."""
-    return said(
-        paragraph(
-            run(f"{BAD} Backups of clean-ups could not be swept", "bold"),
-            run("\nWhat has expired there is billed until it is. The sweeper comes again tomorrow."),
-        ),
-        _list([literal(one, SENTENCE) for one in troubles]),
-    )
-
-
 # -- Before it happens
 
 
