@@ -140,6 +140,7 @@ def test_whoever_answers_in_slack_may_store_findings_their_ledgers_and_clean_ups
                 f"{cleanup_store.CONTROL}*",
                 f"{finding_store.KIND}#*",
                 f"{cleanup_store.HOLD}#*",
+                f"{outbox.KIND}#*",
             ]
         }
     }

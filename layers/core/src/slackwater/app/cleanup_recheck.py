@@ -38,6 +38,7 @@ RAILS_READ: Final[Mapping[str, tuple[type[Record], ...]]] = {
 """What has to be read to know what must never be touched, whatever the detector reads."""
 
 
+VETO: Final = "somebody took its mark off"
 PRICES: Final = "pricing:GetProducts"
 """Without which everything is seen but the money."""
 
@@ -128,7 +129,7 @@ def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> st
         return "a tag keeps it, or its tags could not be read"
     marked = cleanup.marked is not None and cleanup.marked.tagged
     if marked and (look.tags or {}).get(MARK) != cleanup.finding_id:
-        return f"somebody took its tag {MARK} off, or put another clean-up's on"
+        return f"{VETO}: the tag {MARK}"
     if not cleanup.deletes:
         return None
     if look.held:

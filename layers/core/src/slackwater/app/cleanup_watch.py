@@ -15,11 +15,11 @@ from typing import Final, Literal, assert_never
 from slackwater.app.audit_publish import StepError, said
 from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, go, wait, wait_until
 from slackwater.app.cleanup_news import CleanupNews, What
-from slackwater.app.cleanup_recheck import NotSeenError, Rechecker
+from slackwater.app.cleanup_recheck import VETO, NotSeenError, Rechecker
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import act_after, look_next, may_approve, unattended, warning_due
-from slackwater.model.cleanup import ACT_AFTER, MARK, Cleanup, Marked
+from slackwater.model.cleanup import ACT_AFTER, MARK, Cleanup, Marked, Said
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import Policy
 from slackwater.model.settings import in_words
@@ -282,10 +282,17 @@ class Watch:
         return GO
 
     def _call_off(self, cleanup: Cleanup, policy: Policy) -> Answer:
-        """Take the mark off, and leave the finding as it was; what had been removed is to be put back."""
+        """Take the mark off; what had been removed is to be put back. An approval was for this clean-up, and goes with it.
+
+        Who takes the mark off says no, as who stops it does.
+        """
         if not cleanup.ended:
             self._unmark(cleanup)
-            off = replace(cleanup, stage="called-off", ended_at=self.cases.clock())
+            now = self.cases.clock()
+            said_no = cleanup.stopped
+            if cleanup.why.startswith(VETO) and said_no is None:
+                said_no = Said(who="whoever took its mark off", why=cleanup.why, at=now)
+            off = replace(cleanup, stage="called-off", ended_at=now, stopped=said_no)
             cleanup, _ = self.cases.tell(off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup))
         self._tell("called-off", cleanup, self.cases.finding(cleanup), policy)
         return go(put_back=bool(cleanup.removals))
@@ -328,7 +335,7 @@ class Watch:
             self.watchers[cleanup.resource.type].unmark(cleanup.resource, (MARK, ACT_AFTER))
 
     def _reopened(self, cleanup: Cleanup) -> Status | None:
-        return "open" if self.cases.finding(cleanup).status == "cleaning" else None
+        return "open" if self.cases.finding(cleanup).status in {"approved", "cleaning"} else None
 
     # -- Undo
 
