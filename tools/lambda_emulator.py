@@ -37,6 +37,16 @@ FUNCTIONS = (
     "AnswerFunction",
 )
 """In the order of an audit, and of what people ask."""
+CLEANUP_FUNCTIONS = (
+    "WatchFunction",
+    "BackUpFunction",
+    "DeleteFunction",
+    "ChangeFunction",
+    "RestoreFunction",
+    "RunFunction",
+    "SweepFunction",
+)
+"""Of the stack inside the stack, where that is deployed."""
 
 _INIT = re.compile(r"INIT REPORT\(durationMs: ([\d.]+)")
 
@@ -90,15 +100,15 @@ def emulated(code: Path, layer: Path, environment: Mapping[str, str], log: Path)
 
 
 def deployed(aws: LocalAws, template: Path, name: str) -> AbstractContextManager[Function]:
-    """A function of the template, with the variables and limits that it was deployed with."""
-    physical = aws.client("cloudformation").describe_stack_resource(StackName=STACK, LogicalResourceId=name)
-    settings = aws.client("lambda").get_function_configuration(
-        FunctionName=physical["StackResourceDetail"]["PhysicalResourceId"]
-    )
+    """A function of the templates, with the variables and limits that it was deployed with."""
+    stack, code = STACK, template.parent
+    if name in CLEANUP_FUNCTIONS:
+        stack, code = aws.physical(STACK, "Cleanup"), code / "Cleanup"
+    settings = aws.client("lambda").get_function_configuration(FunctionName=aws.physical(stack, name))
     environment = {
         **aws.environment(),
         **settings["Environment"]["Variables"],
         "AWS_LAMBDA_FUNCTION_TIMEOUT": str(settings["Timeout"]),
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(settings["MemorySize"]),
     }
-    return emulated(template.parent / name, template.parent / LAYER, environment, aws.home / f"{name}.log")
+    return emulated(code / name, template.parent / LAYER, environment, aws.home / f"{name}.log")

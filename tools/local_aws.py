@@ -1,6 +1,6 @@
 """Slackwater on this machine: ministack in place of AWS, and the simulated account in place of what ministack lacks.
 
-The product's template knows nothing of it. ministack runs the functions as processes that inherit its environment, which says
+The product's templates know nothing of it. ministack runs the functions as processes that inherit its environment, which says
 where the simulated account answers; what a function's role allows is enforced for everything that ministack itself answers.
 """
 
@@ -31,7 +31,7 @@ from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
 ROOT = Path(__file__).resolve().parents[1]
-MINISTACK = ROOT / ".tools/ministack/bin/ministack"
+MINISTACK = (ROOT / ".tools/ministack/bin/python", ROOT / "tools/ministack_with_tags.py")
 BIN = Path(sys.executable).parent
 
 ACCOUNT = "123456789012"
@@ -212,7 +212,7 @@ class LocalAws:
             **{f"AWS_ENDPOINT_URL_{service}": self.simulator for service in SIMULATED_FOR_FUNCTIONS},
         }
         running = stack.enter_context(
-            process([MINISTACK], self.home / "ministack.log", stdin=subprocess.DEVNULL, env=environment)
+            process(MINISTACK, self.home / "ministack.log", stdin=subprocess.DEVNULL, env=environment)
         )
         self.pid = running.pid
         self.url = f"https://127.0.0.1:{port}"
@@ -245,16 +245,24 @@ class LocalAws:
             **keys,
         }
 
-    def client(self, service: str) -> Any:
-        """A client of ministack's, as the account's root."""
+    def client(self, service: str, token: str | None = None, **keys: str) -> Any:
+        """A client of ministack's, with these keys, or as the account's root."""
+        keys = keys or {name.lower(): value for name, value in ROOT_KEYS.items()}
         return Session().create_client(
             service,
             region_name=REGION,
             endpoint_url=self.url,
             verify=self.certificate,
-            aws_access_key_id=ROOT_KEYS["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=ROOT_KEYS["AWS_SECRET_ACCESS_KEY"],
+            aws_session_token=token,
+            **keys,
         )
+
+    def as_role(self, name: str, service: str) -> Any:
+        """A client of ministack's, with what a role allows; ministack asks nobody whether it may be assumed."""
+        arn = f"arn:aws:iam::{ACCOUNT}:role/{name}"
+        lent = self.client("sts").assume_role(RoleArn=arn, RoleSessionName="test")["Credentials"]
+        keys = {"aws_access_key_id": lent["AccessKeyId"], "aws_secret_access_key": lent["SecretAccessKey"]}
+        return self.client(service, lent["SessionToken"], **keys)
 
     def keep_secret(self, name: str, text: str) -> str:
         """Put a secret into Secrets Manager; its ARN."""
@@ -269,10 +277,29 @@ class LocalAws:
         (stack,) = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
         self.outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
+    def physical(self, stack: str, name: str) -> str:
+        """What a resource of a stack is really called."""
+        found = self.client("cloudformation").describe_stack_resource(StackName=stack, LogicalResourceId=name)
+        return str(found["StackResourceDetail"]["PhysicalResourceId"])
+
+    def simulated(self, service: str) -> Any:
+        """A client of the simulated account's, as somebody who may do everything there."""
+        keys = {"aws_access_key_id": "any", "aws_secret_access_key": "any"}
+        return Session().create_client(service, region_name=REGION, endpoint_url=self.simulator, **keys)
+
+    def simulator_says(self, what: str) -> Any:
+        """What an endpoint of the simulator's own answers."""
+        with urllib.request.urlopen(f"{self.simulator}/_simulator/{what}") as answer:
+            return json.loads(answer.read())
+
+    def simulate(self, what: str, **settings: Any) -> None:
+        """Have the simulator do something."""
+        body = json.dumps(settings).encode()
+        urllib.request.urlopen(urllib.request.Request(f"{self.simulator}/_simulator/{what}", data=body)).close()
+
     def faults(self, **settings: Any) -> None:
         """What goes wrong in the simulated account from now on, instead of what did."""
-        body = json.dumps({"clear": True, **settings}).encode()
-        urllib.request.urlopen(urllib.request.Request(f"{self.simulator}/_simulator/faults", data=body)).close()
+        self.simulate("faults", clear=True, **settings)
 
 
 @contextmanager

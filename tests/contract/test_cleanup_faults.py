@@ -17,7 +17,7 @@ def test_whatever_goes_wrong_nothing_is_lost_and_it_is_said(kind: str) -> None:
         holds(one)
     assert {one.fault for one in found} == {"denied", "throttled", "answer lost", "lags behind"}
     written = section(kind, found)
-    assert written in PAGE.read_text("utf-8"), f"{PAGE.name} is stale: run 'make docs'\n{written}"
+    assert f"\n{written}\n## " in f"{PAGE.read_text('utf-8')}\n## ", f"{PAGE.name} is stale: run 'make docs'\n{written}"
 
 
 def test_the_page_has_every_kind_and_nothing_else() -> None:

@@ -12,7 +12,6 @@ from botocore.exceptions import ClientError
 
 from fsx_world import AT, BUILDS, DATA, DEEP, FLEET, ONTAP, REGION, ZFS, Canned, World, sessions, tags, tracked
 from slackwater.aws.cleanup_fsx import FsxBackupTaker
-from slackwater.aws.cleanup_fsx_backups import legal
 from slackwater.aws.errors import AccessDeniedError, AwsError, BusyError, UnreachableError
 from slackwater.engine.cleanup import unverified
 from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Subject
@@ -232,21 +231,6 @@ def test_backups_that_cannot_be_read_are_an_error(world: World) -> None:
         world.taker.copies(tracked(ZFS.id), OF_ZFS)
     with pytest.raises(AccessDeniedError):
         list(world.sweeper.copies("123456789012", REGION))
-
-
-def test_tags_are_what_fsx_takes(world: World) -> None:
-    assert legal("films (tokyo), \u201cday\u201d shift") == "films tokyo day shift"
-    assert legal("arn:aws:fsx:r:1:file-system/fs-1=a+b@c_d") == "arn:aws:fsx:r:1:file-system/fs-1=a+b@c_d"
-    assert legal("映像 é 1") == "映像 é 1"
-    assert len(legal("x" * 300)) == 256
-
-    resource = tracked(ZFS.id)
-    world.taker.start(resource, OF_ZFS, tags(resource, OF_ZFS))
-
-    (backup,) = world.account.backups()
-    assert backup.tags["Name"] == "it itself before it was deleted"
-    assert backup.tags[TOKEN] == OF_ZFS.token
-    assert backup.tags[EXPIRES_AT] == f"{OF_ZFS.expires_at:%Y-%m-%dT%H:%M:%SZ}"
 
 
 # --- Sweep

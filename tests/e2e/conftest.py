@@ -19,15 +19,45 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from local_aws import REGION, LocalAws, build, must, run, scratch, until
+from local_aws import ACCOUNT, REGION, LocalAws, build, must, run, scratch, until
 from slack_server import TEAM, SlackServer, signed
 
 STARTED = time.monotonic()
+STORY = ("test_service", "test_cleanup", "test_the_runtime", "test_undeploy")
+"""One deployment goes through all of them."""
+
+POLICY = f"""[scan]
+regions = ["{REGION}", "us-east-1"]
+
+[slack]
+channel = "C0DEFAULT"
+deciders = ["U0ADA"]
+auditors = ["U0ADA"]
+
+[[slack.routes]]
+detector = "ebs-unattached"
+channel = "G0PRIVATE"
+
+[cleanup]
+accounts = ["{ACCOUNT}"]
+regions = ["{REGION}"]
+resource_types = ["ebs-volume", "efs-file-system", "fsx-file-system"]
+detectors = ["ebs-unattached", "efs-idle", "fsx-idle", "ebs-outdated-type"]
+approvers = ["U0ADA"]
+approver_identities = ["arn:aws:iam::{ACCOUNT}:user/ada", "arn:aws:iam::{ACCOUNT}:root"]
+grace_days = 2
+warn_days = [1]
+"""
 
 
 def pytest_configure() -> None:
     """Whoever ends this run ends what it started."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The story from its beginning."""
+    items.sort(key=lambda item: STORY.index(item.path.stem))
 
 
 def say(text: str) -> None:
@@ -48,12 +78,16 @@ class Service:
 
     aws: LocalAws
     slack: SlackServer
+    template: Path
+    policy: str = POLICY
 
     def __post_init__(self) -> None:
         self.host = urlsplit(self.aws.outputs["ApiUrl"]).netloc
         self.trust = ssl.create_default_context(cafile=self.aws.certificate)
         arn = f"arn:aws:execute-api:{REGION}:*:{self.host.partition('.')[0]}/*"
-        self.ada = self._user("ada", [{"Effect": "Allow", "Action": "execute-api:Invoke", "Resource": arn}])
+        self.ada, self.eve = (
+            self._user(name, [{"Effect": "Allow", "Action": "execute-api:Invoke", "Resource": arn}]) for name in ("ada", "eve")
+        )
         self.bob = self._user("bob", [{"Effect": "Allow", "Action": "s3:ListAllMyBuckets", "Resource": "*"}])
         self.states = self.aws.client("stepfunctions")
         self.queue = self._queue()
@@ -159,9 +193,9 @@ class Service:
         assert answer.status == 202, answer
         return str(answer.body["id"])
 
-    def executions(self) -> list[dict[str, Any]]:
-        """Every run of the state machine, the newest first."""
-        return list(self.states.list_executions(stateMachineArn=self.aws.outputs["StateMachineArn"])["executions"])
+    def executions(self, machine: str = "StateMachineArn") -> list[dict[str, Any]]:
+        """Every run of a state machine, the newest first."""
+        return list(self.states.list_executions(stateMachineArn=self.aws.outputs[machine])["executions"])
 
     def running(self, audit_id: str) -> bool:
         """Whether an audit has not ended yet."""
@@ -181,19 +215,25 @@ class Service:
         self.execution(audit_id)
         return self.get(f"/audits/{audit_id}")
 
-    def bring_forward(self) -> datetime:
-        """Do not wait for Monday: another turn of the schedule that was deployed, with its target and role, in a moment."""
+    def bring_forward(self, name: str = "Schedule") -> datetime:
+        """Do not wait for Monday: another turn of a schedule that was deployed, with its target and role, in a moment."""
         turn = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=3)
         scheduler = self.aws.client("scheduler")
-        (deployed,) = scheduler.list_schedules()["Schedules"]
+        (deployed,) = (one for one in scheduler.list_schedules()["Schedules"] if f"-{name}-" in one["Name"])
         target = scheduler.get_schedule(Name=deployed["Name"])["Target"]
         at = f"at({turn:%Y-%m-%dT%H:%M:%S})"
-        scheduler.create_schedule(Name="now", ScheduleExpression=at, FlexibleTimeWindow={"Mode": "OFF"}, Target=target)
+        scheduler.create_schedule(Name=f"{name}-now", ScheduleExpression=at, FlexibleTimeWindow={"Mode": "OFF"}, Target=target)
         return turn
 
     def audit(self, **request: Any) -> Any:
         """An audit from its start over the API to its end."""
         return self.ended(self.start(**request))
+
+    def enable_cleanup(self) -> None:
+        """Deploy once more, with clean-up, unless it is there."""
+        if "CleanupStateMachineArn" not in self.aws.outputs:
+            self.say("sam deploy, with CleanupEnabled=true")
+            self.aws.deploy(self.template, SlackSecretArn=self.aws.outputs["SlackSecretArn"], CleanupEnabled="true")
 
     def keys(self, prefix: str) -> list[str]:
         """What the bucket has under a prefix."""
@@ -235,6 +275,6 @@ def service(home: Path, template: Path) -> Iterator[Service]:
     with SlackServer() as slack, LocalAws(home, slack.url) as aws:
         say("sam deploy, to ministack with AUTH=true, and with a secret for Slack")
         aws.deploy(template, SlackSecretArn=aws.keep_secret("slackwater/slack", slack.secret()))
-        yield Service(aws, slack)
+        yield Service(aws, slack, template)
         if log := [line for line in (home / "ministack.log").read_text().splitlines() if "Traceback" in line]:
             say(f"ministack's log has {len(log)} tracebacks")

@@ -17,14 +17,6 @@ import jsonschema
 from local_aws import REGION, ROOT, until
 from slack_server import TEAM, Fault, signed, texts
 
-POLICY = f"""[scan]
-regions = ["{REGION}", "us-east-1"]
-
-[slack]
-channel = "C0DEFAULT"
-deciders = ["U0ADA"]
-auditors = ["U0ADA"]
-"""
 SCHEMA = json.loads((ROOT / "layers/core/src/slackwater/views/scan.schema.json").read_text())
 
 
@@ -56,8 +48,8 @@ def test_the_api_knows_its_callers(service):
 
 
 def test_a_policy_is_pushed(service):
-    service.push(POLICY)
-    assert service.cli("policy", "pull") == POLICY
+    service.push(service.policy)
+    assert service.cli("policy", "pull") == service.policy
     service.say("slackwater policy push: the two regions to audit")
 
 
@@ -242,13 +234,13 @@ def test_a_scan_killed_half_way_loses_nothing(service):
 
 def test_a_policy_that_is_not_valid_stops_the_audit(service):
     before = service.findings()
-    wrong = POLICY + "\n[detectors.efs-idel]\nenabled = false\n"
+    wrong = service.policy + "\n[detectors.efs-idel]\nenabled = false\n"
     file = service.aws.home / "wrong.toml"
     file.write_text(wrong)
     status, said = service.cli_status("policy", "push", file)
     assert status == 2
     assert "efs-idle" in said
-    assert service.cli("policy", "pull") == POLICY
+    assert service.cli("policy", "pull") == service.policy
 
     # Whoever writes to the bucket without the check, all the same:
     service.aws.client("s3").put_object(
@@ -262,7 +254,7 @@ def test_a_policy_that_is_not_valid_stops_the_audit(service):
     assert set(service.findings()) == set(before)
     service.say(f"a policy with a mistake: failed, {audit['error'][:110]}")
 
-    service.push(POLICY)
+    service.push(service.policy)
     audit = service.audit()
     assert audit["state"] == "complete", audit
     service.say("slackwater policy push mends it")

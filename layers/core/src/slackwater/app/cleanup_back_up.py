@@ -21,6 +21,10 @@ LOOK_AT_BACKUP_S: Final = 600
 """Between looks: a backup may take days, and an execution's history is finite."""
 SHOWS_WITHIN: Final = timedelta(minutes=10)
 """After which a backup that AWS does not list was not begun: AWS lists what it began within seconds."""
+IN_TAGS: Final = "_.:/=+-@"
+"""Signs that EFS, FSx and AWS Backup take in a tag's value, beside letters, digits and blanks."""
+TAG_CHARACTERS: Final = 256
+NAME_CHARACTERS: Final = 200
 MOST_ASKED: Final = 6
 """How often one backup is asked for where AWS never shows one."""
 METERED: Final = frozenset({EfsFileSystem.KIND})
@@ -149,13 +153,19 @@ def verified_now(cleanup: Cleanup, taker: BackupTaker) -> str | None:
 def tags(cleanup: Cleanup, backup: Backup) -> dict[str, str]:
     """What a backup says of itself: of what it is, for whom, how long it is kept, how to restore it."""
     return {
-        "Name": f"{cleanup.resource.name}, before it was deleted",
+        "Name": f"{legal(cleanup.resource.name)[:NAME_CHARACTERS]} before it was deleted",
         BACKUP_OF: cleanup.resource.arn,
         TOKEN: backup.token,
         EXPIRES_AT: f"{backup.expires_at:%Y-%m-%dT%H:%M:%SZ}",
         RESTORE: f"slackwater cleanup undo {cleanup.finding_id}",
-        **({OWNER: cleanup.owner} if cleanup.owner else {}),
+        **({OWNER: legal(cleanup.owner)} if cleanup.owner else {}),
     }
+
+
+def legal(value: str) -> str:
+    """A tag's value as every service takes it: other signs left out, and cut to the length that all allow."""
+    kept = "".join(sign if sign.isalnum() or sign in IN_TAGS else " " for sign in value)
+    return " ".join(kept.split())[:TAG_CHARACTERS]
 
 
 def with_backup(cleanup: Cleanup, backup: Backup) -> Cleanup:

@@ -127,6 +127,9 @@ def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> st
         return "it is another resource of the same id"
     if tags_keep(look.tags, policy.exempt, now):
         return "a tag keeps it, or its tags could not be read"
+    for id_, tags in look.children.items():
+        if tags_keep(tags, policy.exempt, now):
+            return f"a tag keeps {id_}, which hangs on it, or its tags could not be read"
     marked = cleanup.marked is not None and cleanup.marked.tagged
     if marked and (look.tags or {}).get(MARK) != cleanup.finding_id:
         return f"{VETO}: the tag {MARK}"
@@ -134,7 +137,8 @@ def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> st
         return None
     if look.held:
         return look.held
-    if cleanup.parts and (new := {part.id for part in look.parts} - {part.id for part in cleanup.parts}):
+    known = {*(part.id for part in cleanup.parts), *cleanup.children}
+    if known and (new := {*(part.id for part in look.parts), *look.children} - known):
         return f"something new hangs on it: {', '.join(sorted(new))}"
     backed_up = sum(backup.subject.size_bytes for backup in cleanup.backups)
     if cleanup.backups and look.size_bytes > backed_up:

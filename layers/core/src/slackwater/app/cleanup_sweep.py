@@ -37,26 +37,31 @@ class Sweep:
     clock: Clock
 
     def sweep(self) -> Swept:
-        """Go wherever a clean-up has been. What fails in one place does not spoil the rest."""
+        """Go wherever a clean-up has deleted something. What fails in one place, or of one backup, does not spoil the rest."""
         deleted, troubles = list[tuple[str, str]](), list[str]()
-        for account, region in sorted(self._places()):
-            for kind, sweeper in self.sweepers.items():
+        for kind, account, region in sorted(self._places()):
+            sweeper = self.sweepers[kind]
+            try:
+                found = list(self._over(sweeper, account, region))
+            except AwsError as error:
+                troubles.append(f"{kind} in {account} {region}: {error}")
+                continue
+            for copy, why in found:
                 try:
-                    for copy, why in list(self._over(sweeper, account, region)):
-                        sweeper.delete(account, region, copy)
-                        deleted.append((copy.id or "", why))
+                    sweeper.delete(account, region, copy)
+                    deleted.append((copy.id or "", why))
                 except AwsError as error:
-                    troubles.append(f"{kind} in {account} {region}: {error}")
+                    troubles.append(f"{copy.id} in {account} {region}: {error}")
         return Swept(deleted=tuple(deleted), troubles=tuple(troubles))
 
-    def _places(self) -> Iterator[tuple[str, str]]:
-        found, cursor = set[tuple[str, str]](), None
+    def _places(self) -> set[tuple[str, str, str]]:
+        found, cursor = set[tuple[str, str, str]](), None
         while True:
             page = self.store.list(MAX_PAGE, cursor)
-            found |= {(one.resource.account, one.resource.region) for one in page.items if one.deletes}
+            found |= {(one.resource.type, one.resource.account, one.resource.region) for one in page.items if one.deletes}
             cursor = page.cursor
             if cursor is None:
-                return iter(found)
+                return found
 
     def _over(self, sweeper: Sweeper, account: str, region: str) -> Iterator[tuple[Copy, str]]:
         for copy in sweeper.copies(account, region):

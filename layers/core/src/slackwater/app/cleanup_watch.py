@@ -145,6 +145,8 @@ class Watch:
                     cleanup,
                     born_at=look.born_at,
                     size_bytes=look.size_bytes,
+                    parts=look.parts,
+                    children=tuple(look.children),
                     recorded=watcher.record(resource),
                     unattended=rule is not None,
                     scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
@@ -225,7 +227,7 @@ class Watch:
         return go(kind=_kind(begun))
 
     def _preflight(self, cleanup: Cleanup) -> Answer:
-        """Whether the role that deletes may: every part, before the first is touched. And the list of the parts."""
+        """Whether the role that deletes may: every part, before the first is touched."""
         if not cleanup.deletes:
             return GO
         resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
@@ -235,14 +237,13 @@ class Watch:
         denied = self.permissions.denied(watcher.removal_actions(resource, look), {MARK: cleanup.finding_id})
         if denied:
             return self.cases.over(cleanup, f"the role that deletes may not: {', '.join(denied)}")
-        if not cleanup.parts:
+        if not cleanup.backups and not cleanup.removals:
             usd = None
             if not cleanup.scratch:
                 usd = self.backup_monthly_usd(resource.type, resource.region, look.size_bytes)
             self.cases.write(
                 replace(
                     cleanup,
-                    parts=look.parts,
                     size_bytes=look.size_bytes,
                     recorded=watcher.record(resource),
                     backup_monthly_usd=Decimal(0) if cleanup.scratch else usd,

@@ -204,6 +204,8 @@ def _look(efs: EFSClient, resource: TrackedResource, found: Mapping[str, Any]) -
         ),
         held=_held(efs, found, points, targets),
         size_bytes=found["SizeInBytes"]["Value"],
+        children={one["AccessPointId"]: tags_of(one.get("Tags")) for one in points}
+        | {one["MountTargetId"]: {} for one in targets},  # which carry none
     )
 
 

@@ -114,6 +114,8 @@ class FsxWatcher:
             parts=tuple(_parts(parts)),
             held=why,
             size_bytes=_size_bytes(parts),
+            children={one["VolumeId"]: tags_of(one.get("Tags")) for one in parts.volumes}
+            | {one["StorageVirtualMachineId"]: tags_of(one.get("Tags")) for one in parts.machines},
         )
 
     @remedies()

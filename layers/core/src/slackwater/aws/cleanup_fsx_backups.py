@@ -60,10 +60,6 @@ STATES: Final[Mapping[str, Literal["running", "complete", "failed"]]] = {
 }
 """What a backup's lifecycles come to; every other is none to delete for."""
 
-IN_TAGS: Final = frozenset("_.:/=+-@ ")
-"""What FSx lets into a tag's value beside letters, digits and spaces (Amazon FSx API Reference, "Tag")."""
-TAG_CHARACTERS: Final = 256
-
 
 class FsxBackupTaker:
     """The BackupTaker of FSx file systems."""
@@ -101,7 +97,7 @@ class FsxBackupTaker:
             AwsError: it was refused, or nobody knows whether it was begun.
         """
         subject = {"VolumeId" if _is_volume(backup.subject.id) else "FileSystemId": backup.subject.id}
-        put_on = [{"Key": key, "Value": legal(value)} for key, value in tags.items()]
+        put_on = [{"Key": key, "Value": value} for key, value in tags.items()]
         client: Any = self._asking.client("fsx", resource.region)
         try:
             answer = client.create_backup(**subject, ClientRequestToken=backup.token, Tags=put_on)
@@ -172,12 +168,6 @@ class FsxSweeper:
         except ClientError as error:
             if code_of(error) != NO_BACKUP:
                 raise
-
-
-def legal(value: str) -> str:
-    """A tag's value as FSx takes it: other signs left out, and cut to its length."""
-    kept = "".join(sign if sign.isalnum() or sign in IN_TAGS else " " for sign in value)
-    return " ".join(kept.split())[:TAG_CHARACTERS]
 
 
 def _is_volume(id: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.errors import remedies
 from slackwater.aws.fsx_parts import LOOK_ACTIONS, THERE, file_system, going
-from slackwater.aws.fsx_refill import Refill, Refilled
+from slackwater.aws.fsx_refill import REFILL_ACTIONS, Refill, Refilled
 from slackwater.aws.fsx_requests import (
     RESTORED_FROM,
     SETTLING,
@@ -48,17 +48,11 @@ of value `ManagedByAmazonFSx` (AWS managed policy AmazonFSxFullAccess)."""
 
 RESTORER_ACTIONS: Final = (
     (LOOK_ACTIONS - {"fsx:DescribeS3AccessPointAttachments"})
-    | {
-        "fsx:CreateFileSystem",
-        "fsx:CreateFileSystemFromBackup",
-        "fsx:CreateStorageVirtualMachine",
-        "fsx:CreateVolumeFromBackup",
-        "fsx:TagResource",
-    }
+    | {"fsx:CreateFileSystem", "fsx:CreateFileSystemFromBackup"}
+    | REFILL_ACTIONS
     | KEY_ACTIONS
     | NETWORK_ACTIONS
 )
-"""TagResource as each Create call asks for it."""
 
 
 class FsxRestorer:

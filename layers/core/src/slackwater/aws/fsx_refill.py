@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.errors import AwsError
 from slackwater.aws.fsx_parts import THERE, advice_only, ontap, parts_of, under_way
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from slackwater.aws.fsx_parts import FsxParts
     from slackwater.aws.session import AwsSession
     from slackwater.model.cleanup import Cleanup
+
+REFILL_ACTIONS: Final = frozenset({"fsx:CreateStorageVirtualMachine", "fsx:CreateVolumeFromBackup", "fsx:TagResource"})
+"""TagResource as each Create call asks for it."""
 
 
 @dataclass(slots=True)

@@ -34,8 +34,8 @@ SWEEPER_ACTIONS: Final = frozenset({"backup:DeleteRecoveryPoint", "backup:ListRe
 
 type State = Literal["running", "complete", "failed"]
 
-START_WITHIN_MINUTES: Final = 60
-"""The least that AWS Backup takes; left out, a job may sit for eight hours before it begins."""
+START_WITHIN_MINUTES: Final = 480
+"""As long as AWS Backup waits unless told: a scheduled backup of the same file system may have to end first."""
 
 CLOCKS_DIFFER: Final = timedelta(hours=1)
 """By no more than this: so long before it was asked for by our clock, a job may have been made by AWS's."""

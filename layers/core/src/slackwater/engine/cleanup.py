@@ -24,8 +24,8 @@ RUN_WINDOW: Final = timedelta(hours=24)
 LOOK_AGAIN: Final = timedelta(days=1)
 """How often a marked resource is looked at for signs of use, at least."""
 
-RESTORED_FROM: Final = "aws:backup:source-resource"
-"""The tag that AWS Backup puts on what it restored."""
+RESTORED_FROM: Final = ("aws:backup:source-resource", "slackwater:restored-from")
+"""Tags of what was restored: AWS Backup's, and ours."""
 
 LEAST_OF_METERED: Final = 0.9
 """Of what EFS meters, a recovery point has to hold so much: metering rounds each file up."""
@@ -90,8 +90,8 @@ def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
         return f"it is managed by {owner}: it has to be changed there"
     if not deletes:
         return None
-    if RESTORED_FROM in resource.tags:
-        return "AWS Backup restored it: somebody may be about to need it"
+    if any(key in resource.tags for key in RESTORED_FROM):
+        return "it was restored from a backup: somebody may be about to need it"
     match resource:
         case Volume():
             if is_root(resource, fleet) is not False:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, Literal
@@ -59,7 +59,8 @@ class Look:
 
     `parts` are in the order in which they have to go, the resource itself last. `held` says why it must not be touched: it is
     attached, replicates, or is being changed; None where nothing holds it. `size_bytes` is what AWS meters of its data, or its
-    provisioned size where that is what a backup is measured by. `tags` is None when they could not be read.
+    provisioned size where that is what a backup is measured by. `tags` is None when they could not be read. `children` is all
+    that hangs on it, whether it goes by itself or with it, with the tags that each has.
     """
 
     born_at: datetime
@@ -67,6 +68,7 @@ class Look:
     parts: tuple[Part, ...]
     held: str | None
     size_bytes: int
+    children: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +177,7 @@ class Cleanup:
 
     Only the execution of this name may work on it, and only the one of `undo_execution` may undo it. `was` is the setting
     before a change, `born_at` and `size_bytes` what the resource was when it was marked, `detached` when CloudTrail last saw
-    a volume come off, `parts` what there was of it before the first went, `recorded` whatever an undo needs to make it again.
+    a volume come off, `parts` and `children` what there was of it then, `recorded` whatever an undo needs to make it again.
     `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data need no backup.
     `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
     ended. `revision` counts the writes.
@@ -199,6 +201,7 @@ class Cleanup:
     size_bytes: int | None = None
     detached: AttachmentEvent | None = None
     parts: tuple[Part, ...] = ()
+    children: tuple[str, ...] = ()
     recorded: Mapping[str, Any] | None = None
     marked: Marked | None = None
     approved_by: str | None = None

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-KUBERNETES_KEYS: Final = (
-    "kubernetes.io/created-for/pvc/name",
-    "CSIVolumeName",
-    "ebs.csi.aws.com/cluster",
-    "efs.csi.aws.com/cluster",
-)
-"""Tags that the in-tree provisioner, the EBS CSI driver and the EFS CSI driver put on what they create."""
+KUBERNETES_KEYS: Final = ("kubernetes.io/created-for/pvc/name", "CSIVolumeName")
+"""Tags that the in-tree provisioner and the EBS CSI driver put on what they create."""
+CSI: Final = ".csi.aws.com/"
+"""In the keys of tags that AWS's CSI drivers put on it: `efs.csi.aws.com/cluster`, and the like for EBS and FSx."""
 
 SAGEMAKER_KEY: Final = "ManagedByAmazonSageMakerResource"
 """On an EFS file system that SageMaker made, and does not delete with its domain; holds the domain's ARN."""
@@ -20,7 +17,7 @@ SAGEMAKER_KEY: Final = "ManagedByAmazonSageMakerResource"
 def managed_by(tags: Mapping[str, str] | None) -> str | None:
     """`Kubernetes (claim shop/db)`, `CloudFormation stack x`, `Auto Scaling group y`, `SageMaker domain z`, or None."""
     tags = tags or {}
-    if any(key in tags for key in KUBERNETES_KEYS) or any(key.startswith("kubernetes.io/cluster/") for key in tags):
+    if any(key in KUBERNETES_KEYS or key.startswith("kubernetes.io/cluster/") or CSI in key for key in tags):
         claim = tags.get("kubernetes.io/created-for/pvc/name")
         namespace = tags.get("kubernetes.io/created-for/pvc/namespace")
         return f"Kubernetes (claim {namespace or '?'}/{claim})" if claim else "Kubernetes"

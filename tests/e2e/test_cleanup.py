@@ -1,0 +1,430 @@
+"""Clean-up, on the same deployment: not there until it is enabled; then approved, deleted, undone, stopped.
+
+ministack stands in for AWS where the service runs, the simulated account where it cleans up. What that leaves unproven:
+
+- Waits. Nothing is left of an execution's, so that it looks again and again; the functions' clock is real, and two days of grace
+  are two days. `days_pass` moves a mark on record into the past: the only thing that a test does in the service's place. What takes
+  AWS its time is done once the simulated account's clock was moved on.
+- Errors. ministack calls all that a function raises `Runtime.HandlerError`. Which are tried again, tests/template shows.
+- Permissions. ministack enforces a role for what it answers itself: DynamoDB, S3, Lambda, Step Functions, Secrets Manager, STS, and
+  in one test below EC2 and EFS. The simulated account lets everybody do everything, and answers iam:SimulatePrincipalPolicy with
+  yes. That a role may do what its function does there, with the tags that are there by then, tests/template holds the policies'
+  documents to; nobody has shown it on AWS.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from local_aws import REGION, STACK, until
+
+VOLUME, OTHER_VOLUME, FILE_SYSTEM, OPENZFS = "encode-scratch-02", "encode-scratch-01", "reports-2024", "render-farm"
+DELETED = (VOLUME, FILE_SYSTEM, OPENZFS)
+GP2, ONE_MORE = "covers", "encode-job-20260912"
+DETECTORS = ("ebs-unattached", "efs-idle", "fsx-idle", "ebs-outdated-type")
+VOLUMES = "G0PRIVATE"
+"""The channel for unattached volumes."""
+MARK = "slackwater:marked"
+REMOVALS = ("ec2:DeleteVolume", "elasticfilesystem:DeleteFileSystem", "fsx:DeleteFileSystem")
+
+
+@pytest.fixture(scope="module")
+def found(service) -> dict[str, Any]:
+    """The findings that this is about as the first audits had them, by the names of their resources."""
+    if not service.findings():
+        service.push(service.policy)
+        service.audit()
+    open_ = [one for one in service.findings().values() if one["detector"] in DETECTORS]
+    return {one["resource"]["name"]: one for one in open_}
+
+
+@pytest.fixture(scope="module")
+def contents(service, found) -> dict[str, str]:
+    """What they hold: the simulator's word for it, which a backup and what is restored from it carry along."""
+    return {name: holds(service, found[name]["resource"]["id"]) for name in DELETED}
+
+
+def holds(service, id: str) -> str:
+    """What stands for the data of a resource."""
+    return service.aws.simulator_says(f"contents?id={id}")["contents"]
+
+
+def exists(service, id: str) -> bool:
+    """Whether it is there, and nobody has asked to delete it."""
+    return service.aws.simulator_says(f"exists?id={id}")["exists"]
+
+
+def backups(service, id: str) -> list[dict[str, Any]]:
+    """The backups that there are of it."""
+    return [one for one in service.aws.simulator_says("backups")["backups"] if one["of"] == id]
+
+
+def calls(service) -> dict[str, int]:
+    """How often the simulated account was asked to delete something."""
+    made = service.aws.simulator_says("calls")["calls"]
+    return {action: made.get(action, 0) for action in REMOVALS}
+
+
+def volume(service, id: str) -> dict[str, Any]:
+    """A volume as EC2 describes it."""
+    return service.aws.simulated("ec2").describe_volumes(VolumeIds=[id])["Volumes"][0]
+
+
+def tags(service, resource: dict[str, Any], id: str | None = None) -> dict[str, str]:
+    """The tags of a resource, or of another one of its kind."""
+    id_, arn = id or resource["id"], resource["arn"].replace(resource["id"], id or resource["id"])
+    match resource["type"]:
+        case "ebs-volume":
+            listed = volume(service, id_)["Tags"]
+        case "efs-file-system":
+            listed = service.aws.simulated("efs").list_tags_for_resource(ResourceId=id_)["Tags"]
+        case _:
+            listed = service.aws.simulated("fsx").list_tags_for_resource(ResourceARN=arn)["Tags"]
+    return {one["Key"]: one["Value"] for one in listed}
+
+
+def cleanup(service, finding: dict[str, Any]) -> dict[str, Any]:
+    """Its clean-up as it is now."""
+    return service.get(f"/cleanups/{finding['id']}")
+
+
+def marked(service, finding: dict[str, Any]) -> Any:
+    """Once its clean-up is begun: whether its tags are on."""
+    return until("the mark", lambda: "marked" in happenings(service, finding))
+
+
+def happenings(service, finding: dict[str, Any]) -> list[str]:
+    """What its ledger tells."""
+    return [entry["happening"] for entry in service.get(f"/findings/{finding['id']}")["ledger"]]
+
+
+def told(service, title: str, channel: str = "C0DEFAULT") -> str:
+    """The newest message of this title, once it is there."""
+    until(title, lambda: [one for one in service.slack.channels[channel].seen() if one.text.startswith(title)])
+    return [one.text for one in service.slack.channels[channel].seen() if one.text.startswith(title)][-1]
+
+
+def channel_of(name: str) -> str:
+    """Where people hear of it."""
+    return VOLUMES if name in {VOLUME, OTHER_VOLUME} else "C0DEFAULT"
+
+
+def title(what: str, finding: dict[str, Any]) -> str:
+    """How a message about it begins."""
+    return f"{what}: {finding['resource']['name']} ({finding['resource']['id']})"
+
+
+def days_pass(service, finding: dict[str, Any], days: float) -> None:
+    """Make it so long ago that it was marked, in the place of time: on record, between two steps."""
+    table, dynamodb = service.aws.outputs["TableName"], service.aws.client("dynamodb")
+
+    def moved() -> bool:
+        asked = {"KeyConditionExpression": "pk = :pk", "ExpressionAttributeValues": {":pk": {"S": f"CLEANUP#{finding['id']}"}}}
+        (stored,) = dynamodb.query(TableName=table, ConsistentRead=True, **asked)["Items"]
+        document, revision = json.loads(stored["document"]["S"]), int(stored["revision"]["N"])
+        for name in ("at", "act_after"):
+            earlier = datetime.fromisoformat(document["marked"][name]) - timedelta(days=days)
+            document["marked"][name] = earlier.isoformat()
+        document["revision"] = revision + 1
+        item = stored | {"document": {"S": json.dumps(document)}, "revision": {"N": str(revision + 1)}}
+        unmoved = {"ConditionExpression": "revision = :was", "ExpressionAttributeValues": {":was": {"N": str(revision)}}}
+        try:
+            dynamodb.put_item(TableName=table, Item=item, **unmoved)
+        except dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    until("a moment between two writes", moved)
+
+
+def in_time[T](service, what: str, look: Callable[[], T]) -> T:
+    """What `look` finds, as the simulated account's time goes by: five minutes from look to look."""
+
+    def later() -> T:
+        service.aws.simulate("advance", seconds=300)
+        return look()
+
+    return until(what, later)
+
+
+def ended(service, finding: dict[str, Any], stage: str) -> dict[str, Any]:
+    """Its clean-up, once that has come to an end, which has to be this one."""
+    over = in_time(
+        service,
+        f"the end of {finding['resource']['name']}",
+        lambda: (now := cleanup(service, finding))["stage"] in {"done", "called-off", "failed", "undone"} and now,
+    )
+    assert over["stage"] == stage, over
+    return over
+
+
+def button(service, channel: str, finding: dict[str, Any], action_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A block of the newest message that has this button for a finding, and the button."""
+    for message in reversed(service.slack.channels[channel].seen()):
+        for block in message.blocks:
+            if block["type"] == "actions" and block["block_id"].endswith(f"/{finding['id']}"):
+                return block, next(one for one in block["elements"] if one["action_id"] == action_id)
+    raise LookupError(f"nobody was told of {finding['id']} in {channel}")
+
+
+def press_approve(service, user: str, finding: dict[str, Any]) -> str:
+    """What Slack shows a user who presses "Approve clean-up"."""
+    block, approve = button(service, VOLUMES, finding, "approve")
+    service.slack.responses.clear()
+    assert service.from_slack(service.press(user, block, "approve", value=approve["value"]))[0] == 200
+    return until("the answer", lambda: service.slack.responses.get(user))[-1]["text"]
+
+
+def test_without_its_parameter_nothing_of_it_is_there(service, found):
+    assert "CleanupStateMachineArn" not in service.aws.outputs
+    parts = service.aws.client("cloudformation").list_stack_resources(StackName=STACK)["StackResourceSummaries"]
+    assert "Cleanup" not in {part["LogicalResourceId"] for part in parts}
+    functions = [one["FunctionName"] for one in service.aws.client("lambda").list_functions()["Functions"]]
+    assert functions
+    assert [name for name in functions if "Cleanup" in name] == []
+
+    said = press_approve(service, "U0ADA", found[OTHER_VOLUME])
+    assert "CleanupEnabled" in said
+    status, told_so = service.cli_status("cleanup", "run")
+    assert status == 2
+    assert "CleanupEnabled=true" in told_so
+    refused = service.call("POST", "/cleanups", {}, who=service.ada)
+    assert refused.status == 409, refused
+    assert "CleanupEnabled=true" in refused.body["detail"]
+    assert set(calls(service).values()) == {0}
+    service.say(
+        f"clean-up is off: an approval is kept, and {said.splitlines()[-1]!r}; `slackwater cleanup run`: {told_so[:60]!r}"
+    )
+
+
+def test_a_parameter_deploys_it(service):
+    service.enable_cleanup()
+    stacks = service.aws.client("cloudformation").describe_stacks()["Stacks"]
+    ours = {one["StackName"]: one["StackStatus"] for one in stacks if one["StackName"].startswith(STACK)}
+    assert sorted(ours.values()) == ["CREATE_COMPLETE", "UPDATE_COMPLETE"], ours
+    assert service.executions("CleanupStateMachineArn") == []
+    service.say(f"enabled: {', '.join(ours)}; what was approved before is not begun by that")
+
+
+def test_it_is_approved_in_slack_over_the_api_and_on_the_command_line(service, found, contents):
+    assert press_approve(service, "U0EVE", found[VOLUME]).startswith("Not allowed")
+    path, seen = f"/findings/{found[FILE_SYSTEM]['id']}/approve", {"fingerprint": found[FILE_SYSTEM]["fingerprint"]}
+    assert service.call("POST", path, seen, who=service.bob).status == 403
+    eve = service.call("POST", path, seen, who=service.eve)
+    assert (eve.status, "approver_identities" in eve.body["detail"]) == (403, True), eve
+    assert service.call("POST", path, {"fingerprint": "0" * 16}, who=service.ada).status == 409
+    assert service.executions("CleanupStateMachineArn") == []
+
+    said = press_approve(service, "U0ADA", found[VOLUME])
+    approved = service.call("POST", path, seen, who=service.ada)
+    assert (approved.status, approved.body["candidate"]["state"]) == (200, "begun"), approved
+    service.cli("cleanup", "approve", found[OPENZFS]["id"], "--yes")
+    service.say(f"approved with a button, a request and a command; those who may not were refused: {said.splitlines()[-1]!r}")
+
+    for name in DELETED:
+        marked(service, found[name])
+        assert tags(service, found[name]["resource"])[MARK] == found[name]["id"]
+        assert "It is approved." in told(service, title("Marked for clean-up", found[name]), channel_of(name))
+        assert happenings(service, found[name]) == ["opened", "approved", "marked"]
+        assert service.get(f"/findings/{found[name]['id']}")["decision"]["who"].endswith(("U0ADA", "user/ada", ":root"))
+    service.say("marked: three tags, and three messages that tell when, and how to keep it")
+
+
+def test_nothing_is_done_before_its_time(service, found):
+    running = service.executions("CleanupStateMachineArn")
+    assert [one["status"] for one in running] == ["RUNNING"] * 3
+    days_pass(service, found[FILE_SYSTEM], 1.5)
+    assert "1 day left" in told(service, title("1 day left", found[FILE_SYSTEM]))
+    assert happenings(service, found[FILE_SYSTEM])[-1] == "warned"
+    for name in DELETED:
+        assert cleanup(service, found[name])["stage"] == "waiting"
+        assert exists(service, found[name]["resource"]["id"])
+        assert backups(service, found[name]["resource"]["id"]) == []
+    service.say("a day and a half later its owner is warned once more; looked at over and over, nothing is touched")
+
+
+def test_it_is_backed_up_and_only_then_deleted(service, found, contents):
+    for name in DELETED:
+        days_pass(service, found[name], 2)
+    for name in DELETED:
+        (backup,) = until(f"a backup of {name}", lambda name=name: backups(service, found[name]["resource"]["id"]))
+        assert backup["state"] in {"pending", "CREATING"}
+        assert backup["tags"]["slackwater:backup-of"] == found[name]["resource"]["arn"]
+        assert exists(service, found[name]["resource"]["id"])
+        assert service.get(f"/findings/{found[name]['id']}")["status"] == "cleaning"
+    assert set(calls(service).values()) == {0}
+    service.say("the grace is over: a snapshot, a recovery point and an FSx backup are under way, and all is still there")
+
+    for name in DELETED:
+        over, resource = ended(service, found[name], "done"), found[name]["resource"]
+        assert not exists(service, resource["id"])
+        (backup,) = backups(service, resource["id"])
+        assert (backup["state"], backup["contents"]) == (
+            "completed" if name == VOLUME else "COMPLETED" if name == FILE_SYSTEM else "AVAILABLE",
+            contents[name],
+        )
+        assert [(one["id"], one["state"]) for one in over["backups"]] == [(backup["id"], "verified")]
+        story = happenings(service, found[name])
+        assert story[-4:] == ["cleaning", "backed-up", "removing", "cleaned"], story
+        assert service.get(f"/findings/{found[name]['id']}")["status"] == "resolved"
+        assert found[name]["id"] in told(service, title("Deleted", found[name]), channel_of(name))
+        shown = service.cli("cleanup", "status", found[name]["id"])
+        assert {"marked", "backed-up", "removing", "cleaned"} <= set(shown.split())
+        assert f"slackwater cleanup undo {found[name]['id']}" in shown
+    assert set(calls(service).values()) == {1}
+    assert {one["status"] for one in service.executions("CleanupStateMachineArn")} == {"SUCCEEDED"}
+    service.say("backed up, verified, deleted, each once; Slack, the API and `slackwater cleanup status` tell the story")
+
+
+def statuses(service) -> dict[str, Any]:
+    """`slackwater cleanup status`, in JSON."""
+    return json.loads(service.cli("cleanup", "status", "--format", "json"))
+
+
+def test_the_next_audit_sees_what_it_saved(service, found):
+    before = {one["finding_id"]: one for one in statuses(service)["cleanups"]}
+    assert {one["realised_monthly_usd"] for one in before.values()} == {None}
+    audit = service.audit()
+    assert audit["state"] == "complete", audit
+    after = statuses(service)
+    for one in after["cleanups"]:
+        assert one["observed"] == {"audit_id": audit["id"], "at": one["observed"]["at"], "left_monthly_usd": "0.00"}
+    seen = next(one for one in after["cleanups"] if one["finding_id"] == found[VOLUME]["id"])
+    kept = float(seen["promised_monthly_usd"]) - float(seen["backup_monthly_usd"])
+    assert float(seen["realised_monthly_usd"]) == kept > 0
+    assert after["promised_monthly_usd"] == f"{sum(float(found[name]['monthly_savings_usd']) for name in DELETED):.2f}"
+    service.say(
+        f"the next audit does not find them: {after['promised_monthly_usd']} USD promised,"
+        f" {after['realised_monthly_usd']} realised, {after['unknown']} unknown: nobody priced their backups"
+    )
+
+
+def test_it_is_undone_and_the_data_is_back(service, found, contents):
+    assert service.call("POST", f"/cleanups/{found[VOLUME]['id']}/undo", {}, who=service.eve).status == 403
+    undone = service.call("POST", f"/cleanups/{found[VOLUME]['id']}/undo", {"why": "needed after all"}, who=service.ada)
+    assert (undone.status, undone.body["stage"]) == (200, "undoing"), undone
+    service.cli("cleanup", "undo", found[FILE_SYSTEM]["id"], "--why", "the auditors ask for it")
+    service.cli("cleanup", "undo", found[OPENZFS]["id"])
+    for name in DELETED:
+        over, resource = ended(service, found[name], "undone"), found[name]["resource"]
+        back = over["restored"]["id"]
+        assert back != resource["id"]
+        assert contents[name] in holds(service, back)
+        kept = {
+            key: value for key, value in tags(service, resource, back).items() if not key.startswith(("aws:", "slackwater:"))
+        }
+        assert kept["Name"] == name
+        assert not {MARK, "slackwater:act-after"} & set(tags(service, resource, back))
+        assert back in told(service, title("Undone", found[name]), channel_of(name))
+        assert over["restored"]["differences"]
+        assert happenings(service, found[name])[-1] == "undone"
+        assert back in service.cli("cleanup", "status", found[name]["id"]).replace("\n", " ")
+    assert {one["status"] for one in service.executions("UndoStateMachineArn")} == {"SUCCEEDED"}
+    service.say("undone over the API and on the command line: new ids, the same data, and a list of what differs")
+
+
+def test_a_volume_becomes_gp3_and_gp2_again(service, found):
+    id_, before = found[GP2]["resource"]["id"], volume(service, found[GP2]["resource"]["id"])
+    assert (before["VolumeType"], before["State"]) == ("gp2", "in-use")
+    service.cli("cleanup", "approve", found[GP2]["id"], "--yes")
+    changed = ended(service, found[GP2], "done")
+    assert volume(service, id_)["VolumeType"] == "gp3"
+    assert (changed["was"], changed["backups"], changed["removals"]) == ("gp2", [], [])
+    service.cli("cleanup", "undo", found[GP2]["id"], "--why", "slower")
+    ended(service, found[GP2], "undone")
+    after = volume(service, id_)
+    assert (after["VolumeType"], after["Iops"], after["Tags"]) == (before["VolumeType"], before["Iops"], before["Tags"])
+    assert service.get(f"/findings/{found[GP2]['id']}")["status"] == "open"
+    service.say("a volume in use is changed to gp3, and back to gp2: no grace, no backup, and no tag of ours is left")
+
+
+def test_whoever_stops_them_all_stops_what_is_under_way(service, found):
+    stopped, deleted = found[OTHER_VOLUME], calls(service)
+    ran = json.loads(service.cli("cleanup", "run", "--format", "json"))
+    begun = [one["finding_id"] for one in ran["candidates"] if one["state"] == "begun"]
+    assert begun == [stopped["id"]]  # approved before there was clean-up
+    marked(service, stopped)
+    days_pass(service, stopped, 2)
+    (backup,) = until("its backup", lambda: backups(service, stopped["resource"]["id"]))
+    assert backup["state"] == "pending"
+
+    service.cli("cleanup", "stop", "--all", "--why", "we are moving house")
+    over = ended(service, stopped, "called-off")
+    assert "we are moving house" in over["why"]
+    assert exists(service, stopped["resource"]["id"])
+    assert calls(service) == deleted
+    assert MARK not in tags(service, stopped["resource"])
+    assert service.get(f"/findings/{stopped['id']}")["status"] == "open"
+    assert "Nothing was deleted" in told(service, title("Called off", stopped), VOLUMES)
+    status, said = service.cli_status("cleanup", "run")
+    assert (status, "we are moving house" in said) == (2, True), said
+    assert service.call("POST", "/cleanups", {}, who=service.ada).status == 409
+    service.say(f"stopped while it was backed up: nothing was deleted, the mark is off; and now {said[:70]!r}")
+    service.cli("cleanup", "stop", "--all", "--lift")
+
+
+def test_one_more_than_the_cap_and_none_is_begun(service, found):
+    before = service.executions("CleanupStateMachineArn")
+    service.push(service.policy + f"most_resources = {len(before)}\n")
+    status, said = service.cli_status("cleanup", "approve", found[ONE_MORE]["id"], "--yes")
+    assert (status, "most_resources" in said) == (0, True), said
+    status, said = service.cli_status("cleanup", "run")
+    assert (status, "nothing was begun" in said) == (2, True), said
+    assert service.call("POST", "/cleanups", {}, who=service.ada).status == 409
+    assert len(service.executions("CleanupStateMachineArn")) == len(before)
+    assert MARK not in tags(service, found[ONE_MORE]["resource"])
+    assert service.call("GET", f"/cleanups/{found[ONE_MORE]['id']}", who=service.ada).status == 404
+    service.bring_forward("NotifySchedule")
+    assert "most_resources" in told(service, "🔴 Over the cap").replace("\u2060", "")
+    service.say(f"one over the cap: {said[:110]!r}; Slack is told within the hour")
+
+    service.push(service.policy)
+    assert service.call("POST", f"/findings/{found[ONE_MORE]['id']}/reopen", {}, who=service.ada).status == 200
+
+
+def allowed(call: Callable[..., Any], **arguments: Any) -> bool:
+    """Whether ministack lets a role make a call."""
+    try:
+        call(**arguments)
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in {"UnauthorizedOperation", "AccessDeniedException"}:
+            raise
+        return False
+    return True
+
+
+@pytest.fixture
+def on_ministack(service) -> tuple[str, str]:
+    """A volume and a file system of ministack's own, which the service knows nothing of."""
+    ec2, efs = service.aws.client("ec2"), service.aws.client("efs")
+    volume = ec2.create_volume(AvailabilityZone=f"{REGION}a", Size=1)["VolumeId"]
+    return volume, efs.create_file_system(CreationToken="here")["FileSystemId"]
+
+
+def test_only_the_delete_role_deletes_and_only_what_is_marked(service, on_ministack):
+    volume, system = on_ministack
+    names = [role["RoleName"] for role in service.aws.client("iam").list_roles()["Roles"]]
+    of_functions = [name for name in names if name.rpartition("-")[0].endswith("Role")]
+    clients = {name: (service.aws.as_role(name, "ec2"), service.aws.as_role(name, "efs")) for name in of_functions}
+    (delete,), (watch,) = ([name for name in of_functions if part in name] for part in ("-DeleteRole-", "-WatchRole-"))
+
+    def may_delete(name: str) -> list[bool]:
+        ec2, efs = clients[name]
+        return [allowed(ec2.delete_volume, VolumeId=volume), allowed(efs.delete_file_system, FileSystemId=system)]
+
+    assert {name: may_delete(name) for name in clients} == {name: [False, False] for name in clients}
+    ec2, efs = clients[watch]
+    for key, may in (("Owner", False), (MARK, True)):
+        tag = [{"Key": key, "Value": "x"}]
+        assert allowed(ec2.create_tags, Resources=[volume], Tags=tag) is may
+        assert allowed(efs.tag_resource, ResourceId=system, Tags=tag) is may
+    others = set(clients) - {delete}
+    assert {name: may_delete(name) for name in others} == {name: [False, False] for name in others}
+    assert may_delete(delete) == [True, True]
+    service.say(f"{len(clients)} roles: without the mark none deletes a volume or a file system, with it only {delete}")
