@@ -185,7 +185,8 @@ def test_who_stops_an_execution_has_it_put_on_record(cleanup: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schedule", "expected"), [("never", {"SweepSchedule", "NotifySchedule"}), ("rate(1 day)", {"SweepSchedule", "NotifySchedule", "RunSchedule"})]
+    ("schedule", "expected"),
+    [("never", {"SweepSchedule", "NotifySchedule"}), ("rate(1 day)", {"SweepSchedule", "NotifySchedule", "RunSchedule"})],
 )
 def test_backups_are_swept_daily_and_clean_ups_begun_only_as_the_parameter_says(
     deploy_cleanup: Any, schedule: str, expected: set[str]

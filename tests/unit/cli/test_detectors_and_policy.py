@@ -69,7 +69,7 @@ def test_what_is_doubtful_about_a_good_policy_is_said_beside_it(run, nowhere: Pa
 
     assert (done.status, done.out.split(";")[0]) == (0, "slackwater.toml: good")
     assert done.err == (
-        "slackwater.toml:1: cleanup: nothing can be approved without accounts, resource_types, detectors, approvers\n"
+        "slackwater.toml:1: cleanup: nothing can be approved without accounts, resource_types, detectors, approvers or approver_identities\n"
     )
 
 

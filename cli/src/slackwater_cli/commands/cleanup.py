@@ -46,7 +46,7 @@ WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it i
 
 app = typer.Typer(
     rich_markup_mode=None,
-    help="Deletes and changes what is approved: marked first, checked again, backed up, and undone if need be.",
+    help="Delete and change what is approved, and bring it back.",
     no_args_is_help=True,
 )
 

@@ -169,7 +169,7 @@ def reopen(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Take back a snooze, a dismissal or an approval; or take up again what could not be cleaned up."""
+    """Take back a decision, or take up what could not be cleaned up."""
     _decide(deployment(stack, stack_region, profile), id, "reopen", why, None)
 
 

@@ -421,7 +421,7 @@ def _with_rest(why: str, cleanup: Cleanup) -> str:
     """Why it ended, and what was and was not done until then."""
     done = []
     if cleanup.backups:
-        done += [f"backup {one.state}: {one.id or 'one that AWS may or may not have begun'}" for one in cleanup.backups]
+        done += [f"backup {one.state}: {one.id or NO_BACKUP.get(one.state, 'AWS names none')}" for one in cleanup.backups]
     if cleanup.removals:
         parts = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
         done.append(f"asked AWS to delete {parts}")
@@ -431,6 +431,10 @@ def _with_rest(why: str, cleanup: Cleanup) -> str:
     if not cleanup.removals and not cleanup.changed_at:
         done.append(nothing)
     return f"{why}; {'; '.join(done)}"
+
+
+NO_BACKUP: Final = {"asked": "AWS may or may not have begun it", "failed": "AWS did not begin it"}
+"""What there is of a backup without an id."""
 
 
 def _kind(cleanup: Cleanup) -> str:
