@@ -222,7 +222,7 @@ class World:
     """Everything, wired."""
 
     simulator: Simulator
-    policy: Policy
+    policies: list[Policy | Exception]
     findings: MemoryFindings
     cleanups: MemoryCleanups
     outbox: MemoryOutbox
@@ -230,6 +230,18 @@ class World:
     functions: Mapping[str, Callable[[Mapping[str, Any]], Any]]
     sweep: Sweep
     now: Callable[[], datetime]
+
+    @property
+    def policy(self) -> Policy:
+        """The policy as it is now; whoever asks for one that cannot be read hears of it."""
+        newest = self.policies[-1]
+        if isinstance(newest, Exception):
+            raise newest
+        return newest
+
+    def change_policy(self, policy: Policy | Exception) -> None:
+        """As somebody does who pushes another."""
+        self.policies.append(policy)
 
     @property
     def account(self) -> Any:
@@ -438,21 +450,26 @@ def wired(simulator: Simulator, policy: Policy) -> World:
         audit=lambda policy, inventory: of(inventory, policy),
         clock=lambda: as_of,
     )
+    policies: list[Policy | Exception] = [policy]
+
+    def newest() -> Policy:
+        return there.policy
+
     cases = Cases(store=cleanups, findings=findings, clock=now)
     watch = Watch(
         cases=cases,
         documents=documents,
-        policy=lambda: policy,
+        policy=newest,
         rechecker=rechecker,
         watchers=watchers,
         permissions=SimulatedPermissions(session, DELETE_ROLE),
         backup_monthly_usd=lambda kind, region, size: Decimal("1.23"),
         news=CleanupNews(outbox=outbox, clock=now),
     )
-    back_up = BackUp(cases=cases, policy=lambda: policy, takers=takers)
+    back_up = BackUp(cases=cases, policy=newest, takers=takers)
     delete = Delete(
         cases=cases,
-        policy=lambda: policy,
+        policy=newest,
         rechecker=rechecker,
         takers=takers,
         removers={
@@ -463,7 +480,7 @@ def wired(simulator: Simulator, policy: Policy) -> World:
     )
     change = Change(
         cases=cases,
-        policy=lambda: policy,
+        policy=newest,
         rechecker=rechecker,
         changers={Volume.KIND: EbsChanger(session, once, now), EfsFileSystem.KIND: EfsChanger(session, once)},
     )
@@ -500,9 +517,9 @@ def wired(simulator: Simulator, policy: Policy) -> World:
             audit_id="audit-1",
             revision=1,
         )
-    return World(
+    there = World(
         simulator=simulator,
-        policy=policy,
+        policies=policies,
         findings=findings,
         cleanups=cleanups,
         outbox=outbox,
@@ -518,3 +535,4 @@ def wired(simulator: Simulator, policy: Policy) -> World:
         sweep=sweep,
         now=now,
     )
+    return there

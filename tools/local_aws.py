@@ -258,7 +258,7 @@ class LocalAws:
         )
 
     def as_role(self, name: str, service: str) -> Any:
-        """A client of ministack's, with what a role allows; ministack asks nobody whether it may be assumed."""
+        """A client of ministack's, with what a function's role allows: ministack lets the root assume it."""
         arn = f"arn:aws:iam::{ACCOUNT}:role/{name}"
         lent = self.client("sts").assume_role(RoleArn=arn, RoleSessionName="test")["Credentials"]
         keys = {"aws_access_key_id": lent["AccessKeyId"], "aws_secret_access_key": lent["SecretAccessKey"]}

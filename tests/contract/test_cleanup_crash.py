@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 
 from cleanup_world import CHANGED, DELETED, KINDS, World, line, world
+from slackwater.app.cleanups import not_undoable
 
 MOST_POINTS: Final = 400
 
@@ -91,6 +92,8 @@ def deletes(kind: str) -> Callable[[World, Reaper], None]:
         assert there.finding(kind).status == "resolved"
         assert not there.account.exists(id_)
         assert there.happenings(kind).count("cleaned") == 1
+        assert {part.id for part in cleanup.parts} == {one.part.id for one in cleanup.removals}
+        assert not_undoable(cleanup) is None
         # The sweeper takes what is left over, a day later.
         there.simulator.advance(2 * 86_400)
         swept = there.sweep.sweep()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
 from cleanup_world import DELETED, World, world
+from slackwater.model.cleanup import MARK
 from slackwater_simulator.resources import MountTarget
 
 NEW: Final = "fsmt-0123456789abcdef0"
@@ -61,7 +63,9 @@ def children(there: World, id_: str) -> list[str]:
 
 
 def replaced(there: World, id_: str) -> None:
+    marked = there.account.find(id_).tags[MARK]
     there.account.replace(id_)
+    there.account.tag(id_, MARK, marked)  # by its age alone it is another
 
 
 def vetoed(there: World, id_: str) -> None:
@@ -138,14 +142,16 @@ def test_it_stays_if_anything_changes_between_two_parts(kind: str, race: Race, e
         before = shape(there, id_)
         done: list[str] = []
 
-        def once() -> None:
-            if not done:
-                done.append(earlier)
+        def once(action: str) -> None:
+            done.append(action)
+            if action == earlier and done.count(earlier) == 1:
                 race(there, id_)
 
-        there.simulator.before(earlier, once)
+        for action in DELETES[kind]:
+            there.simulator.before(action, partial(once, action))
         execution = there.cleaned(kind)
-        assert done
+        assert done[-1] == earlier, f"asked for after it: {done}"
+        assert done.count(earlier) == 1
         if race is replaced and kind != "ontap":  # nothing is put on what is another's
             assert execution.error == "NotPutBack"
             assert there.finding(kind).status == "failed"

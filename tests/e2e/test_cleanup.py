@@ -429,8 +429,8 @@ def on_ministack(service) -> tuple[str, str]:
 
 def test_only_the_delete_role_deletes_and_only_what_is_marked(service, on_ministack):
     volume, system = on_ministack
-    names = [role["RoleName"] for role in service.aws.client("iam").list_roles()["Roles"]]
-    of_functions = [name for name in names if name.rpartition("-")[0].endswith("Role")]
+    roles = service.aws.client("iam").list_roles()["Roles"]
+    of_functions = [one["RoleName"] for one in roles if "lambda.amazonaws.com" in json.dumps(one["AssumeRolePolicyDocument"])]
     clients = {name: (service.aws.as_role(name, "ec2"), service.aws.as_role(name, "efs")) for name in of_functions}
     (delete,), (watch,) = ([name for name in of_functions if part in name] for part in ("-DeleteRole-", "-WatchRole-"))
 

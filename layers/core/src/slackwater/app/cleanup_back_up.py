@@ -49,6 +49,8 @@ class BackUp:
         cleanup = self.cases.get(finding_id, execution)
         if cleanup.stage != "working" or cleanup.scratch or not cleanup.deletes:
             raise UnsafeError(f"the clean-up is {cleanup.stage}, and has nothing to back up")
+        if step != "verify" and (why := self.cases.objection(cleanup, self.cases.finding(cleanup), self.policy())):
+            return self.cases.over(cleanup, why)
         match step:
             case "start":
                 return self._start(cleanup)

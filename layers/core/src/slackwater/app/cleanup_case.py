@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from slackwater.engine.cleanup import not_listed
+from slackwater.engine.cleanup import may_approve, not_listed
 from slackwater.model.cleanup import Cleanup
 from slackwater.model.policy import Policy
 from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Status, TrackedFinding, Write
@@ -19,6 +19,8 @@ GO: Final[Answer] = {"outcome": "go"}
 OVER: Final[Answer] = {"outcome": "over"}
 FAILED: Final[Answer] = {"outcome": "failed"}
 
+BY_POLICY: Final = "the policy, for its tag"
+"""Who approved what the policy lets go without a person's approval."""
 WAITING: Final[tuple[Status, ...]] = ("open", "approved")
 """Statuses of a finding whose clean-up waits; another one is somebody's word against it."""
 
@@ -69,7 +71,8 @@ class Cases:
             NotMineError: there is none, or it is another's.
         """
         cleanup = self.store.get(finding_id)
-        if cleanup is None or execution not in {cleanup.execution, cleanup.undo_execution}:
+        mine = {cleanup.undo_execution, None if cleanup.stage == "undoing" else cleanup.execution} if cleanup else {}
+        if cleanup is None or execution not in mine:
             raise NotMineError(f"{execution} may not work on the clean-up of finding {finding_id}")
         return cleanup
 
@@ -97,6 +100,8 @@ class Cases:
         expected: tuple[Status, ...] = ("cleaning",) if cleanup.stage == "working" else WAITING
         if finding.status not in expected:
             return f"the finding is {finding.status}"
+        if cleanup.approved_by not in {None, BY_POLICY} and not may_approve(cleanup.approved_by or "", policy.cleanup):
+            return f"{cleanup.approved_by} approved it, and the policy does not name them any more"
         return None
 
     def over(self, cleanup: Cleanup, why: str) -> Answer:

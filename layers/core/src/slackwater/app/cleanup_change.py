@@ -21,6 +21,8 @@ LOOK_AT_CHANGE_S: Final = 600
 """Between looks: a large volume takes hours."""
 SHOWS_WITHIN: Final = timedelta(minutes=10)
 """After which AWS shows a change that it took."""
+PASSES_WITHIN: Final = timedelta(days=2)
+"""After which AWS would take another change, if it was only too soon."""
 ASK_AGAIN_S: Final = 3_600
 """Where AWS does not take a change yet: it limits how many there may be in 24 hours."""
 
@@ -101,7 +103,9 @@ class Change:
             return GO
         if now != changed_to:
             return self.cases.failed(cleanup, f"somebody changed it to {in_words(now)} since: that was left as it is")
-        if changer.refusal(resource, cleanup.was):
+        if why := changer.refusal(resource, cleanup.was):
+            if cleanup.undone and self.cases.clock() - cleanup.undone.at > PASSES_WITHIN:
+                return self.cases.failed(cleanup, why)
             return wait(ASK_AGAIN_S)
         try:
             changer.change(resource, cleanup.was)

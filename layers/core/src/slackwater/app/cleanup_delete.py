@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.app.cleanup_back_up import verified_now
-from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait
+from slackwater.app.cleanup_case import BY_POLICY, GO, Answer, Cases, UnsafeError, wait
 from slackwater.app.cleanup_recheck import Rechecker
+from slackwater.engine.cleanup import unattended
 from slackwater.model.cleanup import Cleanup, Look, Part, Removal
 from slackwater.model.policy import Policy
+from slackwater.model.tracking import TrackedFinding
 from slackwater.ports import BackupTaker, Remover
 
 LOOK_AT_PARTS_S: Final = 60
@@ -46,15 +48,19 @@ class Delete:
         taker, remover = self.takers[cleanup.resource.type], self.removers[cleanup.resource.type]
         for _ in range(MOST_PARTS):
             policy = self.policy()
-            if why := self.cases.objection(cleanup, self.cases.finding(cleanup), policy):
+            look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
+            if look is None:
+                return GO
+            if _is_going(look):
+                return wait(LOOK_AT_PARTS_S)
+            finding = self.cases.finding(cleanup)
+            if why := self.cases.objection(cleanup, finding, policy):
                 return self.cases.over(cleanup, why)
             seen = self.rechecker.recheck(cleanup, policy)
-            if seen.state == "gone":
-                return GO
-            if seen.look and _is_going(seen.look):
-                return wait(LOOK_AT_PARTS_S)
             if seen.state != "same" or seen.look is None:
                 return self.cases.over(cleanup, seen.why)
+            if why := _not_let(cleanup, finding, seen.look, policy):
+                return self.cases.over(cleanup, why)
             if not cleanup.scratch and (why := verified_now(cleanup, taker)):
                 return self.cases.over(cleanup, why)
             part = next_part(seen.look)
@@ -80,6 +86,16 @@ def next_part(look: Look) -> Part | None:
     """The next part to go: of the kind that comes first, all of which have to be gone before the next; None while they go."""
     first = look.parts[0].kind
     return next((part for part in look.parts if part.kind == first and not part.going), None)
+
+
+def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: Look, policy: Policy) -> str | None:
+    """Why what the policy let go for its tag must not, as the tag and the policy are now."""
+    rule = unattended(finding.sighting, look.tags, policy.cleanup)
+    if cleanup.approved_by == BY_POLICY and rule is None:
+        return "the policy does not let it go without an approval any more"
+    if cleanup.scratch and not (rule and rule.its_data_is_scratch_and_needs_no_backup):
+        return "the policy does not say any more that its data is scratch, and it has no backup"
+    return None
 
 
 def _is_going(look: Look) -> bool:

@@ -83,6 +83,8 @@ def over(copy: Copy, cleanup: Cleanup | None, attempt: int, now: datetime) -> st
         return f"it expired at {copy.expires_at:%Y-%m-%d %H:%M} UTC"
     if cleanup is None or now - copy.made_at < LEFT_OVER:
         return None
+    if attempt < cleanup.attempt and not cleanup.scratch:
+        return "a later clean-up of the same has its own"
     if same and copy.id not in {backup.id for backup in cleanup.backups}:
         return "its clean-up goes by another"
     if same and cleanup.stage in {"called-off", "failed"} and not cleanup.removals:

@@ -13,12 +13,13 @@ from decimal import Decimal
 from typing import Final, Literal, assert_never
 
 from slackwater.app.audit_publish import StepError, said
-from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, go, wait, wait_until
+from slackwater.app.cleanup_case import BY_POLICY, GO, WAITING, Answer, Cases, UnsafeError, go, wait, wait_until
 from slackwater.app.cleanup_news import CleanupNews, What
 from slackwater.app.cleanup_recheck import VETO, NotSeenError, Rechecker
+from slackwater.app.policy import PolicyError
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AwsError
-from slackwater.engine.cleanup import act_after, look_next, may_approve, unattended, warning_due
+from slackwater.engine.cleanup import LOOK_AGAIN, act_after, look_next, may_approve, unattended, warning_due
 from slackwater.model.cleanup import ACT_AFTER, MARK, Cleanup, Marked, Said
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import Policy
@@ -37,6 +38,7 @@ LOOKS: Final = 60
 """After a while, by a sixtieth of what was waited already: fewer than 400 looks in 90 days, as the history is finite."""
 ON_RECORD: Final = "The clean-up's record says"
 """With which the state machine passes on what a step wrote down."""
+NOT_PUT_BACK: Final = "not put back"
 LOOK_IF_GONE_S: Final = 60
 """Between looks at something that AWS is deleting."""
 
@@ -62,26 +64,25 @@ class Watch:
             MovedError, NotSeenError, AwsError: it may be taken again.
         """
         cleanup = self.cases.get(finding_id, execution)
-        policy = self.policy()
         match step:
             case "load" | "recheck" | "mark" | "grace" | "approval" | "begin" | "preflight":
-                return self._go_on(step, cleanup, policy)
+                return self._go_on(step, cleanup, self.policy())
             case "confirm":
                 return self._confirm(cleanup)
             case "record":
-                return self._record(cleanup, policy)
+                return self._record(cleanup)
             case "call_off":
-                return self._call_off(cleanup, policy)
+                return self._call_off(cleanup)
             case "fail":
-                return self._fail(cleanup, policy, error)
+                return self._fail(cleanup, error)
             case "not_put_back":
-                return self._not_put_back(cleanup, policy, error)
+                return self._not_put_back(cleanup, error)
             case "undo":
                 return self._undo(cleanup)
             case "undone":
-                return self._undone(cleanup, policy)
+                return self._undone(cleanup)
             case "undo_failed":
-                return self._undo_failed(cleanup, policy, error)
+                return self._undo_failed(cleanup, error)
             case _:
                 assert_never(step)
 
@@ -125,6 +126,8 @@ class Watch:
 
     def _recheck(self, cleanup: Cleanup, policy: Policy) -> Answer:
         seen = self.rechecker.recheck(cleanup, policy)
+        if seen.state == "gone" and cleanup.backups:
+            return GO  # somebody was faster: what is in the backup is all there is, and goes on record
         if seen.state != "same":
             return self.cases.over(cleanup, seen.why)
         if seen.detached != cleanup.detached:
@@ -161,7 +164,7 @@ class Watch:
             cleanup, finding = self.cases.tell(
                 replace(cleanup, marked=replace(marked, tagged=True)), "marked", f"to be {then}{after}"
             )
-        self._tell("marked", cleanup, finding, policy)
+        self._tell("marked", cleanup, finding)
         now = self.cases.clock()
         until = marked.act_after if marked.act_after <= now else look_next(marked, policy.cleanup, now)
         return go(kind=_kind(cleanup), wait_until=until)
@@ -171,21 +174,25 @@ class Watch:
         marked, now = self._marked(cleanup), self.cases.clock()
         if now >= marked.act_after:
             return GO
-        try:
-            seen = self.rechecker.recheck(cleanup, policy)
-        except (NotSeenError, AwsError) as error:
-            LOGGER.warning("not looked at", finding_id=cleanup.finding_id, reason=str(error))
-        else:
-            if seen.state in {"changed", "gone"}:
-                return self.cases.over(cleanup, seen.why)
+        if why := self._used(cleanup, policy):
+            return self.cases.over(cleanup, why)
         if (days := warning_due(marked, policy.cleanup, now)) is not None:
             marked = replace(marked, warned_days=(*marked.warned_days, days))
             cleanup, finding = self.cases.tell(
                 replace(cleanup, marked=marked), "warned", f"{days} {'day' if days == 1 else 'days'} before it may be deleted"
             )
         if marked.warned_days:
-            self._tell("warned", cleanup, finding, policy)
+            self._tell("warned", cleanup, finding)
         return wait_until(look_next(marked, policy.cleanup, now))
+
+    def _used(self, cleanup: Cleanup, policy: Policy) -> str | None:
+        """Why it must not wait any longer, as far as AWS says today."""
+        try:
+            seen = self.rechecker.recheck(cleanup, policy)
+        except (NotSeenError, AwsError) as error:
+            LOGGER.warning("not looked at", finding_id=cleanup.finding_id, reason=str(error))
+            return None
+        return seen.why if seen.state in {"changed", "gone"} else None
 
     def _approval(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
         marked, now = self._marked(cleanup), self.cases.clock()
@@ -194,7 +201,11 @@ class Watch:
         lapses = marked.act_after + timedelta(days=policy.cleanup.approval_days)
         if now >= lapses:
             return self.cases.over(cleanup, f"nobody approved it until {lapses:%Y-%m-%d %H:%M} UTC")
-        self._tell("asked", cleanup, finding, policy)
+        if marked.looked_at is None or now - marked.looked_at >= LOOK_AGAIN:
+            if why := self._used(cleanup, policy):
+                return self.cases.over(cleanup, why)
+            cleanup = self.cases.write(replace(cleanup, marked=replace(marked, looked_at=now)))
+        self._tell("asked", cleanup, finding)
         return wait_until(min(lapses, now + max(LOOK_FOR_APPROVAL, (now - marked.act_after) / LOOKS)))
 
     def _begin(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
@@ -214,7 +225,10 @@ class Watch:
             return self.cases.over(cleanup, seen.why)
         if approval and seen.finding.fingerprint != approval.fingerprint:
             return self.cases.over(cleanup, "it is not what was approved any more")
-        by = approval.who if approval else "the policy, for its tag"
+        whole_grace = act_after(marked.at, policy.cleanup, None, deletes=cleanup.deletes)
+        if cleanup.unattended and rule is None and self.cases.clock() < whole_grace:
+            return self.cases.over(cleanup, "it was marked for the short grace of a rule that does not hold any more")
+        by = approval.who if approval else BY_POLICY
         begun = replace(
             cleanup,
             stage="working",
@@ -267,10 +281,17 @@ class Watch:
         if look is None or look.born_at != cleanup.born_at:
             return GO
         if not look.parts or not look.parts[-1].going:
-            raise UnsafeError(f"{cleanup.resource.id} was to be gone, and is there")
+            raise NotSeenError(f"{cleanup.resource.id} was to be gone, and is there")
         return wait(LOOK_IF_GONE_S)
 
-    def _record(self, cleanup: Cleanup, policy: Policy) -> Answer:
+    def _to_put_back(self, cleanup: Cleanup) -> bool:
+        """Whether something was taken off a resource that stays. One that is gone, or going, is brought back only on demand."""
+        if not cleanup.removals:
+            return False
+        look = self.watchers[cleanup.resource.type].look(cleanup.resource)
+        return look is not None and not (look.parts and look.parts[-1].going)
+
+    def _record(self, cleanup: Cleanup) -> Answer:
         if cleanup.stage != "done":
             if cleanup.stage != "working":
                 raise UnsafeError(f"the clean-up is {cleanup.stage}: nothing can have been done")
@@ -279,10 +300,10 @@ class Watch:
             why = done_words(cleanup)
             done = replace(cleanup, stage="done", ended_at=self.cases.clock(), why=why)
             cleanup, _ = self.cases.tell(done, "cleaned", why, status="resolved")
-        self._tell("done", cleanup, self.cases.finding(cleanup), policy)
+        self._tell("done", cleanup, self.cases.finding(cleanup))
         return GO
 
-    def _call_off(self, cleanup: Cleanup, policy: Policy) -> Answer:
+    def _call_off(self, cleanup: Cleanup) -> Answer:
         """Take the mark off; what had been removed is to be put back. An approval was for this clean-up, and goes with it.
 
         Who takes the mark off says no, as who stops it does.
@@ -295,10 +316,10 @@ class Watch:
                 said_no = Said(who="whoever took its mark off", why=cleanup.why, at=now)
             off = replace(cleanup, stage="called-off", ended_at=now, stopped=said_no)
             cleanup, _ = self.cases.tell(off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup))
-        self._tell("called-off", cleanup, self.cases.finding(cleanup), policy)
-        return go(put_back=bool(cleanup.removals))
+        self._tell("called-off", cleanup, self.cases.finding(cleanup))
+        return go(put_back=self._to_put_back(cleanup))
 
-    def _fail(self, cleanup: Cleanup, policy: Policy, error: StepError | None) -> Answer:
+    def _fail(self, cleanup: Cleanup, error: StepError | None) -> Answer:
         """Say what went wrong, and what was and was not done. That comes first: the mark may not come off, either.
 
         An execution that ended by itself, and one that somebody stopped, are told of once more: that changes nothing.
@@ -308,28 +329,31 @@ class Watch:
             return GO
         if new:
             what = _with_rest(_what_failed(cleanup, error), cleanup)
-            status: Status | None = "failed" if self.cases.finding(cleanup).status == "cleaning" else None
+            status: Status | None = "failed" if self.cases.finding(cleanup).status in {*WAITING, "cleaning"} else None
             failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what)
             cleanup, _ = self.cases.tell(failed, "failed", what, status=status)
+        self._unmark_if_possible(cleanup)
+        if cleanup.stage == "failed":
+            self._tell("failed", cleanup, self.cases.finding(cleanup))
+        put_back = cleanup.stage in {"failed", "called-off"} and self._to_put_back(cleanup)
+        return go(put_back=put_back, **({"failed": True} if new else {}))
+
+    def _not_put_back(self, cleanup: Cleanup, error: StepError | None) -> Answer:
+        """What had been taken off a resource that stays is still missing there: loudly."""
+        if cleanup.why.startswith(NOT_PUT_BACK):
+            return GO
+        gone = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
+        what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}; `slackwater cleanup undo {cleanup.finding_id}` tries again"
+        cleanup, _ = self.cases.tell(replace(cleanup, stage="failed", why=what), "failed", what, status="failed")
+        self._tell("failed", cleanup, self.cases.finding(cleanup))
+        return go(failed=True)
+
+    def _unmark_if_possible(self, cleanup: Cleanup) -> None:
+        """Of something that failed: so may this, and what failed is on record already."""
         try:
             self._unmark(cleanup)
         except AwsError as still:
             LOGGER.warning("its mark is still on", finding_id=cleanup.finding_id, reason=str(still))
-        if cleanup.stage == "failed":
-            self._tell("failed", cleanup, self.cases.finding(cleanup), policy)
-        put_back = cleanup.stage in {"failed", "called-off"} and bool(cleanup.removals)
-        return go(put_back=put_back, **({"failed": True} if new else {}))
-
-    def _not_put_back(self, cleanup: Cleanup, policy: Policy, error: StepError | None) -> Answer:
-        """What had been taken off a resource that stays is still missing there: loudly."""
-        gone = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
-        what = (
-            f"not put back: {gone}; {_what_failed(cleanup, error)}; `slackwater cleanup undo {cleanup.finding_id}` tries again"
-        )
-        if cleanup.why != what:
-            cleanup, _ = self.cases.tell(replace(cleanup, stage="failed", why=what), "failed", what, status="failed")
-        self._tell("failed", cleanup, self.cases.finding(cleanup), policy)
-        return go(failed=True)
 
     def _unmark(self, cleanup: Cleanup) -> None:
         if cleanup.marked:
@@ -351,7 +375,7 @@ class Watch:
             watcher.mark(cleanup.resource, look, {MARK: cleanup.finding_id})
         return go(kind="change")
 
-    def _undone(self, cleanup: Cleanup, policy: Policy) -> Answer:
+    def _undone(self, cleanup: Cleanup) -> Answer:
         if cleanup.stage != "undone":
             if cleanup.stage != "undoing":
                 raise UnsafeError(f"the clean-up is {cleanup.stage}: nothing can have been undone")
@@ -361,19 +385,19 @@ class Watch:
             there = not cleanup.deletes or (cleanup.restored is not None and cleanup.restored.id == cleanup.resource.id)
             undone = replace(cleanup, stage="undone", ended_at=self.cases.clock(), why=why)
             cleanup, _ = self.cases.tell(undone, "undone", why, status="open" if there else None)
-        self._tell("undone", cleanup, self.cases.finding(cleanup), policy)
+        self._tell("undone", cleanup, self.cases.finding(cleanup))
         return GO
 
-    def _undo_failed(self, cleanup: Cleanup, policy: Policy, error: StepError | None) -> Answer:
+    def _undo_failed(self, cleanup: Cleanup, error: StepError | None) -> Answer:
         """It can be asked for again, and goes on from where it was."""
         new = cleanup.stage == "undoing"
         if new:
             what = f"the undo failed: {_what_failed(cleanup, error)}"
             failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what)
             cleanup, _ = self.cases.tell(failed, "failed", what)
-            self._unmark(cleanup)
+        self._unmark_if_possible(cleanup)
         if cleanup.stage == "failed":
-            self._tell("failed", cleanup, self.cases.finding(cleanup), policy)
+            self._tell("failed", cleanup, self.cases.finding(cleanup))
         return go(**({"failed": True} if new else {}))
 
     # -- Parts of these
@@ -383,9 +407,14 @@ class Watch:
             raise UnsafeError("it was not marked")
         return cleanup.marked
 
-    def _tell(self, what: What, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
-        """Have Slack told, once: a post's id is the same each time."""
-        self.news.tell(what, cleanup, finding, policy)
+    def _tell(self, what: What, cleanup: Cleanup, finding: TrackedFinding) -> None:
+        """Have Slack told, once: a post's id is the same each time. A policy that cannot be read must not keep a clean-up."""
+        try:
+            policy = self.policy()
+        except PolicyError as error:
+            LOGGER.warning("Slack is not told", finding_id=cleanup.finding_id, reason=str(error))
+        else:
+            self.news.tell(what, cleanup, finding, policy)
 
 
 def done_words(cleanup: Cleanup) -> str:
@@ -393,10 +422,11 @@ def done_words(cleanup: Cleanup) -> str:
     if cleanup.setting is not None:
         was = f" from {in_words(cleanup.was)}" if cleanup.was else ""
         return f"changed{was} to {in_words(cleanup.setting)}"
-    if cleanup.scratch:
-        return "deleted without a backup, as the policy says of its tag"
+    deleted = "deleted" if cleanup.removals else "it was gone already"
+    if not cleanup.backups:
+        return f"{deleted} without a backup, as the policy says of its tag" if cleanup.removals else deleted
     kept = ", ".join(f"{backup.id} until {backup.expires_at:%Y-%m-%d}" for backup in cleanup.backups)
-    return f"deleted; its data is in {kept}"
+    return f"{deleted}; its data is in {kept}"
 
 
 def undone_words(cleanup: Cleanup) -> str:

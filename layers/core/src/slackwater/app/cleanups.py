@@ -562,6 +562,7 @@ def _undoing(cleanup: Cleanup, said: Said) -> Cleanup:
         undo_execution=f"{name}-{int(n) + 1}",
         restored=restored,
         ended_at=None,
+        why="",
         revision=cleanup.revision + 1,
     )
 
@@ -572,7 +573,9 @@ def _name(undoing: Cleanup) -> str:
 
 def _touched(cleanup: Cleanup) -> bool:
     """Whether something was taken away or changed, or may have been: a change that failed may have been heard."""
-    return bool(cleanup.removals) or cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
+    if cleanup.deletes:
+        return bool(cleanup.removals) or (cleanup.stage == "done" and bool(cleanup.backups))
+    return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
 
 
 def _spoiled(last: Cleanup) -> str | None:

@@ -113,7 +113,7 @@ def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
 def over_cap(wanted: Sequence[Begun], control: Control, cleanup: CleanupSection, now: datetime) -> str | None:
     """Why this run must not begin anything at all; None where it may begin all of it.
 
-    What has no price counts as nothing: the number of resources still holds for it.
+    What has no price counts as nothing, and so does what would cost more: the number of resources still holds for it.
     """
     new = {begun.finding_id for begun in wanted}
     before = [one for one in control.begun if now - one.at < RUN_WINDOW and one.finding_id not in new]
@@ -169,4 +169,4 @@ def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
 
 
 def _sum(begun: Iterable[Begun]) -> Decimal:
-    return sum((one.monthly_usd for one in begun if one.monthly_usd), Decimal(0))
+    return sum((max(one.monthly_usd, Decimal(0)) for one in begun if one.monthly_usd), Decimal(0))

@@ -121,13 +121,15 @@ class Backup:
 class Marked:
     """When it was marked, from when on it may be acted upon, and for how many days ahead its owner was warned.
 
-    It is recorded before the tags are put on; `tagged` once they are.
+    It is recorded before the tags are put on; `tagged` once they are. `looked_at` is when it was looked at last while it waits
+    for an approval.
     """
 
     at: datetime
     act_after: datetime
     tagged: bool = False
     warned_days: tuple[int, ...] = ()
+    looked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
