@@ -11,7 +11,9 @@ from unittest.mock import patch
 from botocore import session
 from botocore.loaders import create_loader
 
-from slackwater.aws.cleanup_ebs import EbsBackupTaker, EbsChanger, EbsRemover, EbsRestorer, EbsSweeper, EbsWatcher
+from slackwater.aws.cleanup_ebs import EbsChanger, EbsRemover, EbsWatcher
+from slackwater.aws.cleanup_ebs_restore import EbsRestorer
+from slackwater.aws.cleanup_ebs_snapshots import EbsBackupTaker, EbsSweeper
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import ONCE, AwsSession, Endpoint
 from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, MARK, TOKEN, Backup, Cleanup, Part, Removal, Restored, Said, Subject

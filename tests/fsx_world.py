@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from slackwater.aws.cleanup_fsx import FsxBackupTaker, FsxRemover, FsxRestorer, FsxSweeper, FsxWatcher
+from slackwater.aws.cleanup_fsx import FsxRemover, FsxWatcher
+from slackwater.aws.cleanup_fsx_backups import FsxBackupTaker, FsxSweeper
+from slackwater.aws.cleanup_fsx_restore import FsxRestorer
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import ONCE, AwsSession, Endpoint
 from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, RESTORE, TOKEN, Backup, Cleanup, Part, Removal, Restored

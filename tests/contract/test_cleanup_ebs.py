@@ -14,17 +14,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from ebs_world import DAY, GIB, ID, INSTANCE, KEY, NOW, REGION, VOLUME, ZONE, World
-from slackwater.aws.cleanup_ebs import (
-    BACKUP_ACTIONS,
-    CHANGER_ACTIONS,
-    REMOVER_ACTIONS,
-    SWEEPER_ACTIONS,
-    WATCHER_ACTIONS,
-    EbsBackupTaker,
-    EbsChanger,
-    EbsRemover,
-    EbsWatcher,
-)
+from slackwater.aws.cleanup_ebs import CHANGER_ACTIONS, REMOVER_ACTIONS, WATCHER_ACTIONS, EbsChanger, EbsRemover, EbsWatcher
+from slackwater.aws.cleanup_ebs_snapshots import BACKUP_ACTIONS, SWEEPER_ACTIONS, EbsBackupTaker
 from slackwater.aws.errors import AwsError, BrokenAnswerError
 from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, EXPIRES_AT, MARK, TOKEN
 from slackwater.model.settings import EfsThroughputSetting, VolumeSetting

@@ -10,8 +10,7 @@ from datetime import timedelta
 import pytest
 
 from ebs_world import ID, KEY, REGION, VOLUME, World
-from slackwater.aws.cleanup_ebs import RESTORER_ACTIONS
-from slackwater.aws.cleanup_ebs_restore import KEY_ACTIONS
+from slackwater.aws.cleanup_ebs_restore import KEY_ACTIONS, RESTORER_ACTIONS
 from slackwater.aws.errors import AwsError
 from slackwater.model.cleanup import ACT_AFTER, MARK, Restored
 

@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from fsx_world import AT, BUILDS, DATA, DEEP, FLEET, ONTAP, REGION, ZFS, Canned, World, sessions, tags, tracked
-from slackwater.aws.cleanup_fsx import FsxBackupTaker
+from slackwater.aws.cleanup_fsx_backups import FsxBackupTaker
 from slackwater.aws.errors import AccessDeniedError, AwsError, BusyError, UnreachableError
 from slackwater.engine.cleanup import unverified
 from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Subject

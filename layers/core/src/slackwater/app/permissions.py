@@ -9,10 +9,14 @@ from slackwater.aws import (
     audit_store,
     background,
     cleanup_ebs,
+    cleanup_ebs_restore,
+    cleanup_ebs_snapshots,
     cleanup_efs,
     cleanup_efs_change,
     cleanup_efs_restore,
     cleanup_fsx,
+    cleanup_fsx_backups,
+    cleanup_fsx_restore,
     cleanup_starter,
     cleanup_store,
     cloudwatch,
@@ -76,7 +80,7 @@ def _reading(actions: frozenset[str]) -> frozenset[str]:
 _RECORD: Final = documents.READ | regions.ACTIONS | cleanup_store.CLEANUP_READ | cleanup_store.CLEANUP_WRITE
 """The policy, and a clean-up's record with its finding."""
 _WATCHERS: Final = cleanup_ebs.WATCHER_ACTIONS | cleanup_efs.WATCHER_ACTIONS | cleanup_fsx.WATCHER_ACTIONS
-_TAKERS: Final = cleanup_ebs.BACKUP_ACTIONS | recovery_points.BACKUP_ACTIONS | cleanup_fsx.BACKUP_ACTIONS
+_TAKERS: Final = cleanup_ebs_snapshots.BACKUP_ACTIONS | recovery_points.BACKUP_ACTIONS | cleanup_fsx_backups.BACKUP_ACTIONS
 _RECHECK: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | _reading(_WATCHERS)
 WATCH: Final = _RECORD | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.WRITE
 BACK_UP: Final = _RECORD | _TAKERS
@@ -92,11 +96,14 @@ CHANGE: Final = _RECORD | _RECHECK | cleanup_ebs.CHANGER_ACTIONS | cleanup_efs_c
 RESTORE: Final = (
     cleanup_store.CLEANUP_READ
     | cleanup_store.CLEANUP_WRITE
-    | cleanup_ebs.RESTORER_ACTIONS
+    | cleanup_ebs_restore.RESTORER_ACTIONS
     | cleanup_efs_restore.RESTORER_ACTIONS
-    | cleanup_fsx.RESTORER_ACTIONS
+    | cleanup_fsx_restore.RESTORER_ACTIONS
 )
 SWEEP: Final = (
-    cleanup_store.CLEANUP_READ | cleanup_ebs.SWEEPER_ACTIONS | recovery_points.SWEEPER_ACTIONS | cleanup_fsx.SWEEPER_ACTIONS
+    cleanup_store.CLEANUP_READ
+    | cleanup_ebs_snapshots.SWEEPER_ACTIONS
+    | recovery_points.SWEEPER_ACTIONS
+    | cleanup_fsx_backups.SWEEPER_ACTIONS
 )
 RUN: Final = _RECORD | cleanup_starter.ACTIONS

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.cleanup_ebs_restore import RESTORER_ACTIONS, EbsRestorer
-from slackwater.aws.cleanup_ebs_snapshots import BACKUP_ACTIONS, SWEEPER_ACTIONS, EbsBackupTaker, EbsSweeper
 from slackwater.aws.ebs_volumes import (
     NO_VOLUME,
     WITH_IOPS,
     WITH_THROUGHPUT,
     attachments,
-    code_of,
     managed_by_aws,
     modifications,
     recorded,
@@ -24,7 +21,7 @@ from slackwater.aws.ebs_volumes import (
     utc_now,
     volume,
 )
-from slackwater.aws.errors import AwsError, remedies
+from slackwater.aws.errors import AwsError, code_of, remedies
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.model.cleanup import Look, Part
 from slackwater.model.settings import Setting, VolumeSetting
@@ -34,21 +31,6 @@ if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
     from slackwater.model.tracking import TrackedResource
     from slackwater.ports import Clock
-
-__all__ = [
-    "BACKUP_ACTIONS",
-    "CHANGER_ACTIONS",
-    "REMOVER_ACTIONS",
-    "RESTORER_ACTIONS",
-    "SWEEPER_ACTIONS",
-    "WATCHER_ACTIONS",
-    "EbsBackupTaker",
-    "EbsChanger",
-    "EbsRemover",
-    "EbsRestorer",
-    "EbsSweeper",
-    "EbsWatcher",
-]
 
 WATCHER_ACTIONS: Final = frozenset(
     {"ec2:CreateTags", "ec2:DeleteTags", "ec2:DescribeVolumes", "ec2:DescribeVolumesModifications"}

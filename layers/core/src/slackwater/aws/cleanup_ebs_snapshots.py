@@ -6,16 +6,15 @@ EC2 takes no idempotency token for a snapshot: one that was asked for is known a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.ebs_volumes import code_of, there
-from slackwater.aws.errors import AwsError, remedies
+from slackwater.aws.ebs_volumes import there
+from slackwater.aws.errors import AwsError, code_of, remedies
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject
+from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject, expiry
 from slackwater.model.units import GIB
 
 if TYPE_CHECKING:
@@ -143,16 +142,7 @@ def _copy(found: Any) -> Copy:
         state=state,
         size_bytes=found["VolumeSize"] * GIB,
         made_at=found["StartTime"],
-        expires_at=_expiry(tags),
+        expires_at=expiry(tags),
         token=tags.get(TOKEN),
         why=f"EC2 says: {said}" if state == "failed" else None,
     )
-
-
-def _expiry(tags: Mapping[str, str]) -> datetime | None:
-    """When a backup's tag lets it go; None where the tag is missing, or no time with an offset."""
-    try:
-        at = datetime.fromisoformat(tags.get(EXPIRES_AT, ""))
-    except ValueError:
-        return None
-    return at if at.tzinfo else None

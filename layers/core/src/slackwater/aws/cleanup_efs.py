@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from slackwater.aws import efs_reading as read
-from slackwater.aws.cleanup_efs_change import CHANGER_ACTIONS, EfsChanger
-from slackwater.aws.cleanup_efs_restore import RESTORER_ACTIONS, EfsRestorer
-from slackwater.aws.efs_reading import code, unless_gone
-from slackwater.aws.errors import AwsError, remedies
+from slackwater.aws.efs_reading import unless_gone
+from slackwater.aws.errors import AwsError, code_of, remedies
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.inventory_efs import GONE
 from slackwater.aws.pages import pages
-from slackwater.aws.recovery_points import BACKUP_ACTIONS, SWEEPER_ACTIONS, EfsBackupTaker, EfsSweeper
 from slackwater.model.cleanup import Look, Part
 from slackwater.model.ownership import managed_by
 
@@ -25,21 +22,6 @@ if TYPE_CHECKING:
 
     from slackwater.aws.session import AwsSession
     from slackwater.model.tracking import TrackedResource
-
-__all__ = [
-    "BACKUP_ACTIONS",
-    "CHANGER_ACTIONS",
-    "REMOVER_ACTIONS",
-    "RESTORER_ACTIONS",
-    "SWEEPER_ACTIONS",
-    "WATCHER_ACTIONS",
-    "EfsBackupTaker",
-    "EfsChanger",
-    "EfsRemover",
-    "EfsRestorer",
-    "EfsSweeper",
-    "EfsWatcher",
-]
 
 WATCHER_ACTIONS: Final = read.ACTIONS | {
     "ec2:DescribeNetworkInterfaceAttribute",  # DescribeMountTargetSecurityGroups asks EC2 in the caller's name
@@ -82,7 +64,7 @@ class EfsWatcher:
             try:
                 return _look(efs, resource, found)
             except ClientError as error:
-                if code(error) != "FileSystemNotFound":
+                if code_of(error) != "FileSystemNotFound":
                     raise
                 return None  # it went between two questions
 
@@ -117,7 +99,7 @@ class EfsWatcher:
                     )
                 efs.untag_resource(ResourceId=resource.id, TagKeys=sorted(keys))
             except ClientError as error:
-                if code(error) != "FileSystemNotFound":
+                if code_of(error) != "FileSystemNotFound":
                     raise
 
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
@@ -241,7 +223,7 @@ def _replicates(efs: EFSClient, found: Mapping[str, Any]) -> bool:
     try:
         return any(pages(efs.describe_replication_configurations, "Replications", FileSystemId=found["FileSystemId"]))
     except ClientError as error:
-        if code(error) != "ReplicationNotFound":
+        if code_of(error) != "ReplicationNotFound":
             raise
         return False
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.efs_reading import code, existing, lifecycle, throughput
-from slackwater.aws.errors import AwsError, BusyError, reason, remedies
+from slackwater.aws.efs_reading import existing, lifecycle, throughput
+from slackwater.aws.errors import AwsError, BusyError, code_of, reason, remedies
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class EfsChanger:
                     case _:
                         raise AwsError(f"{to.kind} is no setting of an EFS file system")
             except ClientError as error:
-                if code(error) != "TooManyRequests":
+                if code_of(error) != "TooManyRequests":
                     raise
                 raise BusyError(
                     f"EFS lets the throughput of {resource.id} be changed once in 24 hours: later ({reason(error)})"

@@ -9,8 +9,7 @@ from botocore.exceptions import ClientError
 
 from slackwater.aws import efs_reading as read
 from slackwater.aws.efs_putting_back import NOT_YET, Hands, not_heard, token
-from slackwater.aws.efs_reading import code
-from slackwater.aws.errors import BrokenAnswerError, reason, remedies
+from slackwater.aws.errors import BrokenAnswerError, code_of, reason, remedies
 from slackwater.aws.inventory_efs import GONE
 from slackwater.aws.recovery_points import POINT_STATES, unless_unknown
 from slackwater.model.cleanup import Restored
@@ -165,7 +164,7 @@ class EfsRestorer:
             if new:
                 hands.put_performance(found, was)
         except ClientError as error:
-            if code(error) not in NOT_YET:
+            if code_of(error) not in NOT_YET:
                 raise
             return running
         if hands.waits:

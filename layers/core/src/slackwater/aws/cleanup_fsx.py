@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.cleanup_fsx_backups import BACKUP_ACTIONS, SWEEPER_ACTIONS, FsxBackupTaker, FsxSweeper
-from slackwater.aws.cleanup_fsx_restore import RESTORER_ACTIONS, FsxRestorer
-from slackwater.aws.errors import AwsError, remedies
+from slackwater.aws.errors import AwsError, code_of, remedies
 from slackwater.aws.fsx_parts import (
     LOOK_ACTIONS,
     NO_FILE_SYSTEM,
@@ -24,7 +22,6 @@ from slackwater.aws.fsx_parts import (
     FsxParts,
     access_points,
     advice_only,
-    code_of,
     file_system,
     going,
     held,
@@ -44,19 +41,6 @@ from slackwater.model.cleanup import Look, Part
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
     from slackwater.model.tracking import TrackedResource
-
-__all__ = [
-    "BACKUP_ACTIONS",
-    "REMOVER_ACTIONS",
-    "RESTORER_ACTIONS",
-    "SWEEPER_ACTIONS",
-    "WATCHER_ACTIONS",
-    "FsxBackupTaker",
-    "FsxRemover",
-    "FsxRestorer",
-    "FsxSweeper",
-    "FsxWatcher",
-]
 
 WATCHER_ACTIONS: Final = LOOK_ACTIONS | {"ec2:DescribeNetworkInterfaces", "fsx:TagResource", "fsx:UntagResource"}
 REMOVER_ACTIONS: Final = frozenset(

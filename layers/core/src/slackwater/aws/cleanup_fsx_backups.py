@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.errors import AwsError, BusyError, reason, remedies
+from slackwater.aws.errors import AwsError, BusyError, code_of, reason, remedies
 from slackwater.aws.fsx_parts import (
     NO_FILE_SYSTEM,
     NO_VOLUME,
-    code_of,
-    expiry,
     going,
     known,
     ontap,
@@ -28,7 +26,7 @@ from slackwater.aws.fsx_parts import (
 )
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject
+from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject, expiry
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession

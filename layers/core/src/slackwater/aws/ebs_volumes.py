@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.errors import AwsError, BrokenAnswerError
+from slackwater.aws.errors import AwsError, BrokenAnswerError, code_of
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
 
@@ -93,11 +93,6 @@ def under_way(modification: Any) -> str | None:
     """`its last change is still optimizing (40 %)`; None where it is over."""
     state = modification.get("ModificationState")
     return f"its last change is still {state} ({modification.get('Progress', 0)} %)" if state in UNDER_WAY else None
-
-
-def code_of(error: ClientError) -> str:
-    """AWS's name of an error."""
-    return error.response.get("Error", {}).get("Code", "")
 
 
 def utc_now() -> datetime:

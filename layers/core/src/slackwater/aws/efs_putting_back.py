@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from slackwater.aws import efs_reading as read
-from slackwater.aws.efs_reading import code
-from slackwater.aws.errors import EXPIRED, NOT_KNOWN, may_pass, reason
+from slackwater.aws.errors import EXPIRED, NOT_KNOWN, code_of, may_pass, reason
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.inventory_efs import GONE
 from slackwater.model.cleanup import ACT_AFTER, MARK
@@ -126,7 +125,7 @@ class Hands:
                 **{name: value for name, value in given.items() if value is not None},
             )
         except ClientError as error:
-            if code(error) != "AccessPointAlreadyExists":  # of this token: it is not listed yet
+            if code_of(error) != "AccessPointAlreadyExists":  # of this token: it is not listed yet
                 raise
 
     def _create_mount_target(self, was: Mapping[str, Any], *, strangers: bool) -> None:
@@ -143,11 +142,11 @@ class Hands:
             try:
                 self.asking.create_mount_target(**same, **addresses)
             except ClientError as error:
-                if code(error) != "IpAddressInUse":
+                if code_of(error) != "IpAddressInUse":
                     raise
                 self.asking.create_mount_target(**same)
         except ClientError as error:
-            if code(error) != "MountTargetConflict" or strangers:  # else it is its own, and not listed yet
+            if code_of(error) != "MountTargetConflict" or strangers:  # else it is its own, and not listed yet
                 raise
 
     def _put(self, what: str, call: Callable[..., Any], **parameters: Any) -> bool:
@@ -155,7 +154,7 @@ class Hands:
         try:
             call(**parameters)
         except ClientError as error:
-            if not_heard(error) or code(error) in NOT_YET:
+            if not_heard(error) or code_of(error) in NOT_YET:
                 raise
             self.refused.append(f"{what} could not be put back: {reason(error)}")
             return False
@@ -164,7 +163,7 @@ class Hands:
 
 def not_heard(error: ClientError) -> bool:
     """Whether it may be asked again as it is, here or with other credentials."""
-    return may_pass(error) or code(error) in EXPIRED | NOT_KNOWN
+    return may_pass(error) or code_of(error) in EXPIRED | NOT_KNOWN
 
 
 def _own(tags: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.errors import AwsError
+from slackwater.aws.errors import AwsError, code_of
 from slackwater.aws.inventory_efs import GONE, MOUNT_TARGETS_PAGE
 from slackwater.aws.pages import pages
 
@@ -29,17 +29,12 @@ ACCESS_POINTS_PAGE: Final = 100
 """What EFS gives a page unasked, and its most."""
 
 
-def code(error: ClientError) -> str:
-    """AWS's name of what went wrong."""
-    return error.response.get("Error", {}).get("Code", "")
-
-
 def unless_gone(call: Callable[..., Any], gone: str, **parameters: Any) -> None:
     """Ask for something that is to be without effect where EFS says, by this code, that there is no such thing."""
     try:
         call(**parameters)
     except ClientError as error:
-        if code(error) != gone:
+        if code_of(error) != gone:
             raise
 
 
@@ -48,7 +43,7 @@ def file_system(efs: EFSClient, file_system_id: str) -> Mapping[str, Any] | None
     try:
         found = list(pages(efs.describe_file_systems, "FileSystems", FileSystemId=file_system_id))
     except ClientError as error:
-        if code(error) != "FileSystemNotFound":
+        if code_of(error) != "FileSystemNotFound":
             raise
         return None
     return next((one for one in found if one["FileSystemId"] == file_system_id and one["LifeCycleState"] != "deleted"), None)
@@ -90,7 +85,7 @@ def policy(efs: EFSClient, file_system_id: str) -> str | None:
     try:
         return efs.describe_file_system_policy(FileSystemId=file_system_id)["Policy"]
     except ClientError as error:
-        if code(error) != "PolicyNotFound":
+        if code_of(error) != "PolicyNotFound":
             raise
         return None
 
@@ -106,7 +101,7 @@ def backed_up_daily(efs: EFSClient, file_system_id: str) -> bool:
     try:
         told = efs.describe_backup_policy(FileSystemId=file_system_id)["BackupPolicy"]["Status"]
     except ClientError as error:
-        if code(error) != "PolicyNotFound":
+        if code_of(error) != "PolicyNotFound":
             raise
         return False
     return told in {"ENABLED", "ENABLING"}

@@ -68,6 +68,11 @@ class BrokenAnswerError(AwsError):
     """An answer that lacks what it must hold, or repeats itself: it must not be taken for an empty account."""
 
 
+def code_of(error: boto.ClientError) -> str:
+    """AWS's name of an error."""
+    return error.response.get("Error", {}).get("Code", "")
+
+
 def reason(error: BaseException) -> str:
     """One line for a gap: the error's code and message, without request ids."""
     if isinstance(error, boto.ClientError):

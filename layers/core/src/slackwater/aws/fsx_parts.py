@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.errors import AwsError, BrokenAnswerError
+from slackwater.aws.errors import AwsError, BrokenAnswerError, code_of
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import EXPIRES_AT
 from slackwater.model.ownership import managed_by
 from slackwater.model.units import GIB, MIB
 
@@ -235,17 +233,3 @@ def known(size_bytes: int | None, id: str) -> int:
     if size_bytes is None:
         raise BrokenAnswerError(f"the answer does not say how large {id} is")
     return size_bytes
-
-
-def expiry(tags: Mapping[str, str]) -> datetime | None:
-    """When a backup's tag lets it go; None where the tag is missing, or is no time with an offset."""
-    try:
-        at = datetime.fromisoformat(tags.get(EXPIRES_AT, ""))
-    except ValueError:
-        return None
-    return at if at.tzinfo else None
-
-
-def code_of(error: ClientError) -> str:
-    """AWS's name of an error."""
-    return error.response.get("Error", {}).get("Code", "")

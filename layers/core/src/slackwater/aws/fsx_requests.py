@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.errors import reason
-from slackwater.aws.fsx_parts import code_of
+from slackwater.aws.errors import code_of, reason
 from slackwater.aws.inventory_fsx import CONFIGURATIONS
 from slackwater.model.cleanup import ACT_AFTER, MARK
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.efs_reading import code, existing
-from slackwater.aws.errors import AwsError, remedies
+from slackwater.aws.efs_reading import existing
+from slackwater.aws.errors import AwsError, code_of, remedies
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject
+from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject, expiry
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -178,7 +178,7 @@ class EfsSweeper:
             try:
                 points = list(pages(listing, "RecoveryPoints", BackupVaultName=self._vault, ByResourceType="EFS"))
             except ClientError as error:
-                if code(error) != UNKNOWN:
+                if code_of(error) != UNKNOWN:
                     raise
                 return []
             mine = [(point, tags_of(client, point["RecoveryPointArn"])) for point in points if on_demand(point)]
@@ -210,7 +210,7 @@ def unless_unknown(call: Callable[..., Mapping[str, Any]], **parameters: Any) ->
     try:
         return call(**parameters)
     except ClientError as error:
-        if code(error) != UNKNOWN:
+        if code_of(error) != UNKNOWN:
             raise
         return None
 
@@ -226,7 +226,7 @@ def copy_of(client: Any, point: Mapping[str, Any], tags: Mapping[str, str] | Non
         state=state,
         size_bytes=point.get("BackupSizeInBytes"),
         made_at=point["CreationDate"],
-        expires_at=_moment(told.get(EXPIRES_AT)),
+        expires_at=expiry(told),
         token=told.get(TOKEN),
         why=f"{status}: {point.get('StatusMessage') or 'AWS Backup does not say why'}" if state == "failed" else None,
     )
@@ -250,12 +250,3 @@ def _recorded(copy: Copy, backup: Backup) -> bool:
 
 def _id(arn: str) -> str:
     return arn.rpartition("/")[2]
-
-
-def _moment(text: str | None) -> datetime | None:
-    """The moment that a tag names; None where it names none, with its offset from UTC."""
-    try:
-        moment = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None

@@ -248,3 +248,12 @@ class Control:
     stopped: Said | None = None
     begun: tuple[Begun, ...] = ()
     revision: int = 0
+
+
+def expiry(tags: Mapping[str, str]) -> datetime | None:
+    """When a backup's tag lets it go; None where the tag is missing, or is no time with an offset: such a one is kept."""
+    try:
+        at = datetime.fromisoformat(tags.get(EXPIRES_AT, ""))
+    except ValueError:
+        return None
+    return at if at.tzinfo else None
