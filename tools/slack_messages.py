@@ -47,11 +47,15 @@ HOSTILE: Final = {
 
 KINDS: Final[tuple[tuple[Any, ...], ...]] = (
     ("ebs-unattached", "waste", "medium", "ebs-volume", "vol", "scratch", "500 GiB gp3 on no instance for {n} days", "54.00"),
-    ("efs-idle", "waste", "high", "efs-file-system", "fs", "archive", "1,024 GiB, and no client in {n} days", "368.64"),
+    ("efs-idle", "waste", "high", "efs-file-system", "fs", "archive", "1,024 GiB and not one client in {n} days", "368.64"),
     ("ec2-network-throttled", "performance", "high", "ec2-instance", "i", "ingest", "at its baseline for {n} h", "-61.32"),
     ("fsx-oversized", "waste", "low", "fsx-file-system", "fs", "shares", "12 % of 1,024 GiB used in {n} days", None),
 )
 """Detector, kind, severity, type of resource, how its id begins, name, summary, saving."""
+
+
+SIZES: Final = {"ebs-volume": 500 << 30, "efs-file-system": 1 << 40, "fsx-file-system": 1 << 40}
+"""Bytes of what is cleaned up, as their summaries have them."""
 
 
 def sighting(number: int) -> Sighting:
@@ -73,7 +77,7 @@ def sighting(number: int) -> Sighting:
             region=("eu-west-1", "ap-northeast-1")[number % 2],
         ),
         owner=("video", "platform", None)[number % 3],
-        summary=summary.format(n=14 + number % 60),
+        summary=summary.format(n=36 + number % 60),
         monthly_savings_usd=None if usd is None else Decimal(usd),
         fingerprint=f"{number * 7919:016x}",
     )
@@ -290,17 +294,17 @@ def cleanup(seen: Sighting, **changes: Any) -> Cleanup:
         "promised_monthly_usd": seen.monthly_savings_usd,
         "stage": "waiting",
         "born_at": NOW - timedelta(days=500),
-        "size_bytes": 500 << 30,
+        "size_bytes": SIZES[seen.resource.type],
         "marked": Marked(at=marked_at, act_after=marked_at + timedelta(days=0 if seen.setting else 30), tagged=True),
     }
     return Cleanup(**{**begun, **changes})
 
 
-def backup(of: str, id_: str | None, state: BackupState = "verified") -> Backup:
+def backup(of: str, id_: str | None, state: BackupState = "verified", size_bytes: int = 500 << 30) -> Backup:
     """A backup that was made once the days of grace were over."""
     at = NOW + timedelta(days=30)
     return Backup(
-        subject=Subject(id=of, size_bytes=500 << 30),
+        subject=Subject(id=of, size_bytes=size_bytes),
         token="t",  # noqa: S106 -- a name
         asked_at=at,
         expires_at=at + timedelta(days=90),
@@ -320,19 +324,32 @@ def case(cleanup: Cleanup, seen: Sighting, finding: TrackedFinding | None = None
         "keep_tag": "keep",
         "may_decide": True,
         "may_approve": True,
+        "may_stop": True,
     }
     return Case(**{**given, **changes})
 
 
 def cleanups() -> dict[str, tuple[str, Message]]:
     """What is told of clean-ups, by name."""
-    volume, archive, shares = sighting(0), sighting(1), sighting(3)
+    volume, archive = sighting(0), sighting(1)
+    shares = replace(
+        sighting(3),
+        detector="fsx-idle",
+        confidence="high",
+        summary="FSx for OpenZFS, 1,024 GiB, and not one client in 42 days",
+    )
+    job = replace(
+        sighting(1),
+        detector="efs-abandoned",
+        summary="1,024 GiB of a job (Job=render-7), and not one client in 72 hours",
+    )
     gp3 = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
     dated = replace(
         sighting(4), detector="ebs-outdated-type", summary="500 GiB gp2: gp3 would do", fingerprint="2", setting=gp3
     )
     gp2 = VolumeSetting(volume_type="gp2", iops=None, throughput_mib_s=None)
-    approved = tracked(volume, decision("approved", days=37))
+    yes = decision("approved", days=37)
+    approved, approved_shares = tracked(volume, yes), tracked(shares, yes)
     hanging = {
         "access_points": [{"id": "fsap-00000000000000001", "root_directory": {"Path": "/press"}}],
         "mount_targets": [{"id": f"fsmt-0000000000000000{n}", "ip_address": f"10.0.{n}.7"} for n in range(3)],
@@ -352,22 +369,36 @@ def cleanups() -> dict[str, tuple[str, Message]]:
     )
     taken = tuple(Removal(part=part, asked_at=NOW + timedelta(days=30)) for part in targets[:2])
     why = "elasticfilesystem:DeleteMountTarget: AccessDenied: not authorized to perform this operation"
-    half = cleanup(archive, stage="failed", removals=taken, backups=(backup(archive.resource.id, "arn:aws:backup:eu-west-1"),))
+    point = f"arn:aws:backup:{archive.resource.region}:{ACCOUNT}:recovery-point:0d5c5a1e-2f6e-4b7c-9a39-6f1f6f0a7c11"
+    kept = (backup(archive.resource.id, point, size_bytes=1 << 40),)
+    half = cleanup(archive, stage="failed", removals=taken, backups=kept)
+    itself = Part(kind="file-system", id=archive.resource.id, arn=archive.resource.arn)
+    all_of_it = tuple(Removal(part=part, asked_at=NOW + timedelta(days=30)) for part in (*targets, itself))
     asked = Said(who=DECIDER, why="the press office wants it back", at=NOW + timedelta(days=40))
     resolved = tracked(volume, status="resolved", resolved_at=NOW + timedelta(days=31))
-    scratch = cleanup(archive, unattended=True, scratch=True, recorded=hanging)
+    scratch = cleanup(
+        job,
+        unattended=True,
+        scratch=True,
+        recorded=hanging,
+        requested_by="slackwater",
+        marked=Marked(at=NOW, act_after=NOW + timedelta(hours=24), tagged=True),
+    )
     marked = cleanup(volume).marked
-    warned = replace(marked, warned_days=(30, 7)) if marked else None
+    warned = replace(marked, warned_days=(7,)) if marked else None
     return {
-        "cleanup-marked": ("A file system was marked", told("marked", case(cleanup(archive, recorded=hanging), archive))),
+        "cleanup-marked": (
+            "A file system was marked whose approval has been taken back since",
+            told("marked", case(cleanup(archive, recorded=hanging), archive)),
+        ),
         "cleanup-marked-approved": ("An approved volume was marked", told("marked", case(cleanup(volume), volume, approved))),
         "cleanup-marked-many-children": (
             "A file system with many volumes was marked",
-            told("marked", case(cleanup(shares, recorded={"children": volumes}), shares)),
+            told("marked", case(cleanup(shares, recorded={"children": volumes}), shares, approved_shares)),
         ),
-        "cleanup-marked-scratch": ("What needs neither approval nor backup was marked", told("marked", case(scratch, archive))),
+        "cleanup-marked-scratch": ("What needs neither approval nor backup was marked", told("marked", case(scratch, job))),
         "cleanup-marked-change": ("A change was asked for", told("marked", case(cleanup(dated), dated))),
-        "cleanup-warned": ("Its owner is warned", told("warned", case(cleanup(volume, marked=warned), volume))),
+        "cleanup-warned": ("Its owner is warned", told("warned", case(cleanup(volume, marked=warned), volume, approved))),
         "cleanup-asked": ("Its days of grace are over", told("asked", case(cleanup(volume), volume))),
         "cleanup-called-off": (
             "It was called off",
@@ -378,6 +409,17 @@ def cleanups() -> dict[str, tuple[str, Message]]:
             told("called-off", case(replace(half, stage="called-off", why="something reads from it"), archive)),
         ),
         "cleanup-deleted": ("It was deleted", told("done", case(deleted, volume, resolved))),
+        "cleanup-deleted-efs": (
+            "A file system was deleted",
+            told(
+                "done",
+                case(
+                    cleanup(archive, stage="done", backups=kept, removals=all_of_it, **ended),
+                    archive,
+                    tracked(archive, status="resolved", resolved_at=NOW + timedelta(days=31)),
+                ),
+            ),
+        ),
         "cleanup-changed": (
             "A setting was changed",
             told("done", case(cleanup(dated, stage="done", was=gp2, changed_at=NOW, **ended), dated)),
@@ -417,11 +459,20 @@ def cleanups() -> dict[str, tuple[str, Message]]:
                 case(replace(deleted, stage="failed", undone=asked, why="the undo failed: InsufficientCapacity"), volume),
             ),
         ),
+        "cleanup-stopped": ("A mark after somebody stopped it", after_a_stop()),
         "cleanup-over-cap": (
             "A run over the cap",
             over_cap("11 resources, 4 of them begun in the last 24 hours: the policy's cleanup.most_resources is 10", 7),
         ),
     }
+
+
+def after_a_stop() -> Message:
+    """A mark of something approved, after somebody stopped it."""
+    seen = sighting(0)
+    approved = tracked(seen, decision("approved", days=37))
+    first = told("marked", case(cleanup(seen), seen, approved))
+    return decided(first, {seen.id: approved}, {seen.id: Said(who=DECIDER, why="", at=NOW + timedelta(days=2))})
 
 
 def after_decisions() -> Message:
@@ -485,6 +536,10 @@ def kinds() -> dict[str, tuple[str, object]]:
         "answer-approved": (
             "An approval that begins a clean-up",
             answers.approved(tracked(volume, decision("approved", days=37)), acts_after=NOW + timedelta(days=30)),
+        ),
+        "answer-stopped": (
+            "A clean-up was stopped",
+            answers.stopped(cleanup(volume, stopped=Said(who=DECIDER, why="", at=NOW + timedelta(days=2)))),
         ),
         "answer-approved-nothing-acts": (
             "An approval where clean-up is not enabled",

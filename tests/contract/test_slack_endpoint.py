@@ -269,6 +269,16 @@ def test_of_two_approvals_the_first_wins_and_both_are_told(endpoint: Endpoint) -
     assert "Approved by <@U0JANE>" in endpoint.told("U0JOE")[0]
 
 
+def test_a_stop_reaches_the_clean_up_in_the_background(endpoint: Endpoint) -> None:
+    """None has begun here: that is what whoever pressed is told, and whom the policy does not name is told that."""
+    for user in ("U0JOE", "U0EVE"):
+        assert endpoint.call(endpoint.press("stop", ID, user))["statusCode"] == 200
+    endpoint.work()
+
+    assert f"there is no clean-up of finding {ID}" in endpoint.told("U0JOE")[0]
+    assert "Not allowed" in endpoint.told("U0EVE")[0]
+
+
 def test_a_command_is_answered(endpoint: Endpoint) -> None:
     def given(text: str, team: str = "T0TEAM") -> bytes:
         return urlencode({

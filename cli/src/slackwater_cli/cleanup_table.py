@@ -223,7 +223,8 @@ def _backup_words(one: CandidateDocument) -> str:
     if not one["backed_up"]:
         return "none: the policy says that its data is scratch"
     cost = f", {_usd(one['backup_monthly_usd'])} USD a month" if one["backup_monthly_usd"] else ", at a cost that is not known"
-    return f"before it is deleted{cost}"
+    gone = "; its automatic backups go with it" if one["resource"]["type"] == "fsx-file-system" else ""
+    return f"before it is deleted{cost}{gone}"
 
 
 def _backup(backup: BackupDocument) -> str:

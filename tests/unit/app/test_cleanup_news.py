@@ -66,7 +66,7 @@ def test_a_post_is_recorded_for_its_findings_channel_and_its_buttons_name_both(t
     assert (post.created_at, post.findings, post.state) == (NOW, ("f00d",), "pending")
     (buttons,) = [block for block in post.message.blocks if block["type"] == "actions"]
     assert buttons["block_id"] == "cleanup.f00d.2.marked/f00d"
-    assert [one["action_id"] for one in buttons["elements"]] == ["details", "snooze", "dismiss", "approve"]
+    assert [one["action_id"] for one in buttons["elements"]] == ["details", "snooze", "dismiss", "approve", "stop"]
     assert "kept for 14 days" in post.message.text
     assert "tag it Hold" in post.message.text
 
@@ -139,11 +139,12 @@ def test_the_policy_says_who_may_press(told) -> None:
         return [one["action_id"] for block in blocks if block["type"] == "actions" for one in block["elements"]]
 
     nobody = SLACK.model_copy(update={"deciders": []})
-    assert buttons(replace(POLICY, slack=nobody), 3) == ["details", "approve"]
+    assert buttons(replace(POLICY, slack=nobody), 3) == ["details", "approve", "stop"]
     elsewhere = ALLOWED.model_copy(update={"regions": ["us-east-1"]})
-    assert buttons(replace(POLICY, cleanup=elsewhere), 4) == ["details", "snooze", "dismiss"]
+    assert buttons(replace(POLICY, cleanup=elsewhere), 4) == ["details", "snooze", "dismiss", "stop"]
     by_api = ALLOWED.model_copy(update={"approvers": [], "approver_identities": ["arn:aws:iam::123456789012:user/ada"]})
-    assert buttons(replace(POLICY, cleanup=by_api), 5) == ["details", "snooze", "dismiss"]
+    assert buttons(replace(POLICY, cleanup=by_api), 5) == ["details", "snooze", "dismiss", "stop"]
+    assert buttons(replace(POLICY, cleanup=by_api, slack=nobody), 6) == ["details"]
 
 
 def test_a_breach_of_the_cap_is_told_once_a_day_for_the_same_run(told) -> None:

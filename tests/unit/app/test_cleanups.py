@@ -28,6 +28,7 @@ from slackwater.app.findings import (
     NotAllowedError,
     NotFoundError,
 )
+from slackwater.app.policy import PolicyError
 from slackwater.aws.errors import UnreachableError
 from slackwater.engine.savings import Savings, realised, savings
 from slackwater.model.cleanup import (
@@ -47,7 +48,7 @@ from slackwater.model.cleanup import (
 )
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.object_keys import target_scan
-from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
+from slackwater.model.policy import CleanupSection, Policy, SlackSection, UnattendedTag
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
 
@@ -217,14 +218,21 @@ class World:
         self.kept = True
         self.tags: dict[str, str] | None = {}
         self.recommendations: list[dict[str, Any]] = []
+        self.deciders: list[str] = []
+        self.broken: Exception | None = None
         self.breaches: list[tuple[str, int, CleanupSection]] = []
         self.use = Cleanups(
             store=self.store,
             findings=Findings(store=self.findings, documents=self),
             starter=self.starter if enabled else None,
-            policy=lambda: Policy(limits={}, cleanup=self.cleanup),
+            policy=self._policy,
             breached=lambda why, wanted, policy: self.breaches.append((why, wanted, policy.cleanup)),
         )
+
+    def _policy(self) -> Policy:
+        if self.broken:
+            raise self.broken
+        return Policy(limits={}, cleanup=self.cleanup, slack=SlackSection(deciders=self.deciders))
 
     def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
         assert key == target_scan("monday", "123456789012", "eu-west-1")
@@ -754,6 +762,40 @@ def test_where_clean_up_is_not_enabled_an_approval_is_only_stored() -> None:
 
 
 # -- Stopping
+
+
+def test_whoever_decides_in_slack_may_stop_but_not_let_go_on() -> None:
+    world = World(approved())
+    world.deciders = ["U0JOE"]
+    world.store.cleanups["f-1"] = cleanup(stage="waiting")
+
+    assert world.use.stop("f-1", who="slack:U0JOE", now=NOW).stopped == Said(who="slack:U0JOE", why="", at=NOW)
+    assert world.use.stop_all(who="slack:U0JOE", now=NOW).who == "slack:U0JOE"
+    for refused in (lambda: world.use.go_on(who="slack:U0JOE"), lambda: world.run(who="slack:U0JOE")):
+        with pytest.raises(NotAllowedError, match=r"cleanup\.approvers does not name U0JOE"):
+            refused()
+    with pytest.raises(NotAllowedError, match=r"cleanup\.approvers and slack\.deciders do not name U0EVE"):
+        world.use.stop_all(who="slack:U0EVE", now=NOW)
+    with pytest.raises(NotAllowedError, match=r"cleanup\.approver_identities does not name U0JOE"):
+        world.use.stop_all(who="U0JOE", now=NOW)  # what a token says is no member of Slack
+
+
+@pytest.mark.parametrize("error", [PolicyError([]), UnreachableError("s3")])
+def test_a_policy_that_cannot_be_read_keeps_nobody_from_stopping_and_lets_nobody_go_on(error) -> None:
+    world = World(approved())
+    world.broken = error
+    world.store.cleanups["f-1"] = cleanup(stage="waiting")
+    world.store.cleanups["f-2"] = cleanup("f-2", stage="done", removals=HALF)
+
+    assert world.use.stop("f-1", who=JOE, now=NOW).stopped.who == JOE
+    assert world.use.stop_all(who=JOE, now=NOW).who == JOE
+    for refused in (
+        lambda: world.use.go_on(who=ADA),
+        lambda: world.use.undo("f-2", who=ADA, now=NOW),
+    ):
+        with pytest.raises(type(error)):
+            refused()
+    assert world.store.switch.stopped
 
 
 def test_stopped_all_nothing_begins_until_somebody_lets_it() -> None:

@@ -30,7 +30,7 @@ from slackwater.model.policy import CleanupSection, Policy, SlackSection
 from slackwater.model.posts import Message, Post, Sent
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
-from slackwater.model.tracking import LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
 from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
 from slackwater.views.slack import finding as shown_in_slack
 from slackwater.views.slack.blocks import said
@@ -306,12 +306,106 @@ def approve(who: Asker = JANE, fingerprint: str = "abc123", **more: Any) -> Pres
     return press("approve", f"f00d:{fingerprint}", who, **more)
 
 
+def waiting(**changed: Any) -> Cleanup:
+    """A clean-up of f00d that waits."""
+    seen = finding("f00d").sighting
+    one = Cleanup(
+        finding_id="f00d", attempt=1, execution="f00d-1", detector=seen.detector, resource=seen.resource, owner="data",
+        fingerprint="abc123", setting=None, requested_by="slack:U0JOE", started_at=NOW - DAY,
+        promised_monthly_usd=seen.monthly_savings_usd, stage="waiting", revision=1,
+    )  # fmt: skip
+    return replace(one, **changed)
+
+
+def marked(status: Any = "approved", **changed: Any) -> World:
+    """A world whose message tells of a mark, and can stop it."""
+    by = Decision(status="approved", who="slack:U0JOE", why="", at=NOW - DAY, until=NOW + 40 * DAY, fingerprint="abc123")
+    one = finding("f00d", status=status, decision=by if status == "approved" else None)
+    world = World(starter=Starter(), findings=[one], **changed)
+    world.kept.cleanups["f00d"] = waiting()
+    row = shown_in_slack.choices(POST, one.sighting, may_decide=True, may_approve=True, may_stop=True)
+    assert world.post
+    world.post = replace(world.post, message=said(row))
+    world.slack.message = world.post.message
+    return world
+
+
 def dismissal(why: str = "a museum", days: int | None = None, who: Asker = JANE, at: datetime = NOW) -> Dismissal:
     return Dismissal(id=f"{who.user}-{at}", at=at, asker=who, response_url=URL, post=POST, about="f00d", why=why, days=days)
 
 
 def command(text: str, who: Asker = JANE, id: str = "c0ffee") -> Command:
     return Command(id=id, at=NOW, asker=who, response_url=URL, text=text)
+
+
+# -- Stopping
+
+
+@pytest.mark.parametrize("who", [JANE, JOE])
+@pytest.mark.parametrize("status", ["approved", "open"])
+def test_a_stop_is_on_record_shown_in_the_message_and_confirmed(who: Asker, status: str) -> None:
+    world = marked(status)
+    told = world.answer(press("stop", who=who))
+
+    stopped = world.cleanups["f00d"].stopped
+    assert stopped
+    assert (stopped.who, stopped.why, stopped.at) == (f"slack:{who.user}", "", NOW)
+    assert f"Stopped by <@{who.user}> on 2026-11-16." in world.seen
+    assert f"Stopped by <@{who.user}> on 2026-11-16." in told
+    assert "Its next step calls it off" in told
+    assert world.buttons() == (["details", "snooze", "dismiss"] if status == "open" else [])
+
+
+def test_who_only_decides_may_stop_and_who_only_approves() -> None:
+    for slack, approvers in ((SlackSection(deciders=["U0JOE"]), []), (SlackSection(), ["U0JOE"])):
+        cleanup = POLICY.cleanup.model_copy(update={"approvers": approvers})
+        world = marked(policy=replace(POLICY, slack=slack, cleanup=cleanup))
+        assert "Stopped by <@U0JOE>" in world.answer(press("stop", who=JOE))
+        assert world.cleanups["f00d"].stopped
+
+
+def test_whom_the_policy_does_not_name_stops_nothing() -> None:
+    world = marked()
+    elsewhere = Asker(user="U0JANE", team="T0OTHER")
+
+    assert "cleanup.\u2060approvers or slack.\u2060deciders does not name you" in world.answer(press("stop", who=EVE))
+    assert "not for this workspace" in world.answer(press("stop", who=elsewhere))
+    assert world.cleanups["f00d"] == waiting()
+
+
+def test_where_the_policy_cannot_be_read_anybody_of_the_workspace_stops() -> None:
+    world = marked(policy=PolicyError([]))
+
+    assert "Stopped by <@U0EVE>" in world.answer(press("stop", who=EVE))
+    assert "not for this workspace" in marked(policy=PolicyError([])).answer(press("stop", who=Asker(user="U0X", team="T0X")))
+
+
+def test_a_stop_that_comes_again_says_the_same_and_another_that_it_had_ended() -> None:
+    world = marked()
+    first = world.answer(press("stop"))
+    assert "Stopped by <@U0JANE>" in world.answer(press("stop", who=JOE))  # who was first
+    world.kept.cleanups["f00d"] = replace(world.cleanups["f00d"], stage="called-off")
+
+    assert "Stopped by <@U0JANE>" in world.answer(press("stop"))
+    assert "has ended: called off" in world.answer(press("stop", at=NOW + DAY))
+    assert "Stopped by <@U0JANE>" in first
+    world.kept.cleanups.clear()
+    assert "there is no clean-up of finding f00d" in world.answer(press("stop", at=NOW + DAY))
+
+
+def test_a_stop_of_another_finding_than_its_buttons_stops_nothing() -> None:
+    world = marked()
+
+    assert "another version" in world.answer(press("stop", "beef"))
+    assert world.cleanups["f00d"].stopped is None
+
+
+def test_an_approval_in_the_message_of_a_mark_leaves_the_button_that_stops() -> None:
+    world = marked("open")
+    world.answer(approve())
+
+    assert "Approved by <@U0JANE>" in world.seen
+    assert world.buttons() == ["stop"]
 
 
 # -- Decisions

@@ -264,6 +264,38 @@ def test_a_run_begins_what_is_approved(run, told, deployed) -> None:
     assert run("cleanup", "stop", "--all", "--lift").err == "Nobody had stopped them.\n"
 
 
+@pytest.mark.parametrize("answer", ["\n", "no\n", "y\n"])
+def test_at_a_terminal_a_run_of_more_than_one_is_shown_and_asked_about(run, deployed, answer: str) -> None:
+    run("cleanup", "stop", "--all")
+    for id_ in "ab":
+        run("cleanup", "approve", id_, "--yes")
+    run("cleanup", "stop", "--all", "--lift")
+    deployed.at_a_terminal(answer)
+
+    done = run("cleanup", "run")
+
+    assert "A run now would begin 2 clean-ups" in done.err
+    assert "Begin these 2? [y/N]" in done.err
+    if answer == "y\n":
+        assert (done.status, deployed.started()) == (0, ["a-1", "b-1"])
+    else:
+        assert (done.status, "Nothing was begun." in done.err, deployed.started()) == (2, True, [])
+        assert run("cleanup", "run", "--yes").status == 0
+        assert deployed.started() == ["a-1", "b-1"]
+
+
+def test_of_one_nobody_is_asked_nor_where_there_is_no_terminal(run, deployed) -> None:
+    run("cleanup", "stop", "--all")
+    for id_ in "ab":
+        run("cleanup", "approve", id_, "--yes")
+    run("cleanup", "stop", "--all", "--lift")
+
+    assert (run("cleanup", "run").status, deployed.started()) == (0, ["a-1", "b-1"])
+    deployed.at_a_terminal("")
+    one = run("cleanup", "run", "a")
+    assert (one.status, "[y/N]" in one.err) == (0, False)
+
+
 def test_what_was_named_and_is_not_begun_shows_in_the_status(run, deployed) -> None:
     done = run("cleanup", "run", "b")
 

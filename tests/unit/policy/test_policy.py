@@ -7,9 +7,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from slackwater.app.policy import PolicyError, check_regions, load_policy, parse_policy, policy_schema
-from slackwater.app.policy_doubts import doubts
+from slackwater.app.policy_doubts import NOBODY_IS_TOLD, doubts
 from slackwater.app.policy_model import REMOVABLE
 from slackwater.engine.cases import play
+from slackwater.engine.cleanup import CLEANABLE
 from slackwater.engine.registry import registry
 from slackwater.model.policy import CleanupSection, SlackRoute, SlackSection
 from slackwater.model.verdicts import Flagged
@@ -400,8 +401,9 @@ def test_whatever_a_program_may_delete_is_of_a_kind_that_the_policy_can_name() -
 
 
 def doubtful(text: str) -> list[str]:
+    """What is doubtful of a policy, but for that Slack is not told, which has a test of its own."""
     policy = parse_policy(text, "mine.toml", registry())
-    return [str(doubt) for doubt in doubts(text, "mine.toml", policy)]
+    return [str(doubt) for doubt in doubts(text, "mine.toml", policy) if NOBODY_IS_TOLD not in str(doubt)]
 
 
 CLEANUP = """
@@ -412,6 +414,8 @@ resource_types = ["ebs-volume"]
 detectors = ["ebs-unattached"]
 approvers = ["U0ADA"]
 """
+TOLD = "[slack]\nchannel = 'C0123ABCDEF'\n"
+"""Without it, nobody is told of what a clean-up does."""
 
 
 @pytest.mark.parametrize("key", ["accounts", "regions", "resource_types", "detectors", "approvers"])
@@ -435,7 +439,8 @@ def test_whoever_approves_by_identity_or_is_not_needed_is_enough() -> None:
     nobody = CLEANUP.replace('approvers = ["U0ADA"]\n', "")
 
     assert doubtful(f"{nobody}approver_identities = ['ada@example.com']\n") == []
-    assert doubtful(nobody.replace("ebs-unattached", "efs-abandoned") + JOBS) == []
+    jobs = nobody.replace("ebs-unattached", "efs-abandoned").replace("ebs-volume", "efs-file-system")
+    assert doubtful(jobs + JOBS) == []
     assert doubtful("[[cleanup.unattended]]\ntag = 'Job'\n[detectors.efs-abandoned]\ntag = 'Job'\n")[0] == (
         "mine.toml:1: cleanup: nothing can be approved without accounts, regions, resource_types, detectors"
     )
@@ -450,6 +455,13 @@ def test_whoever_approves_by_identity_or_is_not_needed_is_enough() -> None:
         ),
         ("U0ADA", "is a member of Slack, who approves by button; name them in cleanup.approvers"),
         ("slack:U0ADA", "is a member of Slack, who approves by button; name them in cleanup.approvers"),
+        (
+            "storage-owners",
+            (
+                "is neither an ARN nor an e-mail address: only a token's subject fits; for a role write"
+                " arn:aws:sts::ACCOUNT:assumed-role/storage-owners"
+            ),
+        ),
         ("arn:aws:sts::123456789012:assumed-role/Ops/*", "fits nobody: an identity is named as it is, without wildcards"),
     ],
 )
@@ -459,12 +471,60 @@ def test_an_identity_that_never_asks_is_doubtful(who: str, says: str) -> None:
     assert doubtful(f"{CLEANUP}approver_identities = {named}\n") == [f"mine.toml:8: cleanup.approver_identities[3]: {says}"]
 
 
+def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
+    def said(text: str) -> list[str]:
+        return [str(doubt) for doubt in doubts(text, "mine.toml", parse_policy(text, "mine.toml", registry()))]
+
+    assert said(CLEANUP) == [f"mine.toml:2: cleanup: {NOBODY_IS_TOLD}; set slack.channel"]
+    assert said(CLEANUP + TOLD) == []
+    assert said("[cleanup]\ngrace_days = 3\n") == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "by", "says"),
+    [
+        ("ebs-unattached", "ec2-idle", "detectors[1]: never applies: nothing that it advises may be done by a program"),
+        ("ebs-unattached", "efs-idle", "detectors[1]: never applies: cleanup.resource_types does not name efs-file-system"),
+        (
+            "[cleanup]",
+            "[detectors.ebs-unattached]\nenabled = false\n[cleanup]",
+            "detectors[1]: never applies: detectors.ebs-unattached.enabled is false",
+        ),
+        (
+            "[cleanup]",
+            "[scan]\nregions = ['us-east-1']\n[cleanup]",
+            "regions[1]: is not scanned: scan.regions does not name it",
+        ),
+    ],
+)
+def test_what_a_clean_up_lists_to_no_effect_is_doubtful(changed: str, by: str, says: str) -> None:
+    (said,) = doubtful(CLEANUP.replace(changed, by))
+
+    assert said.partition("cleanup.")[2] == says
+
+
+def test_a_region_that_is_scanned_too_is_not_doubtful() -> None:
+    assert doubtful(CLEANUP.replace("[cleanup]", "[scan]\nregions = ['us-east-1', 'eu-west-1']\n[cleanup]")) == []
+
+
+def test_what_is_said_to_be_cleanable_is_what_advises_something_that_a_program_may_do() -> None:
+    may = {
+        id_
+        for id_, detector in registry().items()
+        for case in detector.cases
+        if isinstance(verdict := play(detector, case), Flagged) and any(one.deletes or one.setting for one in verdict.advice)
+    }
+
+    assert may | {"ebs-unattached"} == CLEANABLE  # whose worked cases are all too young to be deleted
+
+
 def test_a_warning_for_days_before_there_is_a_mark_is_doubtful_where_somebody_wrote_it() -> None:
     assert doubtful(f"{CLEANUP}grace_days = 7\n") == []
-    assert doubtful(f"{CLEANUP}grace_days = 7\nwarn_days = [7, 1]\n") == []
-    assert doubtful(f"{CLEANUP}grace_days = 7\nwarn_days = [1, 8]\n") == [
-        "mine.toml:9: cleanup.warn_days[2]: 8 days ahead nothing is marked yet: the policy's cleanup.grace_days is 7"
-    ]
+    assert doubtful(f"{CLEANUP}grace_days = 8\nwarn_days = [7, 1]\n") == []
+    for days in (7, 8):
+        assert doubtful(f"{CLEANUP}grace_days = 7\nwarn_days = [1, {days}]\n") == [
+            "mine.toml:9: cleanup.warn_days[2]: never warns: the mark does, cleanup.grace_days (7) ahead"
+        ]
 
 
 JOBS = """
@@ -493,7 +553,7 @@ tag = "Job"
     ],
 )
 def test_a_rule_for_what_needs_no_approval_that_never_applies_is_doubtful(rules, of_jobs, detectors, says) -> None:
-    text = CLEANUP.replace("ebs-unattached", detectors)
+    text = CLEANUP.replace("ebs-unattached", detectors).replace("ebs-volume", "efs-file-system")
     text += "".join(f"[[cleanup.unattended]]\ntag = '{tag}'\n" for tag in rules)
     text += f"[detectors.efs-abandoned]\ntag = '{of_jobs}'\n" if of_jobs else ""
 

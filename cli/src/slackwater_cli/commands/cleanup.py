@@ -42,6 +42,7 @@ Exit status:
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The finding's id.")]
 IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="These findings instead of all.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept with the clean-up.")]
 
 app = typer.Typer(
@@ -67,7 +68,7 @@ def plan(
 @app.command(epilog=DECIDED)
 def approve(
     id: IdArgument,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: YesOption = False,
     format: FormatOption = Output.TABLE,
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
@@ -98,14 +99,20 @@ def approve(
 @app.command(epilog=RUN)
 def run(
     ids: IdsArgument = None,
+    yes: YesOption = False,
     format: FormatOption = Output.TABLE,
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Begin what is approved, or needs no approval. Over the policy's cap nothing at all is begun."""
+    """Begin what is approved, or needs no approval. Over the policy's cap nothing at all is begun.
+
+    At a terminal it asks before it begins more than one; elsewhere it begins them, as a schedule does.
+    """
     there = deployment(stack, stack_region, profile)
-    came = told.run(_cleanups(there).run(ids or None, who=_who(there), now=clock()))
+    cleanups = _cleanups(there)
+    seen = None if yes or not sys.stdin.isatty() else _ask_of_all(cleanups, ids)
+    came = told.run(cleanups.run(seen or ids or None, who=_who(there), now=clock()))
     write(dump(came) if format is Output.JSON else rendered(partial(draw_run, came["candidates"]), widest=WIDEST_LIST))
     amiss = {"failed", "refused"} if ids else {"failed"}
     if any(one["state"] in amiss for one in came["candidates"]):
@@ -199,6 +206,23 @@ def _ask(seen: CandidateDocument) -> None:
     note(f"Approve to {deed(seen)}? [y/N]")
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise UsageError("Not approved.")
+
+
+def _ask_of_all(cleanups: Cleanups, ids: list[str] | None) -> list[str] | None:
+    """Show what is to be begun, where that is more than one, and have a person say so; the findings that they were shown.
+
+    Raises:
+        UsageError: they do not want it.
+    """
+    plan = told.plan(cleanups.plan(ids or None, now=clock()))
+    ready = [one for one in plan["candidates"] if one["state"] == "ready"]
+    if len(ready) < 2 or plan["over_cap"] or plan["stopped"] or not plan["enabled"]:
+        return None
+    note(rendered(partial(draw_plan, plan), to_terminal=False).rstrip())
+    note(f"Begin these {len(ready)}? [y/N]")
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise UsageError("Nothing was begun.")
+    return [one["finding_id"] for one in plan["candidates"]]
 
 
 def _lifted(before: SaidDocument | None) -> str:

@@ -54,7 +54,8 @@ def push(
 ) -> None:
     """Check a policy file, and have the deployed service go by it.
 
-    It does from its next audit on. The last push wins, whoever made it; the history has them all.
+    Audits do from the next one on, and clean-ups that are under way from their next step on. The last push wins, whoever made
+    it; the history has them all.
 
     \b
     Exit status:
@@ -66,7 +67,7 @@ def push(
     _checked(text, file, regions_without_asking())
     stored = _policies(stack, stack_region, profile).push(text, str(file))
     write(f"{stored.version}\n")
-    note(f"{file}: good, and stored as this version; the next audit goes by it.")
+    note(f"{file}: good, and stored as this version; audits go by it from the next one on, clean-ups from their next step on.")
 
 
 @app.command()

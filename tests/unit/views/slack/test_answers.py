@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import slack_messages as invented
 from slackwater.engine.registry import documentation, registry
+from slackwater.model.cleanup import Said
 from slackwater.model.listing import Page
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack import answers
@@ -123,8 +124,22 @@ def test_an_approval_that_begins_a_deletion_says_when_and_how_to_stop_it() -> No
     ]
     assert told[2] == (
         "It is marked, and deleted after 2026-12-16 09:00 UTC, unless it is used before; it is backed up first. To stop it:"
-        f" slackwater cleanup stop {SEEN.id}"
+        f" Stop in the message of its mark, or slackwater cleanup stop {SEEN.id}"
     )
+
+
+def test_a_stop_says_who_stopped_it_and_what_comes_of_it() -> None:
+    stopped = replace(invented.cleanup(SEEN), stopped=Said(who=invented.DECIDER, why="", at=invented.NOW))
+
+    assert answers.stopped(stopped).text.replace("\u2060", "").splitlines() == [
+        "scratch-00 (vol-00000000000000001)",
+        "Stopped by <@U0123ABCDEF> on 2026-11-16.",
+        (
+            "Its next step calls it off: at once where it works, within a day where it waits."
+            " Cleaning it up after all takes a new approval."
+        ),
+    ]
+    assert "next step" not in answers.stopped(replace(stopped, stage="called-off")).text
 
 
 def test_an_approval_that_begins_a_change_says_to_what_and_how_to_put_it_back() -> None:

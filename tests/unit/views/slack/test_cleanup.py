@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from slackwater.model.cleanup import Part, Removal, Restored, Said
+from slackwater.model.cleanup import NOT_PUT_BACK, Part, Removal, Restored, Said
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack.blocks import ROOM, weight
 from slackwater.views.slack.cleanup import SHOWN, What, over_cap, told
@@ -52,10 +52,11 @@ def test_a_mark_says_what_becomes_of_it_when_whose_it_is_and_what_is_backed_up_f
 
     for part in (
         "Marked for clean-up: scratch-00 (vol-00000000000000001)",
-        "It is deleted after 2026-12-16 10:00 UTC, unless it is used before. It takes an approval, too. It saves 54.00 USD a month.",
+        "No approval of it stands: it is deleted after 2026-12-16 10:00 UTC only if somebody approves it, and it is not used",
+        " until then. It saves 54.00 USD a month.",
         "Owner: video",
         "Backed up first: a snapshot of 500 GiB, kept for 90 days. Way back: a volume made of the snapshot; it gets a new id.",
-        f"use it, tag it keep, snooze or dismiss the finding, or slackwater cleanup stop {SEEN.id}.",
+        f"use it, tag it keep, snooze or dismiss the finding, press Stop, or slackwater cleanup stop {SEEN.id}.",
     ):
         assert part in told_of
     assert "Owner: nobody is named" in text("marked", owner=None)
@@ -63,30 +64,57 @@ def test_a_mark_says_what_becomes_of_it_when_whose_it_is_and_what_is_backed_up_f
     assert "kept for 7 days" in text("marked", policy={"backup_days": 7})
 
 
-def test_a_mark_of_what_is_approved_says_so_and_offers_only_to_look() -> None:
+def test_a_mark_of_what_is_approved_says_so_and_offers_only_to_look_and_to_stop_it() -> None:
     approved = invented.tracked(SEEN, invented.decision("approved", days=37))
     message = said("marked", SEEN, approved)
 
-    assert "It is approved." in message.text
+    assert (
+        "It is approved, and deleted after 2026-12-16 10:00 UTC, if it is not used until then and its backup holds."
+        in message.text.replace("\u2060", "")
+    )
     assert "snooze or dismiss" not in message.text
-    assert buttons(message) == ["details"]
+    assert buttons(message) == ["details", "stop"]
+    nobody = said("marked", SEEN, approved, {"may_stop": False})
+    assert buttons(nobody) == ["details"]
+    assert "press Stop" not in nobody.text
 
 
 def test_what_needs_no_approval_and_no_backup_is_said_to_in_so_many_words() -> None:
     message = said("marked", unattended=True, scratch=True)
 
-    assert "No approval is needed" in message.text
+    assert "It needs no approval: the policy says so of its tag. It is deleted after" in message.text
+    assert "if it is not used until then." in message.text
     assert "Not backed up" in message.text
     assert "Nothing brings it back." in message.text
     assert "Backed up first" not in message.text
-    assert buttons(message) == ["details", "snooze", "dismiss"]
+    assert buttons(message) == ["details", "snooze", "dismiss", "stop"]
 
 
 @pytest.mark.parametrize("what", ["marked", "warned", "asked"])
 def test_everything_can_be_pressed_that_the_policy_lets_people_press(what: What) -> None:
-    assert buttons(said(what)) == ["details", "snooze", "dismiss", "approve"]
-    assert buttons(said(what, policy={"may_approve": False})) == ["details", "snooze", "dismiss"]
-    assert buttons(said(what, policy={"may_decide": False})) == ["details", "approve"]
+    assert buttons(said(what)) == ["details", "snooze", "dismiss", "approve", "stop"]
+    assert buttons(said(what, policy={"may_approve": False})) == ["details", "snooze", "dismiss", "stop"]
+    assert buttons(said(what, policy={"may_decide": False})) == ["details", "approve", "stop"]
+    assert buttons(said(what, policy={"may_stop": False})) == ["details", "snooze", "dismiss", "approve"]
+
+
+def test_the_stop_asks_once_more_and_says_what_comes_of_it() -> None:
+    (block,) = [block for block in said("marked").blocks if block["type"] == "actions"]
+    stop = block["elements"][-1]
+
+    assert (stop["action_id"], stop["value"]) == ("stop", SEEN.id)
+    assert stop["confirm"]["text"]["text"] == (
+        "scratch-00 (vol-00000000000000001) stays as it is: its clean-up is called off at its next step, within a day while it"
+        " waits. To clean it up after all takes a new approval."
+    )
+
+
+def test_of_fsx_it_is_said_before_that_its_own_backups_go_with_it() -> None:
+    shares = replace(SEEN, resource=replace(SEEN.resource, type="fsx-file-system"))
+
+    for what in ("marked", "warned", "asked"):
+        assert "Its automatic backups go with it." in text(what, shares)
+        assert "automatic backups" not in text(what)
 
 
 @pytest.mark.parametrize("what", ["called-off", "done", "failed", "undone"])
@@ -97,8 +125,9 @@ def test_about_what_is_over_there_is_only_something_to_look_at(what: What) -> No
 def test_the_approval_names_the_day_from_which_on_it_is_deleted() -> None:
     (block,) = [block for block in said("marked").blocks if block["type"] == "actions"]
 
-    assert "is then deleted after 2026-12-16 10:00 UTC, unless it is used" in block["elements"][-1]["confirm"]["text"]["text"]
-    assert block["elements"][-1]["value"] == f"{SEEN.id}:{SEEN.fingerprint}"
+    approve = block["elements"][-2]
+    assert "is then deleted after 2026-12-16 10:00 UTC, unless it is used" in approve["confirm"]["text"]["text"]
+    assert approve["value"] == f"{SEEN.id}:{SEEN.fingerprint}"
 
 
 def test_what_hangs_on_it_is_listed() -> None:
@@ -175,7 +204,10 @@ def test_what_was_called_off_with_a_part_gone_never_says_that_nothing_was_done()
     told_of = text("called-off", removals=(TARGET,), why="something reads from it")
 
     assert "Nothing was" not in told_of
-    assert "AWS was asked to delete mount target fsmt-1. vol-00000000000000001 itself was not deleted." in told_of
+    assert (
+        "AWS was asked to delete mount target fsmt-1; whether it is gone is to be seen in AWS. vol-00000000000000001 itself was"
+        " not deleted." in told_of
+    )
     assert f"slackwater cleanup status {SEEN.id}" in told_of
 
 
@@ -225,13 +257,19 @@ def test_what_was_changed_says_from_what_to_what_and_how_to_put_it_back() -> Non
         (
             {"removals": (TARGET,), "backups": (SNAPSHOT,)},
             [
-                "AWS was asked to delete mount target fsmt-1. vol-00000000000000001 itself was not deleted.",
+                "AWS was asked to delete mount target fsmt-1; whether it is gone is to be seen in AWS.",
+                "vol-00000000000000001 itself was not deleted.",
+                "What was taken off it is put back next, if it itself stays; if that fails, another message says so.",
                 "snap-1, verified, kept until",
                 f"slackwater cleanup undo {SEEN.id}",
             ],
             "Nothing was deleted",
         ),
-        ({"removals": (VOLUME,)}, ["AWS was asked to delete volume vol-00000000000000001.\n"], "itself was not deleted"),
+        (
+            {"removals": (VOLUME,)},
+            ["AWS was asked to delete volume vol-00000000000000001; whether it is gone is to be seen in AWS.\n"],
+            "itself was not deleted",
+        ),
     ],
 )
 def test_a_failure_says_in_red_what_was_and_was_not_done_and_what_to_do(changes, parts, never) -> None:
@@ -246,9 +284,28 @@ def test_a_failure_says_in_red_what_was_and_was_not_done_and_what_to_do(changes,
 def test_a_change_that_failed_says_whether_aws_was_asked() -> None:
     asked = text("failed", DATED, stage="failed", changed_at=invented.NOW, was=GP2, why="it has gp2")
 
-    assert "AWS was asked to change it to gp3, 3,000 IOPS, 125 MiB/s." in asked
+    assert "AWS was asked to change it to gp3, 3,000 IOPS, 125 MiB/s; whether it did is to be seen in AWS." in asked
     assert f"To put the old one back: slackwater cleanup undo {SEEN.id}" in asked
     assert "Nothing was changed." in text("failed", DATED, stage="failed", why="x")
+
+
+def test_a_failure_says_how_far_what_was_taken_off_is_back() -> None:
+    half = {"stage": "failed", "removals": (TARGET, replace(TARGET, part=replace(TARGET.part, id="fsmt-2")))}
+
+    assert "fsmt-2; whether each of them is gone is to be seen in AWS." in text("failed", **half)
+    back = text("failed", **half, restored=Restored(state="done", id=SEEN.resource.id))
+    assert "What was taken off it is put back.\n" in back
+    again = f"What was taken off it is not all put back; to try again: slackwater cleanup undo {SEEN.id}"
+    assert again in text("failed", **half, restored=Restored(state="failed"))
+    assert again in text("failed", **half, why=f"{NOT_PUT_BACK}: mount-target fsmt-1; x")
+
+
+def test_where_the_files_of_an_efs_come_back_is_said_when_it_is_deleted() -> None:
+    files = replace(SEEN, resource=replace(SEEN.resource, type="efs-file-system"))
+
+    words = "Its files come back in a new file system, in its directory /aws-backup-restore_<date and time>"
+    assert words in json.dumps(said("done", files, stage="done").blocks)
+    assert "directory" not in text("done", stage="done")
 
 
 ASKED = Said(who=invented.DECIDER, why="the press office wants it", at=invented.NOW + timedelta(days=40))

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from slackwater.views.slack.decided import decided
+from slackwater.model.cleanup import Said
+from slackwater.views.slack.decided import decided, stoppable
 from slackwater.views.slack.digest import digest
 
 POSTED, *_ = digest(invented.news(1), invented.POST)
@@ -23,6 +24,39 @@ def after(decision=None, **changes):
 
 def ids(message) -> list[str]:
     return [block["block_id"] for block in message.blocks if block["type"] == "actions"]
+
+
+MARKED = invented.told("marked", invented.case(invented.cleanup(SEEN), SEEN))
+SAID = Said(who=invented.DECIDER, why="not yet", at=invented.NOW)
+
+
+def offered(message) -> list[str]:
+    return [one["action_id"] for block in message.blocks if block["type"] == "actions" for one in block["elements"]]
+
+
+def test_the_button_that_stops_stays_while_there_is_something_to_stop() -> None:
+    assert stoppable(MARKED) == [SEEN.id]
+    assert stoppable(POSTED) == []
+    for status, left in (("approved", ["stop"]), ("cleaning", ["stop"]), ("resolved", []), ("failed", []), ("dismissed", [])):
+        decision = invented.decision(status) if status in {"approved", "dismissed"} else None
+        message = decided(MARKED, {SEEN.id: invented.tracked(SEEN, decision, status=status)})
+        assert offered(message) == left
+        assert decided(MARKED, {SEEN.id: invented.tracked(SEEN)}) == MARKED
+
+
+@pytest.mark.parametrize("status", ["open", "approved", "cleaning"])
+def test_a_stop_stands_where_its_button_was(status, limits) -> None:
+    decision = invented.decision("approved", days=7) if status == "approved" else None
+    message = decided(MARKED, {SEEN.id: invented.tracked(SEEN, decision, status=status)}, {SEEN.id: SAID})
+
+    assert "Stopped by <@U0123ABCDEF> on 2026-11-16. not yet" in message.text
+    silent = decided(MARKED, {}, {SEEN.id: replace(SAID, why="")})
+    assert "Stopped by <@U0123ABCDEF> on 2026-11-16." in silent.text
+    assert "(empty)" not in silent.text
+    assert offered(message) == (["details", "snooze", "dismiss"] if status == "open" else [])
+    assert limits.of_message(json.loads(json.dumps({"text": message.text, "blocks": message.blocks}))) == []
+    open_ = {SEEN.id: invented.tracked(SEEN)}
+    assert decided(POSTED, open_, {SEEN.id: SAID}) == POSTED
 
 
 BUTTONS = [f"{invented.POST}/{SEEN.id}", f"{invented.POST}/report"]

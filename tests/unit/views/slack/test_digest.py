@@ -136,7 +136,7 @@ def test_a_finding_is_told_with_all_that_a_decision_needs() -> None:
 
     assert texts(first.blocks[2:4]) == [
         "🟠 scratch-00 (vol-00000000000000001)",
-        " · saves 54.00 USD a month\n500 GiB gp3 on no instance for 14 days",
+        " · saves 54.00 USD a month\n500 GiB gp3 on no instance for 36 days",
         "Medium severity · medium confidence · owner video · EBS volume · eu-west-1, account 123456789012 · ebs-unattached",
     ]
 
@@ -196,6 +196,7 @@ def test_the_confirmation_names_resource_saving_backup_and_way_back(
     ):
         assert part in asked
     assert asked.endswith(parts[1])
+    assert ("Its automatic backups go with it." in asked) == (type_ == "fsx-file-system")
 
 
 @pytest.mark.parametrize(
@@ -434,7 +435,7 @@ def test_a_failed_audit_says_why_and_nothing_else() -> None:
 def test_the_text_says_what_the_blocks_say_and_ends_before_slack_would_split_it() -> None:
     first, details, tail = digest(invented.news(49), POST)
 
-    for part in ("49 new findings", "archive-01", "368.64 USD a month", "High severity", "no client in 15 days"):
+    for part in ("49 new findings", "archive-01", "368.64 USD a month", "High severity", "not one client in 37 days"):
         assert part in first.text
     assert "scratch" in tail.text
     assert len(details.text) <= 3_000

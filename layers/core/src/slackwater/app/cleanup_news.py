@@ -44,6 +44,7 @@ class CleanupNews:
             keep_tag=next(iter(policy.exempt.keep_tags), None),
             may_decide=bool(policy.slack.deciders),
             may_approve=bool(policy.cleanup.approvers) and not_allowed(finding.sighting, policy.cleanup) is None,
+            may_stop=bool(policy.cleanup.approvers or policy.slack.deciders),
         )
         channel = route(finding.sighting, policy.slack) or default(policy.slack)
         self._record(id_, channel, told(what, case), finding.id)

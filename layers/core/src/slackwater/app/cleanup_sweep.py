@@ -83,7 +83,7 @@ def over(copy: Copy, cleanup: Cleanup | None, attempt: int, now: datetime) -> st
         return f"it expired at {copy.expires_at:%Y-%m-%d %H:%M} UTC"
     if cleanup is None or now - copy.made_at < LEFT_OVER:
         return None
-    if attempt < cleanup.attempt and not cleanup.scratch:
+    if attempt < cleanup.attempt and any(backup.state == "verified" for backup in cleanup.backups):
         return "a later clean-up of the same has its own"
     if same and copy.id not in {backup.id for backup in cleanup.backups}:
         return "its clean-up goes by another"

@@ -20,7 +20,7 @@ from slackwater.app.policy import PolicyError
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import LOOK_AGAIN, act_after, look_next, may_approve, unattended, warning_due
-from slackwater.model.cleanup import ACT_AFTER, MARK, Cleanup, Marked, Said
+from slackwater.model.cleanup import ACT_AFTER, MARK, NOT_PUT_BACK, Cleanup, Marked, Said
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import Policy
 from slackwater.model.settings import in_words
@@ -38,7 +38,6 @@ LOOKS: Final = 60
 """After a while, by a sixtieth of what was waited already: fewer than 400 looks in 90 days, as the history is finite."""
 ON_RECORD: Final = "The clean-up's record says"
 """With which the state machine passes on what a step wrote down."""
-NOT_PUT_BACK: Final = "not put back"
 LOOK_IF_GONE_S: Final = 60
 """Between looks at something that AWS is deleting."""
 

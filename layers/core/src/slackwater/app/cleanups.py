@@ -13,8 +13,10 @@ from decimal import Decimal
 from typing import Any, Final, Literal
 
 from slackwater.app.findings import ATTEMPTS, ConflictError, Findings, NotAllowedError, NotFoundError, reason_given
+from slackwater.app.policy import PolicyError
+from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AwsError
-from slackwater.engine.cleanup import UNATTENDED, act_after, may_approve, not_listed, over_cap, recent, unattended
+from slackwater.engine.cleanup import UNATTENDED, act_after, may_approve, may_stop, not_listed, over_cap, recent, unattended
 from slackwater.engine.savings import realised
 from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
@@ -344,13 +346,16 @@ class Cleanups:
     def stop(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
         """Stop one: its next step calls it off. Stopped again, it stays as it is.
 
+        Whoever may approve may stop, and Slack's deciders; whoever asks, where the policy cannot be read.
+
         Raises:
             BadDecisionError: the reason cannot be kept.
             ConflictError: it has ended, is being undone, or others kept changing it.
             NotAllowedError: the policy does not let this person.
             NotFoundError: there is no clean-up of this finding.
         """
-        said = self._said(who, why, now)
+        self._check_stopper(who)
+        said = Said(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
             if cleanup.ended or cleanup.stage == "undoing":
@@ -371,7 +376,8 @@ class Cleanups:
         Raises:
             BadDecisionError, ConflictError, NotAllowedError: as `stop`.
         """
-        said = self._said(who, why, now)
+        self._check_stopper(who)
+        said = Said(who=who, why=reason_given(why), at=now)
         control = self._switched(lambda control: control if control.stopped else replace(control, stopped=said))
         return control.stopped or said
 
@@ -379,7 +385,9 @@ class Cleanups:
         """Let clean-ups begin again; who had stopped them, if anybody had.
 
         Raises:
-            ConflictError, NotAllowedError: as `stop`.
+            ConflictError: as `stop`.
+            NotAllowedError: the policy does not let this person approve.
+            PolicyError: the policy cannot be used.
         """
         _check_approver(who, self.policy().cleanup)
         before: list[Said | None] = []
@@ -404,7 +412,8 @@ class Cleanups:
         """
         if self.starter is None:
             raise NotEnabledError
-        said = self._said(who, why, now)
+        _check_approver(who, self.policy().cleanup)
+        said = Said(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
             if cleanup.stage == "undoing" and cleanup.undo_execution:
@@ -420,9 +429,17 @@ class Cleanups:
                 raise ConflictError(f"the clean-up of finding {holder} has the resource")
         raise ConflictError(f"the clean-up of finding {id} is being changed by others: try again")
 
-    def _said(self, who: str, why: str, now: datetime) -> Said:
-        _check_approver(who, self.policy().cleanup)
-        return Said(who=who, why=reason_given(why), at=now)
+    def _check_stopper(self, who: str) -> None:
+        """A policy that nobody can read keeps nobody from stopping: that is the safe direction."""
+        try:
+            policy = self.policy()
+        except (AwsError, PolicyError) as error:
+            LOGGER.warning("stopped without asking the policy", who=who, reason=str(error))
+            return
+        if not may_stop(who, policy):
+            name = who.removeprefix("slack:")
+            keys = "cleanup.approvers and slack.deciders do" if name != who else "cleanup.approver_identities does"
+            raise NotAllowedError(f"the policy's {keys} not name {name}")
 
     def _switched(self, change: Callable[[Control], Control]) -> Control:
         for _ in range(ATTEMPTS):

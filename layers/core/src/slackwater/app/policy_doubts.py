@@ -1,4 +1,4 @@
-"""What the text of a good policy says to no effect: it does no harm, and is surely not meant."""
+"""What a good policy says to no effect, or leaves out: surely not meant."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Final
 
 from slackwater.app.policy import Problem, key_of
 from slackwater.app.toml_lines import KeyLines, KeyPath
-from slackwater.engine.cleanup import UNATTENDED
+from slackwater.engine.cleanup import CLEANABLE, UNATTENDED
+from slackwater.engine.registry import Registry, registry
 from slackwater.model.policy import USER, CleanupSection, Policy
 
 ROLE: Final = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):role/(?:.*/)?([^/]+)")
@@ -18,11 +19,13 @@ ROLE: Final = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):role/(?:.*/)?([^/]+)")
 type Doubt = tuple[KeyPath, str, str]
 """Where, what, and a remedy if there is one."""
 
+NOBODY_IS_TOLD: Final = "what is cleaned up is told to nobody, unless by a webhook: slack names no channel"
+
 
 def doubts(text: str, name: str, policy: Policy) -> list[Problem]:
     """What has no effect in the text, called `name`, of this policy; in the order of its lines."""
     lines = KeyLines(text)
-    about = _Cleanup(policy, tomllib.loads(text).get("cleanup", {}).keys())
+    about = _Cleanup(policy, registry(), tomllib.loads(text).get("cleanup", {}).keys())
     told = [*about.doubts(), *_routes(policy)]
     found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in told]
     return sorted(found, key=lambda problem: problem.line or 0)
@@ -39,6 +42,7 @@ class _Cleanup:
     """What is doubtful of its section; `named` are the keys that the text has."""
 
     policy: Policy
+    registry: Registry
     named: Collection[str]
 
     def doubts(self) -> Iterator[Doubt]:
@@ -49,9 +53,28 @@ class _Cleanup:
         empty = [key for key, value in needed.items() if not value]
         if empty and any([*needed.values(), cleanup.unattended]):
             yield ("cleanup",), f"nothing can be approved without {', '.join(empty)}", ""
+        if cleanup.detectors and not self.policy.slack.channel:
+            yield ("cleanup",), NOBODY_IS_TOLD, "set slack.channel"
+        yield from self._detectors(cleanup)
+        yield from self._regions(cleanup)
         yield from self._approvers(cleanup)
         yield from self._warnings(cleanup)
         yield from self._unattended(cleanup)
+
+    def _detectors(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+        for n, id_ in enumerate(cleanup.detectors):
+            where, type_ = ("cleanup", "detectors", n), self.registry[id_].resource.KIND
+            if id_ not in CLEANABLE:
+                yield where, "never applies: nothing that it advises may be done by a program", ""
+            elif id_ not in self.policy.limits:
+                yield where, f"never applies: detectors.{id_}.enabled is false", ""
+            elif cleanup.resource_types and type_ not in cleanup.resource_types:
+                yield where, f"never applies: cleanup.resource_types does not name {type_}", ""
+
+    def _regions(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+        for n, region in enumerate(cleanup.regions):
+            if (scanned := self.policy.scan.regions) and region not in scanned:
+                yield ("cleanup", "regions", n), "is not scanned: scan.regions does not name it", ""
 
     def _approvers(self, cleanup: CleanupSection) -> Iterator[Doubt]:
         for n, who in enumerate(cleanup.approver_identities):
@@ -64,11 +87,14 @@ class _Cleanup:
                 yield where, "is a member of Slack, who approves by button", "name them in cleanup.approvers"
             elif "*" in who:
                 yield where, "fits nobody: an identity is named as it is, without wildcards", ""
+            elif not who.startswith("arn:") and "@" not in who:
+                says = f"arn:aws:sts::ACCOUNT:assumed-role/{who}"
+                yield where, "is neither an ARN nor an e-mail address: only a token's subject fits", f"for a role write {says}"
 
     def _warnings(self, cleanup: CleanupSection) -> Iterator[Doubt]:
         for n, days in enumerate(cleanup.warn_days):
-            if "warn_days" in self.named and days > cleanup.grace_days:
-                why = f"{days} days ahead nothing is marked yet: the policy's cleanup.grace_days is {cleanup.grace_days}"
+            if "warn_days" in self.named and days >= cleanup.grace_days:
+                why = f"never warns: the mark does, cleanup.grace_days ({cleanup.grace_days}) ahead"
                 yield ("cleanup", "warn_days", n), why, ""
 
     def _unattended(self, cleanup: CleanupSection) -> Iterator[Doubt]:

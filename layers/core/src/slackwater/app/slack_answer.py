@@ -28,6 +28,7 @@ from slackwater.app.policy import LIST_DETECTORS, PolicyError
 from slackwater.app.telemetry import LOGGER
 from slackwater.engine.registry import Registry, documentation
 from slackwater.model.audits import AuditRequest
+from slackwater.model.cleanup import Said
 from slackwater.model.listing import MAX_PAGE, FindingQuery
 from slackwater.model.nearest import unknown
 from slackwater.model.policy import Policy
@@ -36,8 +37,8 @@ from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Pr
 from slackwater.model.tracking import Decided, Decision, Status, TrackedFinding
 from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError, Outbox
 from slackwater.views.slack import answers
-from slackwater.views.slack.decided import decided
-from slackwater.views.slack.finding import SNOOZES
+from slackwater.views.slack.decided import decided, stoppable
+from slackwater.views.slack.finding import SNOOZES, STOP
 
 SLACKS: Final = "https://hooks.slack.com"
 """Where Slack takes answers."""
@@ -120,7 +121,7 @@ class Answerer:
         if made:  # at an earlier attempt, which told of it
             self.told.setdefault(asked.id, said.text)
         left = self._tell(asked, said)
-        if becomes and not isinstance(asked, Command):
+        if isinstance(asked, Press | Dismissal) and (becomes or _stops(asked)):
             left += self._bring_up_to_date(asked.post)
         if left:
             raise UnfinishedError("; ".join(left))
@@ -159,6 +160,8 @@ class Answerer:
                     return self._decide(asked, "snooze", "", asked.at + timedelta(days=int(asked.value)))
                 case Press(action="approve") if seen := self._to_approve(asked):
                     return self._approve(asked, seen)
+                case Press() if _stops(asked):
+                    return self._stop(asked)
                 case Press(action="details"):
                     shown = self.findings.shown(asked.about)
                     return answers.details(shown.finding, shown.evidence, shown.ledger)
@@ -198,6 +201,19 @@ class Answerer:
             lambda: _approved(self.cleanups.approve(asked.about, who=_who(asked.asker), fingerprint=fingerprint, now=asked.at)),
         )
 
+    def _stop(self, asked: Press) -> Message:
+        """Stop the clean-up of a finding; whoever asks, where the policy cannot be read."""
+        try:
+            stopped = self.cleanups.stop(asked.about, who=_who(asked.asker), now=asked.at)
+        except NotAllowedError:
+            return answers.not_allowed("cleanup.approvers or slack.deciders", asked.asker.user)
+        except ConflictError as error:
+            made = self.cleanups.store.get(asked.about)
+            if made and made.stopped and (made.stopped.who, made.stopped.at) == (_who(asked.asker), asked.at):
+                return answers.stopped(made)  # by this very request, at an earlier attempt
+            return answers.problem(str(error))
+        return answers.stopped(stopped)
+
     def _outcome(self, id: str, decide: Callable[[], Message]) -> Message:
         """What came of a decision."""
         try:
@@ -226,12 +242,14 @@ class Answerer:
             return []  # too old; whoever asked is told all the same
         if post.sent is None:
             return ["the post is not known to have arrived yet"]
-        channel, shown = self.channel(), None
+        channel = self.channel()
+        shown: object = None
         for _ in range(TURNS):
-            now = self._known(post.findings)
-            if shown is not None and _same(shown, now):
+            findings, stops = self._known(post.findings), self._stops(stoppable(post.message))
+            now = ({id_: _seen(finding) for id_, finding in findings.items()}, stops)
+            if shown == now:
                 return []
-            if left := self._try(partial(channel.update, post.sent, decided(post.message, now))):
+            if left := self._try(partial(channel.update, post.sent, decided(post.message, findings, stops))):
                 return left
             shown = now
         return ["others keep deciding"]
@@ -239,6 +257,11 @@ class Answerer:
     def _known(self, ids: Collection[str]) -> dict[str, TrackedFinding]:
         found = ((id_, self.findings.store.get(id_)) for id_ in ids)
         return {id_: finding for id_, finding in found if finding}
+
+    def _stops(self, ids: Collection[str]) -> dict[str, Said]:
+        """Who stopped the newest clean-up of these findings, where somebody did."""
+        found = ((id_, self.cleanups.store.get(id_)) for id_ in ids)
+        return {id_: cleanup.stopped for id_, cleanup in found if cleanup and cleanup.stopped}
 
     def _tell(self, asked: Asked, message: Message) -> list[str]:
         """Answer whoever asked, unless they know; what is left to do, if anything."""
@@ -350,6 +373,11 @@ def _becomes(asked: Asked) -> Decided | None:
             return None
 
 
+def _stops(asked: Asked) -> bool:
+    """Whether it asks to stop a clean-up."""
+    return isinstance(asked, Press) and asked.action == STOP and asked.value == asked.about
+
+
 def _approved(approved: Approved) -> Message:
     """What came of an approval: its clean-up has begun, or why not."""
     one = approved.candidate
@@ -363,10 +391,6 @@ def _who(asker: Asker) -> str:
     return f"slack:{asker.user}"
 
 
-def _same(one: Mapping[str, TrackedFinding], other: Mapping[str, TrackedFinding]) -> bool:
-    """Whether a message shows the same of both."""
-    return {id_: _seen(finding) for id_, finding in one.items()} == {id_: _seen(finding) for id_, finding in other.items()}
-
-
 def _seen(finding: TrackedFinding) -> tuple[Status, Decision | None, datetime | None]:
+    """What a message shows of it."""
     return finding.status, finding.decision, finding.resolved_at

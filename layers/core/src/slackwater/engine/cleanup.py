@@ -10,13 +10,22 @@ from typing import Final
 from slackwater.model.cleanup import Begun, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, is_root
 from slackwater.model.ownership import managed_by
-from slackwater.model.policy import CleanupSection, UnattendedTag
+from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, FsxVolume, Resource, Volume
 from slackwater.model.tracking import Sighting
 from slackwater.parts.efs_removal import EMPTY_BYTES
 
 UNATTENDED: Final = ("efs-abandoned",)
 """Detectors whose findings a policy may have cleaned up without an approval: of file systems that a job made for itself."""
+
+CLEANABLE: Final = frozenset(
+    {
+        *("ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput", "ebs-unattached"),
+        *("efs-abandoned", "efs-cold-data", "efs-idle", "efs-orphaned", "efs-throughput-mismatch"),
+        "fsx-idle",
+    }
+)
+"""Detectors that advise anything that a program may do."""
 
 RUN_WINDOW: Final = timedelta(hours=24)
 """What a run is counted together with: many small runs are one large one."""
@@ -77,6 +86,13 @@ def may_approve(who: str, cleanup: CleanupSection) -> bool:
         return who.removeprefix("slack:") in cleanup.approvers
     role = who.rpartition("/")[0] if ":assumed-role/" in who else who
     return who in cleanup.approver_identities or role in cleanup.approver_identities
+
+
+def may_stop(who: str, policy: Policy) -> bool:
+    """Whether the policy lets somebody stop clean-ups: whoever may approve them, and Slack's deciders."""
+    return may_approve(who, policy.cleanup) or (
+        who.startswith("slack:") and who.removeprefix("slack:") in policy.slack.deciders
+    )
 
 
 def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:

@@ -36,6 +36,9 @@ STAGES: Final[tuple[Stage, ...]] = ("starting", "waiting", "working", "done", "c
 ENDED: Final[tuple[Stage, ...]] = ("done", "called-off", "failed", "undone")
 """Stages after which nothing more happens unless a person asks for it."""
 
+NOT_PUT_BACK: Final = "not put back"
+"""How the reason begins of a clean-up that left parts missing on a resource that stays."""
+
 type BackupState = Literal["asked", "running", "complete", "verified", "failed"]
 
 

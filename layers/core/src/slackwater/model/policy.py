@@ -103,7 +103,7 @@ class SlackSection(Section):
         default="line", description="What an audit posts that found nothing new: one line, or nothing."
     )
     top_findings: int = Field(default=5, ge=1, le=10, description="Findings in the digest itself; all are in its thread.")
-    deciders: list[UserId] = Field(default=[], description="Who may snooze and dismiss by button; empty is nobody.")
+    deciders: list[UserId] = Field(default=[], description="Who may snooze, dismiss and stop by button; empty is nobody.")
     auditors: list[UserId] = Field(default=[], description="Who may start audits by /slackwater audit; empty is nobody.")
 
 
@@ -143,7 +143,8 @@ class CleanupSection(Section):
     )
     grace_days: int = Field(default=30, ge=1, le=240, description="Days between the mark, with its warning, and a deletion.")
     warn_days: list[Annotated[int, Field(ge=1, le=365)]] = Field(
-        default=[30, 7, 1], description="Days ahead of a deletion at which its owner is warned, beside the warning at the mark."
+        default=[7, 1],
+        description="Days ahead of a deletion at which its owner is warned again, after the warning at the mark.",
     )
     backup_days: int = Field(default=90, ge=7, le=3650, description="Days that the backup of what was deleted is kept.")
     most_resources: int = Field(

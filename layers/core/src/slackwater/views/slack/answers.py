@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from slackwater.model.audits import AuditRecord
+from slackwater.model.cleanup import Cleanup
 from slackwater.model.listing import Page
 from slackwater.model.posts import Message
 from slackwater.model.settings import in_words
@@ -113,10 +114,25 @@ def approved(shown: TrackedFinding, *, acts_after: datetime | None, why_not: str
     else:
         next_ = (
             f"It is marked, and deleted after {time(acts_after)}, unless it is used before; it is backed up first. To stop it:"
-            f" slackwater cleanup stop {id_}"
+            f" Stop in the message of its mark, or slackwater cleanup stop {id_}"
         )
     message = done(shown)
     return said(*message.blocks, small(next_))
+
+
+def stopped(cleanup: Cleanup) -> Message:
+    """That a clean-up is stopped, by whom, and what comes of it."""
+    by = f" by {who(cleanup.stopped.who)} on {date(cleanup.stopped.at)}" if cleanup.stopped else ""
+    next_ = (
+        "The clean-up ended."
+        if cleanup.ended
+        else "Its next step calls it off: at once where it works, within a day where it waits."
+    )
+    return said(
+        paragraph(run(finding.named(cleanup.resource), "bold")),
+        note(f"Stopped{by}."),
+        small(f"{next_} Cleaning it up after all takes a new approval."),
+    )
 
 
 def already_decided(shown: TrackedFinding) -> Message:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal, assert_never
 
-from slackwater.model.cleanup import Backup, Cleanup, Part
+from slackwater.model.cleanup import NOT_PUT_BACK, Backup, Cleanup, Part
 from slackwater.model.posts import Block, Message
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import TrackedFinding
 from slackwater.views.slack.blocks import bullets, note, paragraph, rich, run, said, section, small
 from slackwater.views.slack.decided import date, who
 from slackwater.views.slack.digest import time
-from slackwater.views.slack.finding import WAYS_BACK, choices, money, named, place
+from slackwater.views.slack.finding import GOES_TOO, WAYS_BACK, choices, money, named, place
 from slackwater.views.slack.text import SENTENCE, literal, shortened
 from slackwater.views.words import NOUNS, count, measure, saving
 
@@ -23,6 +23,11 @@ type What = Literal["marked", "warned", "asked", "called-off", "done", "failed",
 
 BAD: Final = "🔴"
 """For the eye; the word is always said, too."""
+
+COMES_BACK: Final = {
+    "efs-file-system": ". Its files come back in a new file system, in its directory /aws-backup-restore_<date and time>",
+}
+"""What is not where it was, after an undo, by type of resource."""
 
 SHOWN: Final = 10
 """Of children, backups, differences and troubles; the others are counted."""
@@ -37,7 +42,7 @@ CHILDREN: Final = {"access_points": "access point", "mount_targets": "mount targ
 class Case:
     """A clean-up with its finding as it is now, and what the policy says of both. `keep_tag` protects; None where none does.
 
-    `may_decide` and `may_approve` say that the policy lets somebody snooze and dismiss, or approve.
+    `may_decide`, `may_approve` and `may_stop` say that the policy lets somebody snooze and dismiss, approve, or stop it.
     """
 
     post_id: str
@@ -48,6 +53,7 @@ class Case:
     keep_tag: str | None
     may_decide: bool
     may_approve: bool
+    may_stop: bool
 
 
 def told(what: What, case: Case) -> Message:
@@ -98,6 +104,8 @@ def _coming(case: Case, title: str, when: str) -> Message:
     facts = [f"Owner: {literal(cleanup.owner) if cleanup.owner else 'nobody is named'}"]
     if cleanup.deletes:
         facts.append(_backup_to_come(case))
+        if cleanup.resource.type in GOES_TOO:
+            facts.append(GOES_TOO[cleanup.resource.type])
         if children := _children(cleanup):
             facts.append(f"Goes with it: {_some(children)}")
     else:
@@ -107,17 +115,17 @@ def _coming(case: Case, title: str, when: str) -> Message:
 
 
 def _when(case: Case) -> str:
-    """`It is deleted after 2026-12-16 09:00 UTC, unless it is used before. It is approved.`"""
+    """`It is approved, and deleted after 2026-12-16 09:00 UTC if it is not used until then and its backup holds.`"""
     cleanup = case.cleanup
     marked, approved = cleanup.marked, case.finding.status == "approved"
     if cleanup.setting is not None:
         return f"It is changed to {in_words(cleanup.setting)}{'' if approved else ', once somebody approves it'}."
     after = f" after {time(marked.act_after)}" if marked else ""
-    if cleanup.unattended:
-        let = " No approval is needed: the policy says so of its tag."
-    else:
-        let = " It is approved." if approved else " It takes an approval, too."
-    return f"It is deleted{after}, unless it is used before.{let}"
+    if not approved and not cleanup.unattended:
+        return f"No approval of it stands: it is deleted{after} only if somebody approves it, and it is not used until then."
+    let = "It is approved" if approved else "It needs no approval: the policy says so of its tag. It is"
+    holds = "" if cleanup.scratch else " and its backup holds"
+    return f"{let}{', and' if approved else ''} deleted{after}, if it is not used until then{holds}."
 
 
 def _asked(case: Case) -> str:
@@ -142,6 +150,7 @@ def _to_keep(case: Case) -> str:
     ways = ["use it"] if case.cleanup.deletes else []
     ways += [f"tag it {literal(case.keep_tag)}"] if case.keep_tag else []
     ways += ["snooze or dismiss the finding"] if case.finding.status == "open" else []
+    ways += ["press Stop"] if case.may_stop else []
     return f"To keep it as it is: {', '.join([*ways, f'or {_command("stop", case)}'])}."
 
 
@@ -169,7 +178,9 @@ def _done(case: Case) -> Message:
     if cleanup.deletes and cleanup.scratch:
         facts.append("It was not backed up, as the policy says of its tag: it cannot be undone.")
     else:
-        facts.append(f"To undo it: {_command('undo', case)}")
+        facts.append(
+            f"To undo it: {_command('undo', case)}{COMES_BACK.get(cleanup.resource.type, '') if cleanup.deletes else ''}"
+        )
     by = [note(f"Approved by {who(cleanup.approved_by)}.")] if cleanup.approved_by else []
     return said(_title(case, title, what), _list(facts), *by, *_foot(case, over=True))
 
@@ -185,13 +196,25 @@ def _failed(case: Case) -> Message:
         facts.append(f"What came back so far: {literal(came)}." if came else "Nothing is known to have come back.")
         facts.append(f"To go on from where it is: {_command('undo', case)}")
     elif cleanup.removals:
-        facts.append(f"What was taken off it is put back where that can be; if it is not: {_command('undo', case)}")
+        facts.append(_putting_back(case))
     elif cleanup.changed_at:
-        facts.append(f"Look at its setting. To put the old one back: {_command('undo', case)}")
+        facts.append(f"To put the old one back: {_command('undo', case)}")
     else:
         facts.append(f"Once what stood in the way is mended: slackwater findings reopen {_id(case)}, and approve it again.")
     facts.append(f"The whole story: {_command('status', case)}")
     return said(_title(case, title, _why(cleanup)), _list(facts), *_foot(case, over=True))
+
+
+def _putting_back(case: Case) -> str:
+    """How far what was taken off it is back, as far as that is known."""
+    restored, undo = case.cleanup.restored, _command("undo", case)
+    if restored and restored.state == "done":
+        return "What was taken off it is put back."
+    if (restored and restored.state == "failed") or case.cleanup.why.startswith(NOT_PUT_BACK):
+        return f"What was taken off it is not all put back; to try again: {undo}"
+    return (
+        f"What was taken off it is put back next, if it itself stays; if that fails, another message says so. By hand: {undo}"
+    )
 
 
 def _undone(case: Case) -> Message:
@@ -225,7 +248,7 @@ def _list(facts: Sequence[str]) -> Block:
 
 
 def _foot(case: Case, *, over: bool = False) -> tuple[Block, ...]:
-    """What it is about, and the buttons: only Details, where it is over or somebody has decided."""
+    """What it is about, and the buttons: only Details, where it is over; Stop as well, where somebody has decided."""
     sighting = case.finding.sighting
     resource = case.cleanup.resource
     about = (
@@ -240,6 +263,7 @@ def _foot(case: Case, *, over: bool = False) -> tuple[Block, ...]:
         sighting,
         may_decide=may and case.may_decide,
         may_approve=may and case.may_approve and not case.cleanup.unattended,
+        may_stop=not over and case.may_stop,
         acts=_acts(case.cleanup),
     )
     return (small(" · ".join(about)), buttons)
@@ -256,9 +280,10 @@ def _done_so_far(cleanup: Cleanup) -> str:
         parts = [f"{_kind(one.part)} {literal(one.part.id)}" for one in cleanup.removals]
         gone = {one.part.id for one in cleanup.removals}
         itself = "" if cleanup.resource.id in gone else f" {literal(cleanup.resource.id)} itself was not deleted."
-        return f"AWS was asked to delete {_some(parts)}.{itself}"
+        whether = "whether it is" if len(parts) == 1 else "whether each of them is"
+        return f"AWS was asked to delete {_some(parts)}; {whether} gone is to be seen in AWS.{itself}"
     if cleanup.changed_at and cleanup.setting is not None:
-        return f"AWS was asked to change it to {in_words(cleanup.setting)}."
+        return f"AWS was asked to change it to {in_words(cleanup.setting)}; whether it did is to be seen in AWS."
     return "Nothing was deleted." if cleanup.deletes else "Nothing was changed."
 
 

@@ -3,34 +3,71 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
+from slackwater.model.cleanup import Said
 from slackwater.model.posts import Block, Message
-from slackwater.model.tracking import Decision, TrackedFinding
-from slackwater.views.slack.blocks import note, said
+from slackwater.model.tracking import Decision, Status, TrackedFinding
+from slackwater.views.slack.blocks import Element, note, said
+from slackwater.views.slack.finding import STOP
 from slackwater.views.slack.text import SENTENCE, literal, mrkdwn
 
 SLACK_USER: Final = re.compile(r"slack:([UW][A-Z0-9]{2,})")
 """A decision's `who`, where it was made in Slack."""
 
+GOES_ON: Final[tuple[Status, ...]] = ("approved", "cleaning")
+"""What a finding can be, beside open, while its clean-up goes on."""
 
-def decided(message: Message, findings: Mapping[str, TrackedFinding]) -> Message:
+
+def decided(message: Message, findings: Mapping[str, TrackedFinding], stops: Mapping[str, Said] | None = None) -> Message:
     """The message as it reads now, out of the one that was posted first.
 
     `findings` are by id. What became of one that is not open stands where its buttons were; one that is open has them back.
+    The button that stops its clean-up stays until there is nothing to stop, or somebody has: `stops` has who, by finding.
     """
-    return said(*(_now(block, findings) for block in message.blocks))
+    return said(*(now for block in message.blocks for now in _now(block, findings, stops or {})))
 
 
-def _now(block: Block, findings: Mapping[str, TrackedFinding]) -> Block:
+def stoppable(message: Message) -> list[str]:
+    """Ids of the findings whose clean-up a message offers to stop."""
+    return [_id(block) for block in message.blocks if block["type"] == "actions" and _offers(block, {STOP})]
+
+
+def _now(block: Block, findings: Mapping[str, TrackedFinding], stops: Mapping[str, Said]) -> Iterator[Block]:
     if block["type"] != "actions":
-        return block
-    finding = findings.get(block["block_id"].rpartition("/")[2])
+        yield block
+        return
+    finding, offered = findings.get(_id(block)), _offers(block, {STOP})
+    stopped = stops.get(_id(block)) if offered else None
+    if stopped:
+        yield note(
+            f"Stopped by {who(stopped.who)} on {date(stopped.at)}.",
+            literal(stopped.why, SENTENCE) if stopped.why.strip() else "",
+        )
     if finding is None or finding.status == "open":
-        return block
-    return note(*became(finding))
+        left = _without(block, {STOP, "approve"}) if stopped else block
+        if left["elements"]:
+            yield left
+        return
+    yield note(*became(finding))
+    if offered and not stopped and finding.status in GOES_ON:
+        yield {**block, "elements": offered}
+
+
+def _id(block: Block) -> str:
+    """Of the finding that buttons are about."""
+    id_: str = block["block_id"].rpartition("/")[2]
+    return id_
+
+
+def _offers(block: Block, actions: Collection[str]) -> list[Element]:
+    return [one for one in block["elements"] if one["action_id"] in actions]
+
+
+def _without(block: Block, actions: Collection[str]) -> Block:
+    return {**block, "elements": [one for one in block["elements"] if one["action_id"] not in actions]}
 
 
 def became(finding: TrackedFinding) -> tuple[str, str]:

@@ -39,6 +39,9 @@ MARKS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", "low": "�
 
 SNOOZES: Final = {"7": "7 days", "30": "30 days", "90": "90 days"}
 
+STOP: Final = "stop"
+"""The button that stops a clean-up; its value is the finding's id."""
+
 EVIDENCE, ADVICE, CAVEATS = 8, 3, 4
 """Of each in the details; the report has all."""
 RISK, CAVEAT, COMMAND = 400, 350, 600
@@ -54,10 +57,12 @@ type Told = tuple[Sighting, FindingDocument | None]
 WAYS_BACK: Final = {
     "ebs-volume": ("a snapshot", "a volume made of the snapshot; it gets a new id"),
     "efs-file-system": ("a recovery point in AWS Backup", "a restore to a new file system; it gets a new id"),
-    "fsx-file-system": ("a backup in FSx", "a restore from the backup; it gets a new id and address"),
+    "fsx-file-system": ("a backup in FSx", "a restore; it gets a new id and address"),
     "fsx-volume": ("a backup in FSx", "a new volume made of the backup; it gets a new id"),
 }
 """What is made before a resource is deleted, and how to have it back from that."""
+GOES_TOO: Final = {"fsx-file-system": "Its automatic backups go with it."}
+"""What a deletion takes that nobody sees hang on the resource."""
 CONFIRM_TEXT, CONFIRM_NAME = 300, 24
 """Characters. A name that is longer is cut, so that no sentence after it is."""
 
@@ -143,10 +148,19 @@ def in_lines(told: Iterable[str]) -> Iterator[Block]:
     return (lines("\n".join(some)) for some in batched(told, LINES, strict=False))
 
 
-def choices(post_id: str, sighting: Sighting, *, may_decide: bool, may_approve: bool, acts: str | None = None) -> Block:
+def choices(
+    post_id: str,
+    sighting: Sighting,
+    *,
+    may_decide: bool,
+    may_approve: bool,
+    may_stop: bool = False,
+    acts: str | None = None,
+) -> Block:
     """What people can do about a finding in a message. An approval is for the finding as it is shown: by its fingerprint.
 
-    `acts` says when what is approved is deleted, such as "after 30 days"; None where nothing acts on an approval.
+    `acts` says when what is approved is deleted, such as "after 30 days"; None where nothing acts on an approval. `may_stop`
+    where there is a clean-up to stop.
     """
     id_, name = sighting.id, named(sighting.resource, 20)
     elements = [button("details", "Details", id_, of=name)]
@@ -155,7 +169,22 @@ def choices(post_id: str, sighting: Sighting, *, may_decide: bool, may_approve: 
     if may_approve and (sighting.setting or sighting.resource.type in WAYS_BACK):
         seen = f"{id_}:{sighting.fingerprint}"
         elements.append(button("approve", "Approve clean-up", seen, of=name, confirm=_confirm(sighting, acts)))
+    if may_stop:
+        elements.append(button(STOP, "Stop", id_, of=name, confirm=_confirm_stop(sighting)))
     return actions(f"{post_id}/{id_}", elements)
+
+
+def _confirm_stop(sighting: Sighting) -> Element:
+    text = (
+        f"{named(sighting.resource, CONFIRM_NAME)} stays as it is: its clean-up is called off at its next step, within a day"
+        " while it waits. To clean it up after all takes a new approval."
+    )
+    return {
+        "title": plain("Stop the clean-up?"),
+        "text": plain(shortened(text, CONFIRM_TEXT)),
+        "confirm": plain("Stop it"),
+        "deny": plain("Cancel"),
+    }
 
 
 def _confirm(sighting: Sighting, acts: str | None) -> Element:
@@ -166,7 +195,8 @@ def _confirm(sighting: Sighting, acts: str | None) -> Element:
         back = "Way back: slackwater cleanup undo."
     else:
         backup, way_back = WAYS_BACK[resource.type]
-        back = f"Backup, first: {backup}. Way back: {way_back}."
+        gone = f" {GOES_TOO[resource.type]}" if resource.type in GOES_TOO else ""
+        back = f"Backup, first: {backup}. Way back: {way_back}.{gone}"
     but = " If it changes, that takes a new approval." if acts else " Nothing acts on it yet: clean-up is not enabled."
     text = f"{named(resource, CONFIRM_NAME)} {'is then' if acts else 'may be'} {what}: {money(sighting)}. {back}{but}"
     return {
