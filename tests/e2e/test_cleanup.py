@@ -175,8 +175,12 @@ def looks(service, execution: dict[str, Any]) -> int:
 
 def succeeded(service, machine: str) -> None:
     """All that was begun has ended well: a moment after what it was begun for."""
-    until(f"the end of {machine}", lambda: {one["status"] for one in service.executions(machine)} != {"RUNNING", "SUCCEEDED"})
-    assert {one["status"] for one in service.executions(machine)} == {"SUCCEEDED"}
+
+    def statuses() -> set[str]:
+        return {one["status"] for one in service.executions(machine)}
+
+    until(f"the end of {machine}", lambda: "RUNNING" not in statuses())
+    assert statuses() == {"SUCCEEDED"}
 
 
 def button(service, channel: str, finding: dict[str, Any], action_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -427,7 +431,7 @@ def on_ministack(service) -> tuple[str, str]:
     return volume, efs.create_file_system(CreationToken="here")["FileSystemId"]
 
 
-def test_only_the_delete_role_deletes_and_only_what_is_marked(service, on_ministack):
+def test_only_the_delete_role_deletes_and_only_what_is_marked_and_not_kept(service, on_ministack):
     volume, system = on_ministack
     roles = service.aws.client("iam").list_roles()["Roles"]
     of_functions = [one["RoleName"] for one in roles if "lambda.amazonaws.com" in json.dumps(one["AssumeRolePolicyDocument"])]
@@ -440,9 +444,13 @@ def test_only_the_delete_role_deletes_and_only_what_is_marked(service, on_minist
 
     assert {name: may_delete(name) for name in clients} == {name: [False, False] for name in clients}
     # As the account's root: ministack does not know what the calls that tag are about, and would let no role make them.
-    tag = [{"Key": MARK, "Value": "x"}]
-    service.aws.client("ec2").create_tags(Resources=[volume], Tags=tag)
-    service.aws.client("efs").tag_resource(ResourceId=system, Tags=tag)
+    ec2, efs = service.aws.client("ec2"), service.aws.client("efs")
+    tag = [{"Key": key, "Value": "x"} for key in (MARK, "keep")]
+    ec2.create_tags(Resources=[volume], Tags=tag)
+    efs.tag_resource(ResourceId=system, Tags=tag)
+    assert may_delete(delete) == [False, False]  # somebody wants to keep them
+    ec2.delete_tags(Resources=[volume], Tags=[{"Key": "keep"}])
+    efs.untag_resource(ResourceId=system, TagKeys=["keep"])
     others = set(clients) - {delete}
     assert {name: may_delete(name) for name in others} == {name: [False, False] for name in others}
     assert may_delete(delete) == [True, True]
