@@ -15,10 +15,11 @@ from slackwater.app.notify import Notifier
 from slackwater.app.policies import Policies
 from slackwater.engine.registry import registry
 from slackwater.model import object_keys
-from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, PolicyVersion
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest
 from slackwater.model.cleanup import Cleanup, Control
 from slackwater.model.listing import Page
 from slackwater.model.policy import Policy
+from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.posts import Post
 from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedResource, Write
 from slackwater.ports import Channel, Version

@@ -42,8 +42,9 @@ from slackwater.aws.table import Table
 from slackwater.engine.merge import merge_one
 from slackwater.engine.registry import estimates
 from slackwater.model import object_keys
-from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget, PolicyVersion
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget
 from slackwater.model.cleanup import Observed, Part, Removal
+from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.tracking import SERVICE, TargetReport
 from slackwater.views import service_json
 from slackwater_simulator import Fleet, Simulator, instant

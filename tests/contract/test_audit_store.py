@@ -13,8 +13,9 @@ from slackwater.aws.audit_store import DynamoAudits
 from slackwater.aws.errors import AccessDeniedError, BrokenAnswerError
 from slackwater.aws.finding_store import DynamoFindings
 from slackwater.aws.table import AUDIT, parsed
-from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget, PolicyVersion
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget
 from slackwater.model.listing import BadCursorError, FindingQuery
+from slackwater.model.policy_version import PolicyVersion
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 OCCASION = "weekly/2026-11-16T09:00:00Z"

@@ -9,7 +9,8 @@ import pytest
 
 from slackwater.app.announce import OF_A_FINDING, Announcer, NotAnnouncedError, event_of
 from slackwater.aws.table import AUDIT, LEDGER, item, key, ledger_key
-from slackwater.model.audits import DEFAULTS, AuditRecord, AuditRequest
+from slackwater.model.audits import AuditRecord, AuditRequest
+from slackwater.model.policy_version import DEFAULTS
 from slackwater.model.tracking import Happening, LedgerEntry, Sighting, TrackedResource
 from slackwater.ports import Event, NotSentError
 

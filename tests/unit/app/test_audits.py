@@ -24,10 +24,11 @@ from slackwater.app.telemetry import LOGGER
 from slackwater.aws.identity import Identity
 from slackwater.engine.registry import registry
 from slackwater.model import object_keys
-from slackwater.model.audits import DEFAULTS, AuditRecord, AuditRequest
+from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.cleanup import Cleanup, Observed
 from slackwater.model.findings import Finding, Gap, Recommendation, Scan, TargetScan, Usage
 from slackwater.model.listing import Page
+from slackwater.model.policy_version import DEFAULTS
 from slackwater.model.resources import Target, Volume
 from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.model.verdicts import Advice, Evidence

@@ -19,7 +19,7 @@ from slackwater.app.delivery import Notified
 from slackwater.app.notify import NoNewsError, nobody_hears
 from slackwater.app.telemetry import of_posts
 from slackwater.model import object_keys
-from slackwater.model.audits import DEFAULTS, PolicyVersion
+from slackwater.model.policy_version import DEFAULTS, PolicyVersion
 from slackwater.model.posts import Message, Post, Sent
 from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
 from slackwater.views.slack.blocks import ROOM, weight

@@ -9,13 +9,13 @@ from slackwater.app.policy import parse_policy
 from slackwater.app.scan import Audit, Sources
 from slackwater.engine.plan import MetricCall
 from slackwater.engine.registry import registry
-from slackwater.model.audits import PolicyVersion
 from slackwater.model.detector import CASE_NOW, Detector, Limits
 from slackwater.model.findings import Gap, Scan, TargetScan
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Series
 from slackwater.model.money import Change, Price, PriceItem, PriceTable
 from slackwater.model.policy import Policy
+from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.resources import (
     AttachmentEvent,
     EfsReplication,

@@ -16,7 +16,8 @@ from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession
 from slackwater.aws.table import Table
 from slackwater.model import object_keys
-from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, AuditState, IncompleteTarget, PolicyVersion
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, AuditState, IncompleteTarget
+from slackwater.model.policy_version import PolicyVersion
 from slackwater.views.scan_json import dump
 from slackwater_cli.commands import audits
 from slackwater_cli.exits import ExitStatus

@@ -11,7 +11,7 @@ from slackwater.app.policies import Policies
 from slackwater.app.policy import PolicyError, load_policy
 from slackwater.aws.errors import AccessDeniedError
 from slackwater.engine.registry import registry
-from slackwater.model.audits import DEFAULTS, PolicyVersion
+from slackwater.model.policy_version import DEFAULTS, PolicyVersion
 from slackwater.ports import Version
 
 GOOD = "[detectors.efs-idle]\nquiet_days = 60\n"

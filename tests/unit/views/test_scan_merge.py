@@ -5,8 +5,8 @@ from decimal import Decimal
 
 from jsonschema import Draft202012Validator
 
-from slackwater.model.audits import PolicyVersion
 from slackwater.model.findings import Usage
+from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.resources import Target
 from slackwater.views.scan_json import document, schema
 from slackwater.views.scan_merge import merged

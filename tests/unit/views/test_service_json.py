@@ -7,8 +7,9 @@ from decimal import Decimal
 import pytest
 from pydantic import TypeAdapter
 
-from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget, PolicyVersion
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget
 from slackwater.model.listing import Page
+from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding
 from slackwater.views import scan_json, service_json

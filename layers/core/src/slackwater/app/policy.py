@@ -19,9 +19,9 @@ from slackwater.app.policy_model import LIST_DETECTORS as LIST_DETECTORS  # noqa
 from slackwater.app.policy_model import SECTIONS, policy_model, section_at
 from slackwater.app.toml_lines import KeyLines, KeyPath
 from slackwater.engine.registry import Registry
-from slackwater.model.audits import PolicyVersion
 from slackwater.model.nearest import did_you_mean
 from slackwater.model.policy import ACCOUNT, CHANNEL, CHANNEL_LOOKS, GROUP, USER, USER_LOOKS, Policy
+from slackwater.model.policy_version import PolicyVersion
 from slackwater.views.words import one_line
 
 DEFAULT_POLICY: Final = Path("slackwater.toml")

@@ -26,6 +26,7 @@ from slackwater.model.nearest import did_you_mean, unknown
 from slackwater.model.policy import (
     CleanupSection,
     ExemptSection,
+    OrganizationSection,
     OwnersSection,
     PricesSection,
     ScanSection,
@@ -72,6 +73,7 @@ SECTIONS: Final[dict[str, type[Section]]] = {
     "exempt": ExemptSection,
     "prices": PricesSection,
     "owners": OwnersSection,
+    "organization": OrganizationSection,
     "slack": SlackSection,
     "cleanup": CleanupSection,
 }

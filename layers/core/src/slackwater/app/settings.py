@@ -29,6 +29,8 @@ class Deployed:
     delete_role_arn: str | None = None
     backup_role_arn: str | None = None
     backup_vault_name: str | None = None
+    member_role_name: str | None = None
+    member_external_id: str | None = None
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Deployed:
@@ -53,6 +55,8 @@ class Deployed:
                 delete_role_arn=environment.get("DELETE_ROLE_ARN") or None,
                 backup_role_arn=environment.get("BACKUP_ROLE_ARN") or None,
                 backup_vault_name=environment.get("BACKUP_VAULT_NAME") or None,
+                member_role_name=environment.get("MEMBER_ROLE_NAME") or None,
+                member_external_id=environment.get("MEMBER_EXTERNAL_ID") or None,
             )
         except KeyError as error:
             raise NotDeployedError(f"The environment lacks {error}: template.yaml sets it for every function") from error

@@ -7,6 +7,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal
 
+from slackwater.model.findings import Gap
+from slackwater.model.organization import Account
+from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.resources import Target
 
 type AuditState = Literal["running", "complete", "incomplete", "failed"]
@@ -18,32 +21,27 @@ TARGETS_NAMED: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRequest:
-    """What somebody, or a schedule, asks for. Empty `regions` and `detectors` mean what the policy says.
+    """What somebody, or a schedule, asks for. Empty `accounts`, `regions` and `detectors` mean what the policy says.
 
     `occasion` names a schedule's turn (`weekly/2026-11-16T09:00:00Z`): two requests for the same one are one audit.
+    `retry_of` is an audit, of which only the targets that were not seen whole are audited again, with the same detectors.
     """
 
     requested_by: str
     regions: tuple[str, ...] = ()
     detectors: tuple[str, ...] = ()
     occasion: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyVersion:
-    """Which policy an audit went by: the S3 version (None: a file) and the SHA-256 of its text; both None are the defaults."""
-
-    version: str | None
-    sha256: str | None
-
-
-DEFAULTS: Final = PolicyVersion(version=None, sha256=None)
-"""No policy."""
+    accounts: tuple[str, ...] = ()
+    retry_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """Everything the scans of one audit have in common, fixed before the first starts."""
+    """Everything the scans of one audit have in common, fixed before the first starts.
+
+    `gaps` are why some of the targets are not even scanned: an account that cannot be entered is one target, in the region
+    where it was tried. `accounts` are of the organization's accounts those that have targets; of a lone account there are none.
+    """
 
     audit_id: str
     now: datetime
@@ -51,6 +49,14 @@ class AuditPlan:
     policy: PolicyVersion
     detectors: tuple[str, ...]
     targets: tuple[Target, ...]
+    accounts: tuple[Account, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def to_scan(self) -> tuple[Target, ...]:
+        """The targets without those of which it is known already that they cannot be scanned."""
+        known = {(gap.account, gap.region) for gap in self.gaps}
+        return tuple(target for target in self.targets if (target.account, target.region) not in known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

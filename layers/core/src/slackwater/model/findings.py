@@ -8,8 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal
 
-from slackwater.model.audits import DEFAULTS, PolicyVersion
 from slackwater.model.money import Price, PriceItem
+from slackwater.model.policy_version import DEFAULTS, PolicyVersion
 from slackwater.model.resources import Resource, Target
 from slackwater.model.verdicts import Advice, Confidence, Evidence, FindingKind, Severity
 

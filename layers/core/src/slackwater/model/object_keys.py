@@ -13,9 +13,29 @@ def plan(audit_id: str) -> str:
     return f"{AUDITS}{audit_id}/plan.json"
 
 
-def target_scan(audit_id: str, account: str, region: str) -> str:
-    """The scan document of one target of an audit."""
-    return f"{AUDITS}{audit_id}/targets/{account}/{region}.json"
+def targets(audit_id: str) -> str:
+    """The targets of an audit that are to be scanned: a list, for the Distributed Map to read."""
+    return f"{AUDITS}{audit_id}/targets.json"
+
+
+def target_scan(audit_id: str, account: str, region: str, part: int = 1) -> str:
+    """The scan document of one target of an audit, or of a part of a target that is large."""
+    return f"{AUDITS}{audit_id}/targets/{account}/{region}{f'.{part}' if part > 1 else ''}.json"
+
+
+def stock(audit_id: str, account: str, region: str) -> str:
+    """What a large target holds, listed once for all of its parts: SQLite."""
+    return f"{AUDITS}{audit_id}/targets/{account}/{region}.sqlite"
+
+
+def target_error(audit_id: str, account: str, region: str) -> str:
+    """Why the scan of a target ended without a document."""
+    return f"{AUDITS}{audit_id}/targets/{account}/{region}.error.json"
+
+
+def head(audit_id: str) -> str:
+    """The scan document of a whole audit without its findings, its unknown and its unlisted."""
+    return f"{AUDITS}{audit_id}/head.json"
 
 
 def scan(audit_id: str) -> str:

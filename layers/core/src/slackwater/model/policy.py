@@ -9,14 +9,18 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from slackwater.model.audits import DEFAULTS, PolicyVersion
 from slackwater.model.detector import Limits
+from slackwater.model.policy_version import DEFAULTS, PolicyVersion
 
 
 class Section(BaseModel):
     """A section of the policy file: unknown keys and wrong types are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+ACCOUNT: Final = r"^\d{12}$"
+UNIT: Final = r"^(r-[0-9a-z]{4,32}|ou-[0-9a-z]{4,32}-[0-9a-z]{8,32})$"
 
 
 class ScanSection(Section):
@@ -26,6 +30,28 @@ class ScanSection(Section):
     minimum_monthly_savings_usd: float = Field(
         default=1, ge=0, description="Waste that would save less than this, in USD a month, is counted but not listed."
     )
+
+
+class OrganizationSection(Section):
+    """Which accounts of an organization to audit. Where nothing is named, it is the one account that asks."""
+
+    organizational_units: list[Annotated[str, Field(pattern=UNIT, examples=["ou-ab12-34cd56ef"])]] = Field(
+        default=[], description="Ids of organizational units, or of the root for all, with every account below them."
+    )
+    accounts: list[Annotated[str, Field(pattern=ACCOUNT, examples=["123456789012"])]] = Field(
+        default=[], description="Accounts by their ids, beside those of the organizational units."
+    )
+    tags: dict[str, str] = Field(
+        default={}, description="Of the accounts in organizational units only those that carry all these tags."
+    )
+    except_accounts: list[Annotated[str, Field(pattern=ACCOUNT, examples=["123456789012"])]] = Field(
+        default=[], description="Accounts to leave out, however they are named."
+    )
+
+    @property
+    def names_any(self) -> bool:
+        """Whether other accounts than the one that asks are meant."""
+        return bool(self.organizational_units or self.accounts)
 
 
 class ExemptSection(Section):
@@ -62,7 +88,6 @@ CHANNEL: Final = r"^[CG][A-Z0-9]{2,}$"
 USER: Final = r"^[UW][A-Z0-9]{2,}$"
 GROUP: Final = r"^S[A-Z0-9]{2,}$"
 """Ids, as Slack gives them: names change."""
-ACCOUNT: Final = r"^\d{12}$"
 
 CHANNEL_LOOKS: Final = "it looks like C0123ABCDEF, and is at the end of the channel's details"
 USER_LOOKS: Final = "it looks like U0123ABCDEF; a member's profile has it under 'Copy member ID'"
@@ -168,6 +193,7 @@ class Policy:
     exempt: ExemptSection = field(default_factory=ExemptSection)
     prices: PricesSection = field(default_factory=PricesSection)
     owners: OwnersSection = field(default_factory=OwnersSection)
+    organization: OrganizationSection = field(default_factory=OrganizationSection)
     slack: SlackSection = field(default_factory=SlackSection)
     cleanup: CleanupSection = field(default_factory=CleanupSection)
     version: PolicyVersion = DEFAULTS

@@ -13,6 +13,24 @@ from slackwater.model.verdicts import Confidence, FindingKind, Severity
 SCHEMA: Final = "slackwater.scan/1"
 
 
+class AccountDocument(TypedDict):
+    """An account of the organization; `organizational_unit` is the path of names from the root down, empty where unknown."""
+
+    id: str
+    name: str
+    organizational_unit: str
+
+
+class TrendPointDocument(TypedDict):
+    """An earlier audit of the same scope, as its record tells."""
+
+    audit_id: str
+    as_of: str
+    complete: bool
+    findings: int
+    monthly_savings_usd: str
+
+
 class TargetDocument(TypedDict):
     """One account in one region."""
 
@@ -51,6 +69,8 @@ class ScanHead(TypedDict):
     """When and where the scan looked, what it asked, and what it could not see.
 
     `as_of` is the time that it judged as of, which need not be when it ran; documents from before there was one lack it.
+    `accounts` is there where an organization was audited. `trend` is of the audits before, the oldest first, where there are
+    any. `more` is true in the document of a part of a target that another part follows.
     """
 
     id: str
@@ -64,6 +84,9 @@ class ScanHead(TypedDict):
     gaps: list[GapDocument]
     resources: dict[str, int]
     usage: UsageDocument
+    accounts: NotRequired[list[AccountDocument]]
+    trend: NotRequired[list[TrendPointDocument]]
+    more: NotRequired[Literal[True]]
 
 
 class ResourceDocument(TypedDict):
@@ -209,7 +232,10 @@ class SomeTotals(TypedDict):
 
 
 class TotalsDocument(TypedDict):
-    """What all findings come to, each resource once; `kept` and `below_minimum` were flagged but are not listed."""
+    """What all findings come to, each resource once; `kept` and `below_minimum` were flagged but are not listed.
+
+    `by_owner` has the findings without an owner under the empty text. Documents of older versions lack it and `by_account`.
+    """
 
     findings: int
     monthly_savings_usd: str
@@ -218,6 +244,8 @@ class TotalsDocument(TypedDict):
     below_minimum: int
     by_detector: dict[str, SomeTotals]
     by_kind: dict[FindingKind, SomeTotals]
+    by_account: NotRequired[dict[str, SomeTotals]]
+    by_owner: NotRequired[dict[str, SomeTotals]]
 
 
 class ScanDocument(TypedDict):

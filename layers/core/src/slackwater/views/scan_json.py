@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.resources import files
@@ -15,7 +15,7 @@ from slackwater.model.metrics import Series
 from slackwater.model.rank import ranked, totals
 from slackwater.model.resources import Resource
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting, VolumeSetting
-from slackwater.model.verdicts import Evidence, FindingKind
+from slackwater.model.verdicts import Evidence
 from slackwater.views.document import (
     SCHEMA,
     EvidenceDocument,
@@ -200,19 +200,23 @@ def _unknown(unknown: UnknownVerdict) -> UnknownDocument:
 
 
 def _totals(scan: Scan, findings: Iterable[Finding]) -> TotalsDocument:
-    by_detector: defaultdict[str, list[Finding]] = defaultdict(list)
-    by_kind: defaultdict[FindingKind, list[Finding]] = defaultdict(list)
     reasons = Counter(unlisted.reason for target in scan.targets for unlisted in target.unlisted)
-    for finding in findings:
-        by_detector[finding.detector].append(finding)
-        by_kind[finding.kind].append(finding)
     return {
         **_sum(findings),
         "kept": reasons[KEPT],
         "below_minimum": reasons[BELOW_MINIMUM],
-        "by_detector": {id_: _sum(of_detector) for id_, of_detector in sorted(by_detector.items())},
-        "by_kind": {kind: _sum(of_kind) for kind, of_kind in sorted(by_kind.items())},
+        "by_detector": _by(findings, lambda finding: finding.detector),
+        "by_kind": _by(findings, lambda finding: finding.kind),
+        "by_account": _by(findings, lambda finding: finding.resource.target.account),
+        "by_owner": _by(findings, lambda finding: finding.owner or ""),
     }
+
+
+def _by[K: str](findings: Iterable[Finding], key: Callable[[Finding], K]) -> dict[K, SomeTotals]:
+    some: defaultdict[K, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        some[key(finding)].append(finding)
+    return {one: _sum(of_one) for one, of_one in sorted(some.items())}
 
 
 def _sum(findings: Iterable[Finding]) -> SomeTotals:

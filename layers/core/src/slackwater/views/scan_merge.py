@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -51,15 +51,23 @@ def _usage(usages: Sequence[UsageDocument]) -> UsageDocument:
 
 
 def _totals(totals: Sequence[TotalsDocument]) -> TotalsDocument:
-    detectors = sorted({detector for total in totals for detector in total["by_detector"]})
-    kinds = sorted({kind for total in totals for kind in total["by_kind"]})
     return {
         **_sum(totals),
         "kept": sum(total["kept"] for total in totals),
         "below_minimum": sum(total["below_minimum"] for total in totals),
-        "by_detector": {id_: _sum(t["by_detector"][id_] for t in totals if id_ in t["by_detector"]) for id_ in detectors},
-        "by_kind": {kind: _sum(t["by_kind"][kind] for t in totals if kind in t["by_kind"]) for kind in kinds},
+        "by_detector": _by(total["by_detector"] for total in totals),
+        "by_kind": _by(total["by_kind"] for total in totals),
+        "by_account": _by(total.get("by_account", {}) for total in totals),
+        "by_owner": _by(total.get("by_owner", {}) for total in totals),
     }
+
+
+def _by[K: str](parts: Iterable[Mapping[K, SomeTotals]]) -> dict[K, SomeTotals]:
+    some: defaultdict[K, list[SomeTotals]] = defaultdict(list)
+    for part in parts:
+        for key, of_key in part.items():
+            some[key].append(of_key)
+    return {key: _sum(of_key) for key, of_key in sorted(some.items())}
 
 
 def _sum(totals: Iterable[SomeTotals]) -> SomeTotals:
