@@ -45,7 +45,7 @@ test: setup check-template tests/browser/node_modules/ready ## everything that C
 	node --test --test-reporter=spec tests/browser/*.test.mjs
 
 check-template: setup .tools/checkov/ready tools/asl/node_modules/ready ## the templates and the state machines, by everybody's validators
-	for template in template.yaml template-cleanup.yaml; do \
+	for template in template.yaml template-cleanup.yaml template-member.yaml; do \
 	  $(RUN)/sam validate --template $$template --region us-east-1 >/dev/null; \
 	  $(RUN)/sam validate --template $$template --lint --region us-east-1 >/dev/null; \
 	  .tools/checkov/bin/checkov --file $$template --framework cloudformation --skip-download --quiet --compact; \
@@ -80,6 +80,9 @@ e2e: setup $(TOOLS) ## deploy to a stand-in for AWS on this machine, and watch a
 bench: setup ## calls against the floor, CPU and memory, on 5,000 and 20,000 simulated resources
 	$(RUN)/python bench/scan.py
 
+bench-faults: setup .tools/custodian/ready ## five situations in which Cloud Custodian goes wrong, played to it and to Slackwater; five minutes
+	PYTHONPATH=tests $(RUN)/python bench/faults.py --write docs/faults.md
+
 score: setup ## what the detectors get right and wrong on labelled fleets; ten minutes
 	$(RUN)/python bench/score.py --seeds report --write docs/score.md
 
@@ -99,4 +102,4 @@ screenshots: setup tests/browser/node_modules/ready ## pictures of the report, t
 	@npm ci --prefix $* --silent --no-fund --no-audit
 	@touch $@
 
-.PHONY: help setup demo test screenshots check-template docs format lock e2e bench score bench-cold-start
+.PHONY: help setup demo test screenshots check-template docs format lock e2e bench bench-faults score bench-cold-start

@@ -4,15 +4,17 @@
           + Σ per window ⌈max(queries ÷ 500, points ÷ 100,800)⌉
 
 Nothing of `slackwater` is imported. What a question takes is decided by `floor_questions`. Prices are cached by a scan before,
-and count nothing.
+and count nothing. `python bench/floor.py RESOURCES [all|seven] [NOW]` prints it for the mixed fleet: of all questions, or of
+those that Cloud Custodian is asked too, over the same 14 days.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
-from floor_questions import DAY, GIB, QUESTIONS, Asked, Truth
+from floor_questions import DAY, GIB, QUESTIONS, SEVEN, Asked, Question, Truth, Windows
 
 from slackwater_simulator import mixed_fleet
 from slackwater_simulator.resources import Fleet
@@ -31,24 +33,40 @@ LIFECYCLE_GIB = 100
 """In Standard: below it nobody asks for a file system's lifecycle policies."""
 
 
-def floor(fleet: Fleet) -> dict[str, int]:
+@dataclass(frozen=True)
+class Catalogue:
+    """Questions, how far back they look, and what of the inventory they can do without."""
+
+    questions: Sequence[Question]
+    windows: Windows
+    without: Collection[str] = ()
+
+
+ALL = Catalogue(QUESTIONS, Windows())
+_UNREAD = ("efs:lifecycles", "efs:mount-targets", "cloudwatch:in", "cloudwatch:out", "cloudwatch:disks")
+OF_SEVEN = Catalogue(SEVEN, Windows(ebs_days=14, files_days=14), _UNREAD)
+
+
+def floor(fleet: Fleet, catalogue: Catalogue = ALL) -> dict[str, int]:
     """Calls by what they are for."""
-    calls, asked = Counter[str](), questions(fleet)
+    calls, asked = Counter[str](), questions(fleet, catalogue)
     calls["sts"] = 1
     for region in fleet.regions:
         for name, count, page in inventory(fleet, region):
             calls[name] += max(1, -(-count // page))  # an empty list is one page too
         for name, count in one_by_one(fleet, region):
             calls[name] += count
+    for name in catalogue.without:
+        del calls[name]
     calls["metrics"] = asked.calls()
     return dict(calls)
 
 
-def questions(fleet: Fleet) -> Asked:
-    """All metrics that all detectors ask for."""
-    truth, asked = Truth(fleet), Asked()
+def questions(fleet: Fleet, catalogue: Catalogue = ALL) -> Asked:
+    """All metrics that the questions take."""
+    truth, asked = Truth(fleet, catalogue.windows), Asked()
     for region in fleet.regions:
-        for question in QUESTIONS:
+        for question in catalogue.questions:
             question(truth, region, asked)
     return asked
 
@@ -89,4 +107,6 @@ if __name__ == "__main__":
     import json
     import sys
 
-    print(json.dumps(floor(mixed_fleet(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000))))
+    resources, which, *now = [*sys.argv[1:], *("5000", "all")[len(sys.argv) - 1 :]]
+    fleet = mixed_fleet(int(resources), now=now[0]) if now else mixed_fleet(int(resources))
+    print(json.dumps(floor(fleet, {"all": ALL, "seven": OF_SEVEN}[which])))

@@ -26,7 +26,8 @@ QUERIES, POINTS = 500, 100_800
 
 BYTES = ("VolumeReadBytes", "VolumeWriteBytes")
 OPERATIONS = ("VolumeReadOps", "VolumeWriteOps")
-EBS_DAYS, EFS_DAYS = 35, 36
+type Question = Callable[[Truth, str, Asked], None]
+"""Adds what it takes in a region."""
 
 type Resource = Volume | Instance | ElasticFileSystem | FsxFileSystem | FsxVolume
 
@@ -58,11 +59,23 @@ def points(period_s: int, days: int) -> int:
     return days + 1 if period_s == DAY else days * DAY // period_s
 
 
-class Truth:
-    """The fleet's series, by the same grid that CloudWatch has."""
+@dataclass(frozen=True)
+class Windows:
+    """How many days back most questions look; by default as the detectors do."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    ebs_days: int = 35
+    """Of EBS and EC2, and FSx's surplus."""
+    files_days: int = 36
+    """Of EFS and FSx."""
+
+
+class Truth:
+    """The fleet's series, by the same grid that CloudWatch has, and how far back to look."""
+
+    def __init__(self, fleet: Fleet, windows: Windows) -> None:
         self.fleet = fleet
+        self.ebs_days = windows.ebs_days
+        self.files_days = windows.files_days
         self.telemetry = Account(fleet).telemetry
         self.instances = {i.id: i for i in fleet.instances}
         self.members = {i for r in fleet.replications for i in (r.source_id, r.destination_id)}
@@ -139,20 +152,20 @@ def _peaks(truth: Truth, volume: Volume, asked: Asked, parts: Sequence[tuple[str
     None where they settle nothing: Xen has no peaks, and a volume of less than two weeks has too few.
     """
     if not volume.nitro:
-        asked.add(volume, FIVE, EBS_DAYS, *_as("Sum", dict.fromkeys([*(name for name, _ in parts), *OPERATIONS])))
+        asked.add(volume, FIVE, truth.ebs_days, *_as("Sum", dict.fromkeys([*(name for name, _ in parts), *OPERATIONS])))
         return None
     names = _as("Maximum", [name for name, _ in parts])
-    asked.add(volume, DAY, EBS_DAYS, *names)
-    by_day = [truth.values(volume, name, DAY, EBS_DAYS) / 60 / per for name, (_, per) in zip(names, parts, strict=True)]
+    asked.add(volume, DAY, truth.ebs_days, *names)
+    by_day = [truth.values(volume, name, DAY, truth.ebs_days) / 60 / per for name, (_, per) in zip(names, parts, strict=True)]
     if min(map(len, by_day)) < 15 or len(set(map(len, by_day))) > 1:
         return None
     return _Peaks(max(float(part.max()) for part in by_day), float(np.sum(by_day, axis=0).max()))
 
 
-def _checks(volume: Volume, asked: Asked, *words: str) -> None:
+def _checks(truth: Truth, volume: Volume, asked: Asked, *words: str) -> None:
     """CloudWatch's own checks by the day; Multi-Attach and Xen have none."""
     if volume.nitro and not volume.multi_attach:
-        asked.add(volume, DAY, EBS_DAYS, *(f"Volume{word}ExceededCheck Maximum" for word in words))
+        asked.add(volume, DAY, truth.ebs_days, *(f"Volume{word}ExceededCheck Maximum" for word in words))
 
 
 _MOVED = [(name, MIB) for name in BYTES]
@@ -178,10 +191,10 @@ def ebs_idle(truth: Truth, region: str, asked: Asked) -> None:
     for volume in truth.attached(region):
         if volume.attachments[0].device == "/dev/xvda" or truth.days_old(_attached(volume)) < 15:
             continue
-        asked.add(volume, DAY, EBS_DAYS, "VolumeWriteOps Sum")
-        writes = truth.values(volume, "VolumeWriteOps Sum", DAY, EBS_DAYS)
+        asked.add(volume, DAY, truth.ebs_days, "VolumeWriteOps Sum")
+        writes = truth.values(volume, "VolumeWriteOps Sum", DAY, truth.ebs_days)
         if writes.sum() < max(1, len(writes)):
-            asked.add(volume, DAY, EBS_DAYS, "VolumeReadOps Sum")
+            asked.add(volume, DAY, truth.ebs_days, "VolumeReadOps Sum")
 
 
 def _attached(volume: Volume) -> int:
@@ -196,9 +209,9 @@ def ebs_surplus_throughput(truth: Truth, region: str, asked: Asked) -> None:
             continue
         if peaks.least >= 0.4 * bought:
             continue
-        _checks(volume, asked, "Throughput")
+        _checks(truth, volume, asked, "Throughput")
         if peaks.most >= 0.4 * bought:
-            asked.add(volume, FIVE, EBS_DAYS, *_as("Maximum", BYTES))
+            asked.add(volume, FIVE, truth.ebs_days, *_as("Maximum", BYTES))
 
 
 def ebs_surplus_iops(truth: Truth, region: str, asked: Asked) -> None:
@@ -212,13 +225,13 @@ def ebs_surplus_iops(truth: Truth, region: str, asked: Asked) -> None:
         if not peaks or peaks.least >= 0.4 * bought:
             continue
         if by_iops:
-            _checks(volume, asked, "IOPS", "Throughput")
+            _checks(truth, volume, asked, "IOPS", "Throughput")
             peaks = _peaks(truth, volume, asked, _CONSUMED)
             if not peaks or peaks.least >= 0.4 * bought:
                 continue
         if peaks.most >= 0.4 * bought:
-            asked.add(volume, FIVE, EBS_DAYS, *_as("Maximum", (*OPERATIONS, *(BYTES if by_iops else ()))))
-        _checks(volume, asked, "IOPS")
+            asked.add(volume, FIVE, truth.ebs_days, *_as("Maximum", (*OPERATIONS, *(BYTES if by_iops else ()))))
+        _checks(truth, volume, asked, "IOPS")
 
 
 def ebs_outdated_type(truth: Truth, region: str, asked: Asked) -> None:
@@ -232,13 +245,13 @@ def ebs_outdated_type(truth: Truth, region: str, asked: Asked) -> None:
         done = _peaks(truth, volume, asked, _CONSUMED) if above else None
         if volume.nitro and (not moved or (above and not done)):
             continue
-        _checks(volume, asked, "Throughput", *(["IOPS"] if above else []))
+        _checks(truth, volume, asked, "Throughput", *(["IOPS"] if above else []))
         if volume.type == "gp2" and volume.size_gib < 1_000:
-            asked.add(volume, DAY, EBS_DAYS, "BurstBalance Minimum")
+            asked.add(volume, DAY, truth.ebs_days, "BurstBalance Minimum")
         if moved and moved.most * 1.2 > 125 and moved.least * 1.2 < has.mib_s:
-            asked.add(volume, FIVE, EBS_DAYS, *_as("Maximum", BYTES))
+            asked.add(volume, FIVE, truth.ebs_days, *_as("Maximum", BYTES))
         if done and done.most * 1.2 > 3_000 and done.least * 1.2 < has.iops:
-            asked.add(volume, FIVE, EBS_DAYS, *_as("Maximum", (*OPERATIONS, *BYTES)))
+            asked.add(volume, FIVE, truth.ebs_days, *_as("Maximum", (*OPERATIONS, *BYTES)))
 
 
 @dataclass(frozen=True)
@@ -289,7 +302,7 @@ def ebs_surplus_size(truth: Truth, region: str, asked: Asked) -> None:
     for volume in truth.attached(region):
         host = truth.instances[volume.attachments[0].instance_id]
         if volume.disk and volume.attachments[0].device != "/dev/xvda" and disk_dimensions(host, volume):
-            asked.add(volume, DAY, EBS_DAYS, "disk_used_percent Maximum")
+            asked.add(volume, DAY, truth.ebs_days, "disk_used_percent Maximum")
 
 
 # EC2
@@ -300,9 +313,9 @@ def ec2_idle(truth: Truth, region: str, asked: Asked) -> None:
     for instance in truth.running(region):
         if truth.days_old(instance.launched) < 14:
             continue
-        asked.add(instance, DAY, EBS_DAYS, "CPUUtilization Maximum")
-        if truth.values(instance, "CPUUtilization Maximum", DAY, EBS_DAYS).max(initial=0) < 5:
-            asked.add(instance, DAY, EBS_DAYS, "NetworkIn Sum", "NetworkOut Sum")
+        asked.add(instance, DAY, truth.ebs_days, "CPUUtilization Maximum")
+        if truth.values(instance, "CPUUtilization Maximum", DAY, truth.ebs_days).max(initial=0) < 5:
+            asked.add(instance, DAY, truth.ebs_days, "NetworkIn Sum", "NetworkOut Sum")
 
 
 def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
@@ -310,9 +323,9 @@ def ec2_cpu_credits_surcharged(truth: Truth, region: str, asked: Asked) -> None:
     for instance in truth.running(region):
         if not instance.kind.cpu_credits or truth.days_old(instance.launched) < 14:
             continue
-        asked.add(instance, DAY, EBS_DAYS, "CPUSurplusCreditsCharged Sum")
-        if not len(truth.values(instance, "CPUSurplusCreditsCharged Sum", DAY, EBS_DAYS)):
-            asked.add(instance, DAY, EBS_DAYS, "CPUCreditBalance Minimum")
+        asked.add(instance, DAY, truth.ebs_days, "CPUSurplusCreditsCharged Sum")
+        if not len(truth.values(instance, "CPUSurplusCreditsCharged Sum", DAY, truth.ebs_days)):
+            asked.add(instance, DAY, truth.ebs_days, "CPUCreditBalance Minimum")
 
 
 def ec2_ebs_throttled(truth: Truth, region: str, asked: Asked) -> None:
@@ -394,10 +407,10 @@ def efs_idle(truth: Truth, region: str, asked: Asked) -> None:
     for system in _here(truth.fleet.efs, region):
         if system.replica or system.id in truth.members or truth.days_old(system.created) < 7:
             continue
-        asked.add(system, DAY, EFS_DAYS, "ClientConnections Sum")
-        if not truth.total(system, "ClientConnections Sum", DAY, EFS_DAYS):
+        asked.add(system, DAY, truth.files_days, "ClientConnections Sum")
+        if not truth.total(system, "ClientConnections Sum", DAY, truth.files_days):
             more = ("StorageBytes Average", "MeteredIOBytes Sum", "DataReadIOBytes Sum", "DataWriteIOBytes Sum")
-            asked.add(system, DAY, EFS_DAYS, *more)
+            asked.add(system, DAY, truth.files_days, *more)
 
 
 def efs_cold_data(truth: Truth, region: str, asked: Asked) -> None:
@@ -406,13 +419,13 @@ def efs_cold_data(truth: Truth, region: str, asked: Asked) -> None:
         replica = system.replica or any(system.id == r.destination_id for r in truth.fleet.replications)
         if replica or system.lifecycle or system.standard_bytes < 100 * GIB or truth.days_old(system.created) < 30:
             continue
-        asked.add(system, DAY, EFS_DAYS, "DataReadIOBytes Sum")
-        read = truth.values(system, "DataReadIOBytes Sum", DAY, EFS_DAYS)
+        asked.add(system, DAY, truth.files_days, "DataReadIOBytes Sum")
+        read = truth.values(system, "DataReadIOBytes Sum", DAY, truth.files_days)
         if read.sum() > system.standard_bytes / 2:
             continue
-        asked.add(system, DAY, EFS_DAYS, "DataWriteIOBytes Sum", *([] if len(read) else ["StorageBytes Average"]))
+        asked.add(system, DAY, truth.files_days, "DataWriteIOBytes Sum", *([] if len(read) else ["StorageBytes Average"]))
         if system.mode == "bursting":
-            asked.add(system, FIVE if system.standard_bytes > TIB else DAY, EFS_DAYS, "MeteredIOBytes Sum")
+            asked.add(system, FIVE if system.standard_bytes > TIB else DAY, truth.files_days, "MeteredIOBytes Sum")
 
 
 def efs_credits_draining(truth: Truth, region: str, asked: Asked) -> None:
@@ -441,10 +454,10 @@ def efs_single_client(truth: Truth, region: str, asked: Asked) -> None:
             continue
         if truth.days_old(system.created) < 30:
             continue
-        asked.add(system, DAY, EFS_DAYS, "ClientConnections Sum")
-        days = truth.values(system, "ClientConnections Sum", DAY, EFS_DAYS)
-        if len(days) == EFS_DAYS + 1 and days.max() <= 1440 and days[-31:-1].sum() >= 0.9 * 1440 * 30:
-            asked.add(system, FIVE, EFS_DAYS, "ClientConnections Sum", "DataReadIOBytes Sum", "DataWriteIOBytes Sum")
+        asked.add(system, DAY, truth.files_days, "ClientConnections Sum")
+        days = truth.values(system, "ClientConnections Sum", DAY, truth.files_days)
+        if len(days) == truth.files_days + 1 and days.max() <= 1440 and days[-31:-1].sum() >= 0.9 * 1440 * 30:
+            asked.add(system, FIVE, truth.files_days, "ClientConnections Sum", "DataReadIOBytes Sum", "DataWriteIOBytes Sum")
 
 
 def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
@@ -455,8 +468,8 @@ def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
     for system in _here(truth.fleet.efs, region):
         if system.replica or system.archive_bytes or truth.days_old(system.created) < 14:
             continue
-        asked.add(system, DAY, EFS_DAYS, "MeteredIOBytes Sum")
-        by_day = truth.values(system, "MeteredIOBytes Sum", DAY, EFS_DAYS)
+        asked.add(system, DAY, truth.files_days, "MeteredIOBytes Sum")
+        by_day = truth.values(system, "MeteredIOBytes Sum", DAY, truth.files_days)
         paid = system.mode == "elastic" or (system.provisioned_mibps or 0) > system.standard_bytes / GIB / 20
         if system.mode == "bursting" or not paid or len(by_day) < 15:
             continue
@@ -464,16 +477,16 @@ def efs_throughput_mismatch(truth: Truth, region: str, asked: Asked) -> None:
         if system.mode == "elastic":
             if month < 10 * GIB:
                 continue
-            asked.add(system, DAY, EFS_DAYS, "MeteredIOBytes SampleCount")
+            asked.add(system, DAY, truth.files_days, "MeteredIOBytes SampleCount")
         busier = len(by_day) > 15 and by_day[:-15].max() > 1.2 * by_day[-15:-1].max()
-        days = EFS_DAYS if busier else 15
+        days = truth.files_days if busier else 15
         asked.add(system, FIVE, days, "MeteredIOBytes Sum", "PermittedThroughput Average")
         bursting = _bursting_carries(system, month, truth.values(system, "MeteredIOBytes Sum", FIVE, days))
         paid_mib_s = (system.provisioned_mibps or 0) - system.standard_bytes / GIB / 20
         if bursting or (system.mode == "provisioned" and month / GIB < 125 * paid_mib_s):
-            asked.add(system, DAY, EFS_DAYS, *_MONTH)
+            asked.add(system, DAY, truth.files_days, *_MONTH)
         if bursting and system.mode == "provisioned":
-            asked.add(system, DAY, EFS_DAYS, "BurstCreditBalance Minimum")
+            asked.add(system, DAY, truth.files_days, "BurstCreditBalance Minimum")
 
 
 def _bursting_carries(system: ElasticFileSystem, month: float, metered: Floats) -> bool:
@@ -497,14 +510,14 @@ def fsx_idle(truth: Truth, region: str, asked: Asked) -> None:
     """Reads by the day; what more is asked of those without any is left out."""
     for system in _here(truth.fleet.fsx, region):
         if truth.days_old(system.created) >= 7:
-            asked.add(system, DAY, EFS_DAYS, "DataReadOperations Sum")
+            asked.add(system, DAY, truth.files_days, "DataReadOperations Sum")
 
 
 def fsx_oversized(truth: Truth, region: str, asked: Asked) -> None:
     """How full ONTAP's SSD was, by the day; the fleet's OpenZFS file systems are as small as they can be."""
     for system in _here(truth.fleet.fsx, region):
         if system.kind == "ONTAP" and truth.days_old(system.created) >= 15:
-            asked.add(system, DAY, EFS_DAYS, "StorageUsed Maximum")
+            asked.add(system, DAY, truth.files_days, "StorageUsed Maximum")
 
 
 def fsx_surplus(truth: Truth, region: str, asked: Asked) -> None:
@@ -514,12 +527,12 @@ def fsx_surplus(truth: Truth, region: str, asked: Asked) -> None:
         if truth.days_old(system.created) < 14:
             continue
         if system.kind in {"ONTAP", "OPENZFS"} and (system.iops or 0) > 3 * system.storage_gib:
-            asked.add(system, DAY, EBS_DAYS, "DiskIopsUtilization Maximum")
+            asked.add(system, DAY, truth.ebs_days, "DiskIopsUtilization Maximum")
         if system.kind == "ONTAP" and system.throughput > 128:
             network = "NetworkThroughputUtilization Maximum"
-            asked.add(system, DAY, EBS_DAYS, network)
-            if truth.values(system, network, DAY, EBS_DAYS).max(initial=0) * 2 < 50:
-                asked.add(system, DAY, EBS_DAYS, *_as("Maximum", server))
+            asked.add(system, DAY, truth.ebs_days, network)
+            if truth.values(system, network, DAY, truth.ebs_days).max(initial=0) * 2 < 50:
+                asked.add(system, DAY, truth.ebs_days, *_as("Maximum", server))
 
 
 def fsx_sync_export(truth: Truth, region: str, asked: Asked) -> None:
@@ -536,7 +549,7 @@ def fsx_sync_export(truth: Truth, region: str, asked: Asked) -> None:
             asked.add(systems[volume.file_system_id], FIVE, 14, *_as("Maximum", disks))
 
 
-QUESTIONS: tuple[Callable[[Truth, str, Asked], None], ...] = (
+QUESTIONS: tuple[Question, ...] = (
     ebs_unattached,
     ebs_idle,
     ebs_surplus_throughput,
@@ -559,3 +572,14 @@ QUESTIONS: tuple[Callable[[Truth, str, Asked], None], ...] = (
     fsx_surplus,
     fsx_sync_export,
 )
+
+SEVEN: tuple[Question, ...] = (
+    ebs_unattached,
+    ebs_idle,
+    ebs_outdated_type,
+    ec2_idle,
+    efs_idle,
+    fsx_idle,
+    fsx_sync_export,
+)
+"""Those that Cloud Custodian is asked too."""

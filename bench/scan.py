@@ -36,6 +36,29 @@ def simulator(*options: str) -> Iterator[dict[str, Any]]:
 def scan(account: dict[str, Any], home: Path, policy: str = "", *flags: str) -> tuple[dict[str, Any], float, float, float]:
     """One scan as a process, by the policy of this text: its document, wall seconds, CPU seconds, and peak MiB."""
     document = home / "scan.json"
+    used = timed(command_of(account, home, document, policy, *flags), account, home)
+    return json.loads(document.read_text()), *used
+
+
+def command_of(account: dict[str, Any], home: Path, document: Path, policy: str, *flags: str) -> list[str]:
+    """The command line of a scan by the policy of this text, if any."""
+    slackwater = Path(sys.executable).with_name("slackwater")
+    command = [str(slackwater), "scan", "--now", account["now"], "--format", "json", "--output", str(document)]
+    command += [*flags, *(flag for region in account["regions"] for flag in ("--region", region))]
+    if policy:
+        (home / "policy.toml").write_text(policy)
+        command += ["--policy", str(home / "policy.toml")]
+    return command
+
+
+def timed(command: list[str], account: dict[str, Any], home: Path) -> tuple[float, float, float]:
+    """Run a command against a simulated account, with nothing else of AWS in its environment: wall s, CPU s, peak MiB.
+
+    The kernel counts a parent's memory at the fork as its child's: stay small.
+
+    Raises:
+        SystemExit: it failed.
+    """
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
@@ -44,12 +67,6 @@ def scan(account: dict[str, Any], home: Path, policy: str = "", *flags: str) -> 
         "AWS_SECRET_ACCESS_KEY": "simulated",
         "AWS_EC2_METADATA_DISABLED": "true",
     }
-    slackwater = Path(sys.executable).with_name("slackwater")
-    command = [str(slackwater), "scan", "--now", account["now"], "--format", "json", "--output", str(document)]
-    command += [*flags, *(flag for region in account["regions"] for flag in ("--region", region))]
-    if policy:
-        (home / "policy.toml").write_text(policy)
-        command += ["--policy", str(home / "policy.toml")]
     started = time.monotonic()
     told = home / "told.txt"
     with told.open("w") as stderr:
@@ -58,14 +75,35 @@ def scan(account: dict[str, Any], home: Path, policy: str = "", *flags: str) -> 
     wall_s = time.monotonic() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise SystemExit(f"the scan ended with {process.returncode}:\n{told.read_text()}")
-    return json.loads(document.read_text()), wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+        raise SystemExit(f"{command[0]} ended with {process.returncode}:\n{told.read_text()}")
+    return wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def floor(resources: int) -> int:
-    """The least number of calls. In a process of its own: the kernel counts a parent's memory at the fork as its child's."""
+def forget(account: dict[str, Any], latency_ms: float | None = None) -> None:
+    """Let the simulator forget what it counted, and delay its answers from now on; as it was started without a number."""
+    _post(account, "reset", {})
+    if latency_ms is not None:
+        _post(account, "faults", {"latency_ms": latency_ms})
+
+
+def counted(account: dict[str, Any]) -> dict[str, Any]:
+    """What the simulator was asked since: HTTP requests by action, and metrics."""
+    with urllib.request.urlopen(f"{account['url']}/_simulator/calls") as answer:
+        return dict(json.load(answer))
+
+
+def _post(account: dict[str, Any], what: str, body: dict[str, Any]) -> None:
+    request = urllib.request.Request(f"{account['url']}/_simulator/{what}", data=json.dumps(body).encode(), method="POST")
+    urllib.request.urlopen(request).close()
+
+
+def floor(resources: int, *which: str) -> int:
+    """The least number of calls, of the questions that `which` says (`floor.py`).
+
+    In a process of its own: the kernel counts a parent's memory at the fork as its child's.
+    """
     script = Path(__file__).with_name("floor.py")
-    return sum(json.loads(subprocess.check_output([sys.executable, str(script), str(resources)])).values())
+    return sum(json.loads(subprocess.check_output([sys.executable, str(script), str(resources), *which])).values())
 
 
 def row(resources: int, latency_ms: float) -> str:
@@ -74,7 +112,7 @@ def row(resources: int, latency_ms: float) -> str:
     with tempfile.TemporaryDirectory() as folder, simulator(*fleet) as account:
         home = Path(folder)
         scan(account, home)  # fills the price cache, and the simulator's own
-        urllib.request.urlopen(urllib.request.Request(f"{account['url']}/_simulator/reset", method="POST")).read()
+        forget(account)
         document, wall_s, cpu_s, peak_mib = scan(account, home)
     usage = document["scan"]["usage"]
     calls, least = sum(usage["api_calls"].values()), floor(resources)

@@ -30,7 +30,17 @@ LONGEST = timedelta(days=365)
 
 KNOWN = {
     "Task": {"Resource", "Parameters", "ResultSelector", "ResultPath", "TimeoutSeconds", "Retry", "Catch"},
-    "Map": {"ItemsPath", "ItemSelector", "MaxConcurrencyPath", "ItemProcessor", "ResultPath", "Catch"},
+    "Map": {
+        "Label",
+        "ItemReader",
+        "ItemSelector",
+        "MaxConcurrencyPath",
+        "ToleratedFailurePercentage",
+        "ItemProcessor",
+        "ResultWriter",
+        "ResultPath",
+        "Catch",
+    },
     "Pass": {"Parameters", "Result", "ResultPath"},
     "Wait": {"Seconds", "SecondsPath", "TimestampPath"},
     "Choice": {"Choices", "Default"},
@@ -101,7 +111,10 @@ def _parsed(text: str) -> dict[str, Any]:
 
 @dataclass
 class Execution:
-    """A run of one machine with functions of ours, by their names. `checkpoint` is None once it has ended."""
+    """A run of one machine with functions of ours, by their names. `checkpoint` is None once it has ended.
+
+    `bucket` holds what a Distributed Map reads, by key. Each of its items is an execution of its own.
+    """
 
     machine: Mapping[str, Any]
     functions: Mapping[str, Function]
@@ -109,6 +122,7 @@ class Execution:
     name: str = "execution"
     clock: Any = field(default_factory=Clock)
     checkpoint: Checkpoint | None = None
+    bucket: Mapping[str, str] = field(default_factory=dict)
     status: str = "RUNNING"
     error: str | None = None
     cause: str | None = None
@@ -213,19 +227,19 @@ class Execution:
             case _:
                 return self._map(state, here.data)
 
-    def _map(self, state: Mapping[str, Any], data: Any) -> list[Any]:
+    def _map(self, state: Mapping[str, Any], data: Any) -> dict[str, Any]:
+        """A Distributed Map: every item in an execution with a history of its own; what failed is tolerated up to a share."""
         self.at_once = self._at(state["MaxConcurrencyPath"], data)
-        results = []
-        for item in self._at(state["ItemsPath"], data):
-            inside = Execution(state["ItemProcessor"], self.functions, None, clock=self.clock, calls=self.calls)
-            inside.context = self.context | {"Map": {"Item": {"Value": item}}}
-            start = Checkpoint(state["ItemProcessor"]["StartAt"], filled(state["ItemSelector"], data, inside.context))
-            inside.checkpoint = start
-            inside.run()
-            if inside.error is not None:
-                raise StateError(inside.error, inside.cause)
-            results.append(inside.output)
-        return results
+        items = json.loads(self.bucket[self._filled(state["ItemReader"]["Parameters"], data)["Key"]])
+        failed = 0
+        for item in items:
+            context = self.context | {"Map": {"Item": {"Value": item}}}
+            given = filled(state["ItemSelector"], data, context)
+            inside = Execution(state["ItemProcessor"], self.functions, given, clock=self.clock, calls=self.calls)
+            failed += inside.run().error is not None
+        if failed * 100 > state["ToleratedFailurePercentage"] * len(items):
+            raise StateError("States.ExceedToleratedFailureThreshold", f"{failed} of {len(items)} failed")
+        return {"MapRunArn": "run", "ResultWriterDetails": self._filled(state["ResultWriter"]["Parameters"], data)}
 
     def _task(self, state: Mapping[str, Any], here: Checkpoint) -> Any:
         asked = self._filled(state["Parameters"], here.data)
@@ -274,6 +288,8 @@ class Execution:
 
 def at(path: str, data: Any, context: Any) -> Any:
     """What is there, or what an intrinsic function makes of it; a path that leads nowhere ends the execution."""
+    if found := re.fullmatch(r"States\.Format\('(.*)', (.*)\)", path):
+        return found[1].replace("{}", at(found[2], data, context))
     if found := re.fullmatch(r"States\.StringToJson\('(.*)'\)", path):
         return json.loads(found[1])
     if found := re.fullmatch(r"States\.JsonToString\((.*)\)", path):
@@ -316,6 +332,7 @@ def rule(state: Mapping[str, Any], kind: str, error: str) -> Mapping[str, Any] |
 TESTS: dict[str, Callable[[Any, Any], bool]] = {
     "BooleanEquals": lambda found, value: isinstance(found, bool) and found is value,
     "StringEquals": lambda found, value: isinstance(found, str) and found == value,
+    "NumericEquals": lambda found, value: found == value,
     "NumericGreaterThan": lambda found, value: found > value,
     "NumericLessThan": lambda found, value: found < value,
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 from unicodedata import category
 
 from slackwater.engine.registry import documentation, registry
@@ -20,7 +20,8 @@ from slackwater.model.listing import Page
 from slackwater.model.posts import Message
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import Decided, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource
-from slackwater.views.document import FindingDocument
+from slackwater.views.document import FindingDocument, ScanDocument, SomeTotals, TrendPointDocument
+from slackwater.views.organization import organized
 from slackwater.views.slack import answers
 from slackwater.views.slack.cleanup import Case, over_cap, told
 from slackwater.views.slack.decided import decided
@@ -224,6 +225,44 @@ def incomplete() -> dict[str, Any]:
             Gap(ACCOUNT, "eu-west-1", "pricing:GetProducts", "AccessDenied", optional=True),
         ),
         "unknown": 17,
+    }
+
+
+def organization(accounts: int = 1_000, denied: int = 7) -> dict[str, Any]:
+    """Changes of `news` for an audit of an organization, which could not enter some of its accounts, after another audit."""
+    others = [f"{200_000_000_000 + number}" for number in range(accounts - 1)]
+    blind = [f"{300_000_000_000 + number}" for number in range(denied)]
+    why = "AccessDenied: not authorized to perform: sts:AssumeRole"
+    names = {ACCOUNT: "media-live", **{id_: f"team-{id_[-3:]}" for id_ in (*others[denied:], *blind)}}
+    units = ("Root/Media/Production", "Root/Media/Staging", "Root/Research", "Root/Sandbox")
+    spent = {id_: Decimal(4_000 - 90 * place) for place, id_ in enumerate([ACCOUNT, *others[denied:]][:38])}
+    gaps = tuple(Gap(id_, "eu-west-1", "sts:AssumeRole", why) for id_ in blind)
+    head = {
+        "accounts": [
+            {"id": id_, "name": name, "organizational_unit": units[place % len(units)]}
+            for place, (id_, name) in enumerate(names.items())
+        ],
+        "targets": [{"account": id_, "region": "eu-west-1", "complete": id_ not in blind} for id_ in names],
+        "gaps": [asdict(gap) for gap in gaps],
+    }
+    by_account = {id_: SomeTotals(findings=2, monthly_savings_usd=f"{usd:.2f}", unpriced=0) for id_, usd in spent.items()}
+    return {
+        "audit": audit(
+            targets=len(names), incomplete_targets=denied, findings=76, monthly_savings_usd=sum(spent.values(), Decimal(0))
+        ),
+        "gaps": gaps,
+        "waste_usd": sum(spent.values(), Decimal(0)),
+        "waste_unpriced": 0,
+        "organization": organized(cast("ScanDocument", {"scan": head, "totals": {"by_account": by_account}})),
+        "trend": (
+            TrendPointDocument(
+                audit_id="20261109T090000Z-0b1c2d3e",
+                as_of="2026-11-09T09:00:00Z",
+                complete=True,
+                findings=73,
+                monthly_savings_usd=f"{sum(spent.values(), Decimal(120)):.2f}",
+            ),
+        ),
     }
 
 
@@ -509,6 +548,10 @@ def kinds() -> dict[str, tuple[str, object]]:
         "digest-everything": (
             "New, changed and gone findings of an incomplete audit, some told to other channels",
             digest(news(12, changed=changed, gone=gone(), others=3, **incomplete()), POST),
+        ),
+        "digest-organization": (
+            "1,000 accounts of an organization, of which some could not be entered",
+            digest(news(4, **organization()), POST),
         ),
         "digest-hostile-names": ("Names and tags that would like to do harm", digest(news(0, new=hostile()), POST)),
         "digest-nobody-decides": (

@@ -26,7 +26,7 @@ class Event(BaseModel):
 
 @LOGGER.inject_lambda_context(clear_state=True)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """Where to scan; nowhere where another audit has the occasion."""
+    """How much there is to scan, which is in the bucket; nothing where another audit has the occasion."""
     asked = Event.model_validate(event)
     LOGGER.append_keys(audit_id=asked.audit_id)
     try:
@@ -36,8 +36,12 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
         raise
     if plan:
         emit({"PolicyInvalid": 0})
-    targets = (
-        [] if plan is None else [{"account": t.account, "region": t.region, "partition": t.partition} for t in plan.targets]
+    to_scan = len(plan.to_scan) if plan else 0
+    LOGGER.info(
+        "planned" if plan else "duplicate",
+        targets=len(plan.targets) if plan else 0,
+        to_scan=to_scan,
+        accounts=len(plan.accounts) if plan else 0,
+        occasion=asked.request.occasion,
     )
-    LOGGER.info("planned" if plan else "duplicate", targets=len(targets), occasion=asked.request.occasion)
-    return {"audit_id": asked.audit_id, "duplicate": plan is None, "targets": targets}
+    return {"audit_id": asked.audit_id, "duplicate": plan is None, "to_scan": to_scan}

@@ -1,4 +1,4 @@
-"""Ends an audit: the state machine's last task, whether its scans went well or not."""
+"""Ends an audit: the state machine's last task, whether its scans went well or not; and keeps why one did not."""
 
 import os
 from typing import Any
@@ -6,11 +6,13 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from slackwater.app.audit_publish import StepError, TargetResult
 from slackwater.app.audit_request import request_of
 from slackwater.app.settings import Deployed
+from slackwater.app.step_error import StepError, said
+from slackwater.app.target_documents import put_error
 from slackwater.app.telemetry import LOGGER, emit, of_audit
 from slackwater.app.wiring import publishing
+from slackwater.model.resources import Target
 
 PUBLISHER = publishing(Deployed.of(os.environ))
 
@@ -21,7 +23,16 @@ class Scanned(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     audit_id: str
-    results: list[TargetResult]
+
+
+class Unscanned(BaseModel):
+    """The scan of one target ended without a document."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    audit_id: str
+    target: Target
+    error: StepError
 
 
 class Failed(BaseModel):
@@ -34,7 +45,7 @@ class Failed(BaseModel):
     error: StepError
 
 
-EVENT: TypeAdapter[Scanned | Failed] = TypeAdapter(Scanned | Failed)
+EVENT: TypeAdapter[Scanned | Unscanned | Failed] = TypeAdapter(Scanned | Unscanned | Failed)
 
 
 @LOGGER.inject_lambda_context(clear_state=True)
@@ -42,10 +53,14 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     """How the audit ended."""
     asked = EVENT.validate_python(event)
     LOGGER.append_keys(audit_id=asked.audit_id)
+    if isinstance(asked, Unscanned):
+        put_error(PUBLISHER.documents, asked.audit_id, asked.target, asked.error)
+        LOGGER.info("not scanned", account=asked.target.account, region=asked.target.region, error=said(asked.error))
+        return {"audit_id": asked.audit_id}
     if isinstance(asked, Failed):
         record = PUBLISHER.fail(asked.audit_id, request_of(asked.request), asked.error)
     else:
-        record = PUBLISHER.publish(asked.audit_id, asked.results)
+        record = PUBLISHER.publish(asked.audit_id)
     emit(of_audit(record))
     LOGGER.info(record.state, error=record.error)
     return {"audit_id": record.id, "state": record.state}

@@ -1,4 +1,4 @@
-"""Scans one target of an audit: the state machine's task for each."""
+"""Scans one target of an audit, or parts of a large one: the state machine's task for each."""
 
 import os
 from typing import Any
@@ -15,20 +15,21 @@ SCANNER = scanning(Deployed.of(os.environ))
 
 
 class Event(BaseModel):
-    """One of the plan's targets."""
+    """One of the plan's targets, and the part of it to begin with."""
 
     model_config = ConfigDict(extra="forbid")
 
     audit_id: str
     target: Target
+    part: int
 
 
 @LOGGER.inject_lambda_context(clear_state=True)
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 -- Lambda gives it
-    """Whether the target was seen whole; what was seen is in the bucket."""
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """The part that comes next, 0 where the target is scanned; what was seen is in the bucket."""
     asked = Event.model_validate(event)
     account, region = asked.target.account, asked.target.region
-    LOGGER.append_keys(audit_id=asked.audit_id, account=account, region=region)
-    complete = SCANNER.scan(asked.audit_id, asked.target)
-    LOGGER.info("scanned", complete=complete)
-    return {"account": account, "region": region, "complete": complete}
+    LOGGER.append_keys(audit_id=asked.audit_id, account=account, region=region, part=asked.part)
+    scanned = SCANNER.scan(asked.audit_id, asked.target, asked.part, lambda: context.get_remaining_time_in_millis() / 1_000)
+    LOGGER.info("scanned", complete=scanned.complete, next_part=scanned.next_part)
+    return {"account": account, "region": region, "complete": scanned.complete, "next_part": scanned.next_part}

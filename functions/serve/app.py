@@ -193,7 +193,13 @@ def start_audit(
 ) -> Response[StartedDocument]:
     """Start an audit."""
     who = take.caller(API.current_event)
-    request = AuditRequest(requested_by=who, regions=tuple(body.regions), detectors=tuple(body.detectors))
+    request = AuditRequest(
+        requested_by=who,
+        regions=tuple(body.regions),
+        detectors=tuple(body.detectors),
+        accounts=tuple(body.accounts),
+        retry_of=body.retry_of,
+    )
     if request.regions:
         check_regions(request, SERVING.known_regions())
     id_ = SERVING.audits.start(request, idempotency_key)

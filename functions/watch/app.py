@@ -6,10 +6,10 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.audit_publish import StepError
 from slackwater.app.cleanup_watch import WatchStep
 from slackwater.app.cleanup_wiring import watching
 from slackwater.app.settings import Deployed
+from slackwater.app.step_error import StepError
 from slackwater.app.telemetry import LOGGER, emit
 
 WATCH = watching(Deployed.of(os.environ))

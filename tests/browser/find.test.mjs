@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { browserTests } from "./page.mjs";
 
-const on = browserTests("people", "nothing", "blind");
+const on = browserTests("people", "nothing", "blind", "organization");
 const RANK = ["high", "medium", "low", "info"];
 
 /** The ids of the findings that are shown, as they stand. */
@@ -73,6 +73,48 @@ for (const [name, of] of Object.entries(FILTERS)) {
     await showsOnly(page, findings, findings.length);
   });
 }
+
+/** Findings of an account in a unit, or in one below it. */
+function inUnit(unit, { scan: { accounts } }) {
+  const units = new Map(accounts.map((account) => [account.id, seen(account.organizational_unit)]));
+  return ({ resource: { account } }) => units.get(account) === unit || units.get(account).startsWith(`${unit}/`);
+}
+
+on("organization", "the filter by organizational unit shows what is below it, too", async (page, { document }) => {
+  const { findings } = document;
+  const filter = page.locator('select[data-filter="unit"]');
+  const units = (await filter.locator("option").evaluateAll((options) => options.map((option) => option.value))).slice(1);
+  assert.ok(units.includes("Root") && units.includes("Root/Media") && units.includes("Root/Media/Production"), `${units}`);
+  for (const unit of units) {
+    await filter.selectOption(unit);
+    const wanted = findings.filter(inUnit(unit, document));
+    assert.ok(wanted.length > 0, unit);
+    await showsOnly(page, wanted, findings.length);
+  }
+});
+
+on("organization", "a unit, an account and an owner lead to their findings, whatever was filtered before", async (page, { document }) => {
+  const { findings } = document;
+  const rows = {
+    unit: (value) => inUnit(value, document),
+    account: (value) => (finding) => finding.resource.account === value,
+    owner: (value) => (finding) => (finding.owner ?? "(none)") === value,
+  };
+  for (const [name, of] of Object.entries(rows)) {
+    await page.fill("#search", "store-1");
+    await page.selectOption('select[data-filter="severity"]', "high");
+    const link = page.locator(`[data-narrow="${name}"]`).nth(1);
+    const value = await link.getAttribute("data-value");
+    await link.click();
+    await showsOnly(page, findings.filter(of(value)), findings.length);
+    assert.equal(await page.inputValue(`select[data-filter="${name}"]`), value);
+    assert.equal(await page.locator("#findings").evaluate((section) => Math.abs(section.getBoundingClientRect().top) < 40), true);
+  }
+});
+
+on("organization", "a page says of how many findings it shows the worst", async (page, { document: { findings, totals } }) => {
+  assert.equal(await page.innerText("#more"), `${findings.length} of ${totals.findings} findings are shown, the worst first; the others are in the scan document (JSON, CSV).`);
+});
 
 /** As the report shows a text that holds what nobody could see. */
 const seen = (text) => text.replace(/[\0\u2028\u2029\u202e]+/g, "\ufffd");

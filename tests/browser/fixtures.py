@@ -239,10 +239,11 @@ def document(findings: list[Document], **other: Any) -> Document:
         "resources": {"ebs-volume": max(93, len(findings)), "ec2-instance": 50, "efs-file-system": 36},
         "usage": {"api_calls": api_calls, "metrics_requested": 736, "datapoints": 524338, "estimated_usd": "0.00736"},
     } | other
-    by: dict[str, defaultdict[str, list[Document]]] = {"detector": defaultdict(list), "kind": defaultdict(list)}
+    by: defaultdict[str, defaultdict[str, list[Document]]] = defaultdict(lambda: defaultdict(list))
     for one in findings:
-        for key, group in by.items():
-            group[one[key]].append(one)
+        filed = {"detector": one["detector"], "kind": one["kind"], "account": one["resource"]["account"], "owner": one["owner"]}
+        for key, value in filed.items():
+            by[key][value or ""].append(one)
     return {
         "schema": "slackwater.scan/1",
         "scan": head,
@@ -252,7 +253,11 @@ def document(findings: list[Document], **other: Any) -> Document:
             **come_to(findings),
             "kept": sum(u["reason"] == "kept by a tag" for u in outer["unlisted"]),
             "below_minimum": sum("minimum" in u["reason"] for u in outer["unlisted"]),
-            **{f"by_{key}": {name: come_to(some) for name, some in sorted(group.items())} for key, group in by.items()},
+            "unknown": len(outer["unknown"]),
+            **{
+                f"by_{key}": {name: come_to(some) for name, some in sorted(by[key].items())}
+                for key in ("detector", "kind", "account", "owner")
+            },
         },
     }
 
@@ -335,7 +340,76 @@ def many(count: int) -> Document:
     )
 
 
+ACCOUNTS, DENIED, HALF = 60, 23, 2
+"""Accounts of the organization; of these, those that cannot be entered, and those of which a region was not seen whole."""
+
+
+def organization() -> Document:
+    """Many accounts in organizational units, some of which could not be entered, after five audits; more found than is shown."""
+    units = ("Root/Media/Production", "Root/Media/Staging", "Root/Research", "Root/Sandbox", "Root")
+    ill = [*HOSTILE.values()]
+    accounts = [
+        {
+            "id": f"{210_000_000_000 + n}",
+            "name": ill[n].replace("\0", "") if n < len(ill) else f"team-{n}",
+            "organizational_unit": units[n % len(units)] if n % 7 else f"{units[n % len(units)]}/{ill[n % len(ill)]}",
+        }
+        for n in range(ACCOUNTS)
+    ]
+    targets, gaps = [], []
+    for n, account in enumerate(accounts):
+        denied, half = n < DENIED, DENIED <= n < DENIED + HALF
+        regions = [TARGETS[0][1]] if denied else [region for _, region in TARGETS]
+        targets += [
+            {"account": account["id"], "region": one, "complete": not denied and not (half and one == "us-east-1")}
+            for one in regions
+        ]
+        reason = (
+            f"AccessDenied: not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::{account['id']}:role/slackwater"
+        )
+        if denied:
+            gaps.append(
+                {"account": account["id"], "region": regions[0], "what": "sts:AssumeRole", "reason": reason, "optional": False}
+            )
+        elif half:
+            gaps.append(
+                {
+                    "account": account["id"],
+                    "region": "us-east-1",
+                    "what": "fsx:DescribeVolumes",
+                    "reason": "Throttling",
+                    "optional": False,
+                }
+            )
+    findings = [
+        finding(
+            n,
+            ("ebs-idle", "ebs-unattached", "ec2-network-throttled")[n % 3],
+            ("waste", "waste", "performance")[n % 3],
+            SEVERITIES[n % 3],
+            f"{n * 37 % 900}.00" if n % 3 < 2 else None,
+            owner=f"owner-{n % 31}" if n % 31 else None,
+            resource={"account": accounts[DENIED + n % (ACCOUNTS - DENIED)]["id"]},
+        )
+        for n in range(120)
+    ]
+    trend = [
+        {
+            "audit_id": f"2026{month:02}01T040000Z-0000000{month}",
+            "as_of": f"2026-{month:02}-01T04:00:00Z",
+            "complete": month != 8,
+            "findings": 90 + month,
+            "monthly_savings_usd": f"{31_000 + 700 * (month % 4)}.50",
+        }
+        for month in (6, 7, 8, 9, 11)
+    ]
+    made = document(findings, complete=False, targets=targets, gaps=gaps, accounts=accounts, trend=trend)
+    made["findings"] = made["findings"][:100]
+    return made
+
+
 DOCUMENTS = {
+    "organization": organization,
     "heights": lambda: document([finding(1, "ebs-instance-bound", "performance", "high", "1.00", evidence=list(heights()))]),
     "two-hundred": lambda: many(200),
     "people": people,

@@ -185,8 +185,8 @@ def fill(session: AwsSession) -> None:
     s3 = session.client("s3", REGION)
     s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
     for key, document in {
-        object_keys.target_scan(AUDIT, "123456789012", REGION): {"findings": told},
-        object_keys.scan(AUDIT): {"scan": {"targets": targets, "gaps": [gap]}, "findings": told},
+        object_keys.target_scan(AUDIT, "123456789012", REGION): {"scan": {}, "findings": told},
+        object_keys.head(AUDIT): {"scan": {"targets": targets, "gaps": [gap]}, "findings": [], "totals": {}},
         object_keys.report(AUDIT): "the report",
     }.items():
         s3.put_object(Bucket=BUCKET, Key=key, Body=json.dumps(document).encode())
@@ -390,6 +390,8 @@ def test_an_audit_is_started(api) -> None:
             "regions": [REGION],
             "detectors": ["efs-idle"],
             "occasion": None,
+            "accounts": [],
+            "retry_of": None,
         }
     }
 

@@ -2,12 +2,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from math import inf, nan
 
 import botocore.model
 import pytest
 
 from slackwater.aws.cloudwatch import CloudWatchMetrics
 from slackwater.aws.meter import CallMeter
+from slackwater.aws.pace import Pace
+from slackwater.aws.spending import LocalSpending
 from slackwater.engine.plan import MetricCall, MetricQuery, Window
 from slackwater.model.metrics import Metric
 from slackwater.model.resources import Target
@@ -172,6 +175,28 @@ def test_a_cloudwatch_that_refuses_everything_is_soon_left_in_peace(simulate):
     assert "not asked" in next(iter(answers[-1].failed.values()))
 
 
+def test_what_the_audit_may_not_spend_is_not_asked_and_each_query_says_why(simulate):
+    account = simulate(fleet(3))
+    reader = metrics(account, concurrency=2, spending=LocalSpending(0.00003))
+    asked = [call(query("i-0"), query("i-1")), *(call(query("i-2"), query("i-1")) for _ in range(5)), call(query("i-2"))]
+    answers = [reader.fetch(one) for one in asked]
+    assert [len(answer.series) for answer in answers] == [2, 0, 0, 0, 0, 0, 1]
+    assert account.sim.calls == {"cloudwatch:GetMetricData": 2}
+    assert account.meter.metrics_requested() == 3
+    assert {why for answer in answers for why in answer.failed.values()} == {
+        "not asked: scan.most_metrics_usd allows an audit 0.00003 USD of metrics, and 0.00 USD are spent"
+    }
+
+
+def test_the_points_that_are_asked_for_have_their_pace(simulate):
+    slept = []
+    pace = Pace(points_per_second=24, clock=lambda: 0.0, sleep=slept.append)
+    reader = metrics(simulate(fleet()), pace=pace)
+    for _ in range(3):
+        assert reader.fetch(call(query())).series  # a day by the hour
+    assert slept == [1, 2]
+
+
 def test_what_fails_between_calls_that_work_is_tried_on(simulate):
     account = simulate(fleet())
     reader = metrics(account, concurrency=2)
@@ -192,12 +217,45 @@ def test_missing_points_stay_missing_and_the_others_keep_their_place():
     assert (values[2], values[5], answer.series[asked].missing) == (2.0, 5.0, 22)
 
 
-def test_points_in_any_order_and_outside_the_window_do_no_harm():
+def test_points_in_any_order_and_told_twice_do_no_harm():
     asked = query()
-    times = [START + HOUR, START - HOUR, START, NOW, START + 3 * HOUR]
-    answer, _ = replayed(call(asked), {"MetricDataResults": [result("q0", times, [1.0, 9.0, 0.0, 9.0, 3.0])]})
+    times = [START + HOUR, START, START + HOUR, START + 3 * HOUR]
+    answer, _ = replayed(call(asked), {"MetricDataResults": [result("q0", times, [1.0, 0.0, 1.0, 3.0])]})
     assert answer.series[asked].optional()[:4] == [0.0, 1.0, None, 3.0]
     assert answer.series[asked].present == [0.0, 1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("times", "values", "why"),
+    [
+        ([START, START - HOUR], [1.0, 9.0], "not asked for"),
+        ([START, NOW], [1.0, 9.0], "not asked for"),
+        ([START, START + HOUR + 7 * 60], [1.0, 9.0], "not asked for"),
+        ([START + HOUR, START + HOUR], [1.0, 2.0], "two points"),
+        ([START, START + HOUR], [1.0, nan], "not a number"),
+        ([START, START + HOUR], [1.0, inf], "not a number"),
+    ],
+    ids=["before the window", "at its end", "between two", "two of one time", "NaN", "infinite"],
+)
+def test_a_point_that_cannot_be_right_spoils_the_answer(times, values, why):
+    fine, spoilt = query(), query(period_s=300)
+    answer, _ = replayed(call(fine, spoilt), {"MetricDataResults": [result("q0", times, values), result("q1", [START], [1.0])]})
+    assert not answer.series
+    assert {why in reason for reason in answer.failed.values()} == {True}
+
+
+def test_a_series_told_twice_and_otherwise_spoils_the_answer():
+    asked = query()
+    times = [START + n * HOUR for n in range(24)]
+    told = [result("q0", times, [1.0] * 24), result("q0", times, [2.0] * 24)]
+    answer, _ = replayed(call(asked), {"MetricDataResults": told})
+    assert "two points" in answer.failed[asked]
+
+
+def test_an_answer_to_another_question_spoils_it():
+    asked = query()
+    answer, _ = replayed(call(asked), {"MetricDataResults": [result("q0", [START], [1.0]), result("q9", [START], [1.0])]})
+    assert "q9" in answer.failed[asked]
 
 
 def test_one_query_may_span_pages_and_its_last_status_holds():

@@ -97,7 +97,7 @@ def test_thousands_are_read_in_the_largest_pages_there_are(simulate):
 def test_only_what_is_asked_for_is_read(simulate):
     account = simulate(EVERYTHING)
     account.read({kinds.FsxVolume})
-    assert account.sim.calls == {"fsx:DescribeVolumes": 1}
+    assert account.sim.calls == {"fsx:DescribeFileSystems": 1, "fsx:DescribeVolumes": 1}
 
 
 def test_a_kind_brings_along_what_it_builds_on(simulate):
@@ -118,8 +118,22 @@ def test_an_empty_account_is_empty_and_asks_nothing_twice(simulate):
         "ec2:DescribeVolumes",
         "elasticfilesystem:DescribeFileSystems",
         "fsx:DescribeFileSystems",
-        "fsx:DescribeVolumes",
     }
+
+
+@pytest.mark.parametrize(("kind", "asked"), [("OPENZFS", 1), ("ONTAP", 1), ("WINDOWS", 0), ("LUSTRE", 0)])
+def test_fsx_is_asked_for_volumes_only_where_a_file_system_has_some(simulate, kind, asked):
+    account = simulate(Fleet(now=NOW, fsx=[zfs(kind=kind)]))
+    account.read({kinds.FsxVolume})
+    assert account.sim.calls.get("fsx:DescribeVolumes", 0) == asked
+
+
+def test_fsx_is_asked_for_volumes_where_its_file_systems_could_not_be_listed(simulate, impatient):
+    account = simulate(EVERYTHING)
+    account.sim.faults.deny("fsx:DescribeFileSystems")
+    _, (gap,) = account.read({kinds.FsxVolume})
+    assert gap.what == "fsx:DescribeFileSystems"
+    assert account.sim.calls["fsx:DescribeVolumes"] == 1
 
 
 FIRST_CALLS = {reader.action: kind for kind, reader in READERS.items() if not reader.after}
@@ -342,7 +356,7 @@ def test_a_mount_target_may_come_without_a_zone_or_be_on_its_way_out():
     found = {"FileSystemId": "fs-1", "FileSystemArn": "arn", "LifeCycleState": "available", "NumberOfMountTargets": 1}
     shape = {"SizeInBytes": {"Value": 1}, "CreationTime": datetime(2026, 1, 1, tzinfo=UTC), "ThroughputMode": "elastic"}
     target = Target("123456789012", REGION)
-    system = inventory_efs._file_system({**found, **shape, "PerformanceMode": "generalPurpose"}, target)
+    system = inventory_efs._file_system({**found, **shape, "PerformanceMode": "generalPurpose", "Tags": []}, target)
     session = SimpleNamespace(client=lambda *_: SimpleNamespace(describe_mount_targets=lambda **_: {"MountTargets": answers}))
     (read,) = inventory_efs.mount_targets(session, target, Read([system]))
     assert (read.id, read.availability_zone) == ("fsmt-1", None)
@@ -420,7 +434,8 @@ def test_a_volume_of_ontap_says_what_it_is_for(simulate, ontap_type):
         ontap_type=ontap_type,
         path="/copy",
     )
-    (read,) = simulate(Fleet(now=NOW, fsx_volumes=[volume])).read({kinds.FsxVolume})[0].all(kinds.FsxVolume)
+    fleet = Fleet(now=NOW, fsx=[zfs(id="fs-1", kind="ONTAP")], fsx_volumes=[volume])
+    (read,) = simulate(fleet).read({kinds.FsxVolume})[0].all(kinds.FsxVolume)
     assert (read.ontap_volume_type, read.volume_type, read.path) == (ontap_type, "ONTAP", "/copy")
 
 

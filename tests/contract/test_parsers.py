@@ -165,3 +165,27 @@ def test_a_time_is_read_in_any_form_that_aws_writes(written):
     read = timestamp(written)
     assert read.replace(microsecond=0) == datetime(2026, 9, 1, 10, 20, 30, tzinfo=UTC)
     assert read.tzinfo is not None
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("<size>100</size>", "<size>many</size>"),
+        ("<size>100</size>", "<size/>"),
+        ("2026-09-01T10:20:30.123Z", "yesterday"),
+        ("<multiAttachEnabled>true<", "<multiAttachEnabled>perhaps<"),
+        ("<multiAttachEnabled>true<", "<multiAttachEnabled><"),
+    ],
+)
+def test_a_value_of_another_type_is_an_error_and_no_value(right, wrong):
+    assert right in VOLUME
+    with pytest.raises(ResponseParserError, match="cannot be read"):
+        parse(LeanEc2Parser(), "DescribeVolumes", body("DescribeVolumes", VOLUME.replace(right, wrong)))
+
+
+@pytest.mark.parametrize("point", ["NaN", "Infinity", "-Infinity", '"12.5"', "null", "true", "[]", "{}"])
+def test_a_point_that_is_no_number_is_an_error(point):
+    shape = CLOUDWATCH.operation_model("GetMetricData").output_shape
+    content = f'{{"MetricDataResults":[{{"Id":"q0","Timestamps":[1,2],"Values":[1.0,{point}]}}]}}'.encode()
+    with pytest.raises(ResponseParserError, match="cannot be read"):
+        LeanJsonParser().parse({"status_code": 200, "headers": {}, "body": content, "context": {}}, shape)

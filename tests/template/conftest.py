@@ -45,6 +45,23 @@ def cleanup_template() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
+def member_template() -> dict[str, Any]:
+    """The template of the role in an organization's other accounts."""
+    return yaml_parse((ROOT / "template-member.yaml").read_text())
+
+
+@pytest.fixture(scope="session")
+def deploy_member(member_template: dict[str, Any]) -> Deploy:
+    """What these parameters make of it, where ACCOUNT audits and the external id is "tide"."""
+
+    def deployed(**parameters: str) -> Stack:
+        given = {"AWS::Partition": "aws", "AuditorAccountId": ACCOUNT, "ExternalId": "tide"}
+        return resolve(member_template, given | parameters)
+
+    return deployed
+
+
+@pytest.fixture(scope="session")
 def deploy(template: dict[str, Any]) -> Deploy:
     """The resources that these parameters make; `!Ref Table` reads "Table" there, and `!GetAtt Table.Arn` "Table.Arn"."""
 
@@ -104,7 +121,7 @@ def resolve(template: dict[str, Any], parameters: Mapping[str, Any]) -> Stack:
         {name: resolved(one.get("Properties", {})) for name, one in there.items()},
         {name: one["Type"] for name, one in there.items()},
     )
-    everywhere = resolved(template["Globals"]["Function"])
+    everywhere = resolved(template.get("Globals", {}).get("Function"))
     for properties in found.of("AWS::Serverless::Function").values():
         variables = everywhere["Environment"]["Variables"] | properties.get("Environment", {}).get("Variables", {})
         properties.update(everywhere | properties | {"Environment": {"Variables": variables}})

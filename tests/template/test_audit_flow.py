@@ -1,5 +1,6 @@
 """The audit's definition, run with functions of ours."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,8 @@ REQUEST = {"requested_by": "schedule", "occasion": "weekly/2026-11-16T09:00:00Z"
 
 
 def done(payload: Any) -> Any:
-    return {"account": payload["target"]["account"], "region": payload["target"]["region"], "complete": True}
+    """The whole target in one part."""
+    return {"next_part": 0}
 
 
 def ends(state: str) -> Callable[[Any], Any]:
@@ -42,7 +44,7 @@ def audit(deploy: Any) -> Callable[..., tuple[str, Execution]]:
         execution = Execution(
             machine("audit", substitutions),
             {
-                "PlanFunction.Arn": lambda asked: asked | {"duplicate": False, "targets": [EUROPE, JAPAN]},
+                "PlanFunction.Arn": lambda asked: asked | {"duplicate": False, "to_scan": 2},
                 "ScanFunction.Arn": done,
                 "PublishFunction.Arn": ends("complete"),
                 "NotifyFunction.Arn": lambda _: {"waiting": 0, "wait_s": 0},
@@ -50,6 +52,7 @@ def audit(deploy: Any) -> Callable[..., tuple[str, Execution]]:
             | {f"{name.title()}Function.Arn": function for name, function in functions.items()},
             REQUEST,
             "a-1",
+            bucket={"audits/a-1/targets.json": json.dumps([EUROPE, JAPAN])},
         ).run()
         return "succeeded" if execution.error is None else f"{execution.error}: {execution.cause}", execution
 
@@ -69,9 +72,26 @@ def test_every_target_of_the_plan_is_scanned_and_the_results_published(audit: An
 
     assert ended == "succeeded"
     assert asked(execution, "Plan") == [{"audit_id": "a-1", "request": REQUEST}]
-    assert asked(execution, "Scan") == [{"audit_id": "a-1", "target": target} for target in (EUROPE, JAPAN)]
-    results = [{"account": "1", "region": region, "complete": True} for region in ("eu-west-1", "ap-northeast-1")]
-    assert asked(execution, "Publish") == [{"audit_id": "a-1", "results": results}]
+    assert asked(execution, "Scan") == [{"audit_id": "a-1", "target": target, "part": 1} for target in (EUROPE, JAPAN)]
+    assert asked(execution, "Publish") == [{"audit_id": "a-1"}]
+
+
+def test_a_target_that_is_too_large_for_one_function_is_scanned_part_by_part(audit: Any) -> None:
+    ended, execution = audit(scan=lambda asked: {"next_part": asked["part"] + 1 if asked["part"] < 3 else 0})
+
+    assert ended == "succeeded"
+    assert [(one["target"]["region"], one["part"]) for one in asked(execution, "Scan")] == [
+        (region, part) for region in ("eu-west-1", "ap-northeast-1") for part in (1, 2, 3)
+    ]
+    assert asked(execution, "Publish") == [{"audit_id": "a-1"}]
+
+
+def test_an_audit_of_accounts_none_of_which_can_be_entered_is_published_and_scans_nothing(audit: Any) -> None:
+    ended, execution = audit(plan=lambda asked: asked | {"duplicate": False, "to_scan": 0}, publish=ends("failed"))
+
+    assert ended.startswith("NothingScanned: ")
+    assert asked(execution, "Scan") == []
+    assert asked(execution, "Publish") == [{"audit_id": "a-1"}]
 
 
 def test_it_scans_as_many_regions_at_once_as_the_parameters_say(audit: Any) -> None:
@@ -80,16 +100,29 @@ def test_it_scans_as_many_regions_at_once_as_the_parameters_say(audit: Any) -> N
     assert audit({"ScanConcurrency": "3", "ScanReservedConcurrency": "5"})[1].at_once == 5
 
 
-def test_a_target_that_fails_is_published_as_a_gap_with_its_error(audit: Any) -> None:
+def kept(target: Any, error: str) -> dict[str, Any]:
+    return {"audit_id": "a-1", "target": target, "error": {"Error": error, "Cause": "why"}}
+
+
+def test_why_a_target_could_not_be_scanned_is_kept_for_the_audits_end(audit: Any) -> None:
     ended, execution = audit(
         scan=lambda payload: fails("Sandbox.Timedout")(payload) if payload["target"] == EUROPE else done(payload)
     )
 
     assert ended == "succeeded"
-    assert asked(execution, "Publish")[0]["results"] == [
-        {"account": "1", "region": "eu-west-1", "error": {"Error": "Sandbox.Timedout", "Cause": "why"}},
-        {"account": "1", "region": "ap-northeast-1", "complete": True},
-    ]
+    assert asked(execution, "Publish") == [kept(EUROPE, "Sandbox.Timedout"), {"audit_id": "a-1"}]
+
+
+def test_a_target_whose_error_cannot_even_be_kept_spoils_nothing(audit: Any) -> None:
+    def publish(payload: Any) -> Any:
+        if "target" in payload:
+            raise StateError("Sandbox.Timedout", "why")
+        return {"audit_id": payload["audit_id"], "state": "incomplete"}
+
+    ended, execution = audit(scan=fails("Sandbox.Timedout"), publish=publish)
+
+    assert ended == "succeeded"
+    assert asked(execution, "Publish")[-1] == {"audit_id": "a-1"}
 
 
 @pytest.mark.parametrize(("error", "times"), [("Lambda.TooManyRequestsException", 60), ("Sandbox.Timedout", 1)])
@@ -99,11 +132,11 @@ def test_a_scan_is_tried_again_patiently_where_none_could_run_and_once_where_it_
     _, execution = audit(scan=fails(error, times))
 
     assert len(asked(execution, "Scan")) == 2 + times
-    assert all(result["complete"] for result in asked(execution, "Publish")[0]["results"])
+    assert asked(execution, "Publish") == [{"audit_id": "a-1"}]
 
 
 def test_a_turn_that_belongs_to_another_audit_ends_well_and_does_nothing(audit: Any) -> None:
-    ended, execution = audit(plan=lambda asked: asked | {"duplicate": True, "targets": []})
+    ended, execution = audit(plan=lambda asked: asked | {"duplicate": True, "to_scan": 0})
 
     assert ended == "succeeded"
     assert [call.function for call in execution.calls] == ["PlanFunction.Arn"]
@@ -121,21 +154,21 @@ def test_an_audit_that_cannot_be_planned_is_recorded_as_failed_and_fails(audit: 
 
 def test_an_audit_that_cannot_be_published_is_recorded_as_failed_and_fails(audit: Any) -> None:
     def publish(payload: Any) -> Any:
-        if "results" in payload:
+        if "error" not in payload:
             raise StateError("Sandbox.Timedout", "why")
         return {"audit_id": payload["audit_id"], "state": "failed"}
 
     ended, execution = audit(publish=publish)
 
     assert ended.startswith("Sandbox.Timedout: ")
-    assert ["results" in payload for payload in asked(execution, "Publish")] == [True, True, True, False]
+    assert ["error" in payload for payload in asked(execution, "Publish")] == [False, False, False, True]
     assert asked(execution, "Publish")[-1] == recorded("Sandbox.Timedout")
 
 
 @pytest.mark.parametrize("state", ["complete", "incomplete"])
 def test_an_audit_that_had_ended_before_its_publishing_died_at_the_report_has_not_failed(audit: Any, state: str) -> None:
     def publish(payload: Any) -> Any:
-        if "results" in payload:
+        if "error" not in payload:
             raise StateError("Lambda.Unknown", "signal: killed")
         return {"audit_id": payload["audit_id"], "state": state}
 

@@ -225,26 +225,44 @@ def test_a_role_is_for_one_service(stack: Any, role: str, service: str) -> None:
 
 
 READS = {
-    "plan": {object_keys.POLICY, object_keys.plan("1")},
-    "scan": {object_keys.POLICY, object_keys.plan("1")},
+    "plan": {object_keys.POLICY, object_keys.plan("1"), object_keys.head("1")},
+    "scan": {
+        object_keys.POLICY,
+        object_keys.plan("1"),
+        object_keys.stock("1", "123456789012", "eu-west-1"),
+        object_keys.target_scan("1", "123456789012", "eu-west-1"),
+    },
     "publish": {
         object_keys.plan("1"),
         object_keys.target_scan("1", "123456789012", "eu-west-1"),
+        object_keys.target_error("1", "123456789012", "eu-west-1"),
         object_keys.known("1"),
     },
-    "notify": {object_keys.POLICY, object_keys.news("1"), object_keys.scan("1")},
+    "notify": {object_keys.POLICY, object_keys.news("1"), object_keys.head("1"), object_keys.told("1")},
     "answer": {object_keys.POLICY, object_keys.target_scan("1", "123456789012", "eu-west-1"), object_keys.report("1")},
     "serve": {
         object_keys.POLICY,
-        object_keys.scan("1"),
+        object_keys.head("1"),
         object_keys.target_scan("1", "123456789012", "eu-west-1"),
         object_keys.report("1"),
     },
 }
 WRITES = {
-    "plan": {object_keys.plan("1")},
-    "scan": {object_keys.target_scan("1", "123456789012", "eu-west-1")},
-    "publish": {object_keys.scan("1"), object_keys.known("1"), object_keys.news("1"), object_keys.report("1")},
+    "plan": {object_keys.plan("1"), object_keys.targets("1")},
+    "scan": {
+        object_keys.stock("1", "123456789012", "eu-west-1"),
+        object_keys.target_scan("1", "123456789012", "eu-west-1"),
+        object_keys.target_scan("1", "123456789012", "eu-west-1", 2),
+    },
+    "publish": {
+        object_keys.scan("1"),
+        object_keys.head("1"),
+        object_keys.known("1"),
+        object_keys.news("1"),
+        object_keys.told("1"),
+        object_keys.report("1"),
+        object_keys.target_error("1", "123456789012", "eu-west-1"),
+    },
 }
 
 

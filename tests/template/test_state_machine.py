@@ -7,6 +7,7 @@ import yaml
 
 from slackwater.app.audit_request import AuditRequestError
 from slackwater.app.policy import PolicyError
+from slackwater.model import object_keys
 
 
 def test_every_placeholder_is_substituted_and_every_substitution_is_used(resources: dict[str, Any], definition: str) -> None:
@@ -22,10 +23,12 @@ def test_it_has_no_yaml_alias_which_step_functions_refuses(definition: str) -> N
 def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any]) -> None:
     tasks = {name: state for name, state in states.items() if state["Type"] == "Task"}
 
-    assert set(tasks) == {"Plan", "Scan", "Publish", "NotifySlack", "RecordFailure"}
+    assert set(tasks) == {"Plan", "Scan", "KeepError", "Publish", "NotifySlack", "RecordFailure"}
     for name, task in tasks.items():
         assert task["TimeoutSeconds"] <= 930, name
-        assert task["Retry"][-1]["ErrorEquals"] == task["Catch"][-1]["ErrorEquals"] == ["States.ALL"], name
+        assert task["Retry"][-1]["ErrorEquals"] == ["States.ALL"], name
+        # What becomes of a target whose error cannot be kept, the audit finds by itself: there is no document of it.
+        assert [one["ErrorEquals"] for one in task.get("Catch", [])] == ([] if name == "KeepError" else [["States.ALL"]]), name
         patient = [retry["ErrorEquals"] for retry in task["Retry"] if not 0 <= retry["MaxAttempts"] <= 6]
         # Every scan takes its turn, however many there are at once. Slack is told once somebody has mended what kept it from that.
         assert patient == {"Scan": [["Lambda.TooManyRequestsException"]], "NotifySlack": [["States.ALL"]]}.get(name, []), name
@@ -68,3 +71,28 @@ def test_it_may_invoke_just_the_functions_that_it_does(resources: dict[str, Any]
 
     assert statement["Action"] == "lambda:InvokeFunction"
     assert sorted(map(str, statement["Resource"])) == sorted(str(substitutions[name[2:-1]]) for name in invoked)
+
+
+def test_every_target_is_an_execution_of_its_own_and_none_spoils_the_rest(states: dict[str, Any]) -> None:
+    scan = states["ScanTargets"]
+
+    assert scan["ItemProcessor"]["ProcessorConfig"] == {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}
+    assert scan["ToleratedFailurePercentage"] == 100
+    assert scan["ItemReader"]["Parameters"]["Bucket"] == scan["ResultWriter"]["Parameters"]["Bucket"] == "${BucketName}"
+    assert scan["ItemReader"]["Parameters"]["Key.$"] == f"States.Format('{object_keys.targets('{}')}', $.audit_id)"
+
+
+def test_it_may_run_its_own_targets_and_read_and_write_what_a_distributed_map_does(resources: dict[str, Any]) -> None:
+    policy = resources["AuditMapPolicy"]["Properties"]
+    may = {
+        tuple(sorted([one["Action"]] if isinstance(one["Action"], str) else one["Action"]))
+        for one in policy["PolicyDocument"]["Statement"]
+    }
+
+    assert policy["Roles"] == [{"Ref": "AuditRole"}]
+    assert may == {
+        ("states:StartExecution",),
+        ("states:DescribeExecution", "states:StopExecution"),
+        ("s3:GetObject",),
+        ("s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"),
+    }

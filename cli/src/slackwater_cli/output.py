@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from errno import EACCES, EISDIR
 from pathlib import Path
@@ -14,8 +14,10 @@ from slackwater_cli.exits import UsageError
 
 
 @contextmanager
-def output_file(path: Path) -> Iterator[Callable[[str], None]]:
+def output_file(path: Path) -> Iterator[Callable[[str | Iterable[str]], None]]:
     """Check that `path` can be written, before the work starts; the function given writes it, in one step, as UTF-8.
+
+    It takes a text, or a text piece by piece.
 
     Raises:
         UsageError: it cannot be written.
@@ -31,9 +33,10 @@ def output_file(path: Path) -> Iterator[Callable[[str], None]]:
         if not is_pipe:
             draft.touch(exist_ok=False)
 
-    def write(text: str) -> None:
+    def write(text: str | Iterable[str]) -> None:
         with _unwritable(path):
-            draft.write_text(text, encoding="utf-8", newline="")
+            with draft.open("w", encoding="utf-8", newline="") as file:
+                file.writelines([text] if isinstance(text, str) else text)
             if not is_pipe:
                 if target.exists():
                     shutil.copymode(target, draft)

@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from slackwater.app.scan import Audit, Progress
+from slackwater.app.scan_spool import ScanSpool
 from slackwater.app.wiring import audit
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession
@@ -15,6 +17,7 @@ from slackwater.engine.registry import registry
 from slackwater.model.findings import Scan
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
+from slackwater.views.scan_json import document
 from slackwater_cli.progress import progress
 
 GLANCE_S: Final = 0.2
@@ -23,10 +26,33 @@ GLANCE_S: Final = 0.2
 def run_scan(
     session: AwsSession, meter: CallMeter, *, policy: Policy, targets: Sequence[Target], now: datetime, cache_dir: Path | None
 ) -> Scan:
-    """Scan the targets as of `now`."""
+    """Scan the targets as of `now`, in memory at once."""
     with progress() as tell:
-        use_case = audit(session, meter, registry=registry(), policy=policy, cache_dir=cache_dir, progress=tell)
-        return interruptible(lambda: use_case.run(targets, now))
+        return interruptible(lambda: _audit(session, meter, policy, cache_dir, tell).run(targets, now))
+
+
+def spool_scan(
+    session: AwsSession,
+    meter: CallMeter,
+    spool: ScanSpool,
+    *,
+    policy: Policy,
+    targets: Sequence[Target],
+    now: datetime,
+    cache_dir: Path | None,
+) -> None:
+    """Scan the targets, one or more, as of `now`, into a spool, in their order."""
+    places = {target: place for place, target in enumerate(targets)}
+
+    def take(part: Scan) -> None:
+        spool.add(document(part), places[part.targets[0].target])
+
+    with progress() as tell:
+        interruptible(lambda: _audit(session, meter, policy, cache_dir, tell).hand_over(targets, now, take))
+
+
+def _audit(session: AwsSession, meter: CallMeter, policy: Policy, cache_dir: Path | None, tell: Progress) -> Audit:
+    return audit(session, meter, registry=registry(), policy=policy, cache_dir=cache_dir, progress=tell)
 
 
 def interruptible[T](work: Callable[[], T]) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -27,8 +27,8 @@ def note(words: str) -> None:
         sys.stderr.flush()
 
 
-def write(text: str) -> None:
-    """Write results.
+def write(text: str | Iterable[str]) -> None:
+    """Write results, at once or piece by piece.
 
     Raises:
         OutputClosedError: nobody reads them any more.
@@ -37,7 +37,7 @@ def write(text: str) -> None:
     if sys.stdout is None:  # it was closed before we started
         raise UsageError("standard output cannot be written: it is closed")
     with _unwritable():
-        sys.stdout.write(text)
+        sys.stdout.writelines([text] if isinstance(text, str) else text)
         sys.stdout.flush()
 
 

@@ -15,7 +15,19 @@ from slackwater.model.verdicts import Severity
 from slackwater.views.document import EvidenceDocument, FindingDocument, RecommendationDocument, ScanDocument
 from slackwater.views.service_document import SightingDocument
 from slackwater.views.sparkline import sparkline
-from slackwater.views.words import completeness, count, facts, gaps_title, headline, one_line, reasons, saving, scale, told
+from slackwater.views.words import (
+    completeness,
+    count,
+    facts,
+    gaps_title,
+    headline,
+    not_read,
+    one_line,
+    reasons,
+    saving,
+    scale,
+    told,
+)
 from slackwater_cli.selection import chosen
 
 DETECTOR_COLUMNS: Final[tuple[tuple[str, JustifyMethod], ...]] = (
@@ -52,9 +64,12 @@ def draw_scan(doc: ScanDocument, console: Console, *, top: int = TOP) -> None:
             console.print()
             draw_finding(finding, console, with_target=several)
     shown = len(waste) + len(others)
-    if more := len(doc["findings"]) - shown:
+    if more := doc["totals"]["findings"] - shown:
+        held = len(doc["findings"])
+        whole = held == doc["totals"]["findings"]
+        hint = "all, --format markdown" if whole else f"the worst {held:,}, --format csv"
         console.print()
-        console.print(Text(f"… {more:,} more: --top 0 shows all, --format markdown or json has everything", "bold"))
+        console.print(Text(f"… {more:,} more: --top 0 shows {hint} or json has everything", "bold"))
     _draw_unknown(doc, console)
     _draw_gaps(doc, console)
     if shown:
@@ -73,9 +88,9 @@ def _draw_gist(doc: ScanDocument, console: Console) -> None:
 
 def _draw_detectors(doc: ScanDocument, console: Console) -> None:
     """What each detector found: what is waste comes with its money, the dearest first."""
-    kinds: dict[str, set[str]] = {}
+    kinds: dict[str, set[str]] = {id_: set() for id_ in doc["totals"]["by_detector"]}
     for finding in doc["findings"]:
-        kinds.setdefault(finding["detector"], set()).add(finding["kind"])
+        kinds[finding["detector"]].add(finding["kind"])
     if len(kinds) < 2:
         return
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
@@ -197,11 +212,12 @@ def _draw_unknown(doc: ScanDocument, console: Console) -> None:
 
 
 def _draw_gaps(doc: ScanDocument, console: Console) -> None:
-    if not doc["scan"]["gaps"]:
+    gaps = not_read(doc)
+    if not gaps:
         return
     console.print()
     console.print(Text(gaps_title(doc), "bold yellow" if doc["scan"]["complete"] else "bold red"))
-    for gap in doc["scan"]["gaps"]:
+    for gap in gaps:
         optional = " (optional)" if gap["optional"] and not doc["scan"]["complete"] else ""
         console.print(_indented(Text(f"{gap['region']}: {gap['what']}{optional}: {one_line(gap['reason'])}"), 2))
 

@@ -9,6 +9,8 @@ from .fleets.demo import demo_fleet
 from .fleets.hostile import hostile_fleet
 from .fleets.labelled import labelled_fleet
 from .fleets.mixed import mixed_fleet
+from .fleets.organization import MEMBER_EXTERNAL_ID, MEMBER_ROLE, organization
+from .organizations import Member, Organization, Unit
 from .resources import (
     AccessPoint,
     Activity,
@@ -39,6 +41,8 @@ from .server import Simulator
 from .shapes import Shapes
 
 __all__ = [
+    "MEMBER_EXTERNAL_ID",
+    "MEMBER_ROLE",
     "AccessPoint",
     "Account",
     "Activity",
@@ -54,7 +58,9 @@ __all__ = [
     "FsxVolume",
     "IdleRecommendation",
     "Instance",
+    "Member",
     "MountTarget",
+    "Organization",
     "Planted",
     "Replication",
     "Role",
@@ -62,6 +68,7 @@ __all__ = [
     "Simulator",
     "StorageVirtualMachine",
     "TrailEvent",
+    "Unit",
     "Volume",
     "VolumeOption",
     "VolumeRecommendation",
@@ -71,4 +78,5 @@ __all__ = [
     "instant",
     "labelled_fleet",
     "mixed_fleet",
+    "organization",
 ]

@@ -8,20 +8,28 @@ import signal
 import sys
 import threading
 
-from . import Simulator, demo_fleet, labelled_fleet, mixed_fleet
+from . import MEMBER_EXTERNAL_ID, MEMBER_ROLE, Organization, Simulator, demo_fleet, labelled_fleet, mixed_fleet, organization
 from .clock import Clock
+from .ec2_query import ENABLED
 from .resources import Fleet, rfc3339
 
 
-def _fleet(options: argparse.Namespace) -> Fleet:
+def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
     chosen = {"now": options.now} if options.now else {}
     if options.fleet == "demo":
-        return demo_fleet(seed=options.seed, **chosen)
+        return demo_fleet(seed=options.seed, **chosen), None
     if options.fleet == "labelled":
-        return labelled_fleet(
+        labelled = labelled_fleet(
             options.seed, troubles=options.troubles, twins=options.twins, ordinary_of_a_kind=options.ordinary_of_a_kind
         )
-    return mixed_fleet(options.resources, seed=options.seed, regions=tuple(options.regions.split(",")), **chosen)
+        return labelled, None
+    regions = tuple(options.regions.split(",")) if options.regions else ()
+    if options.fleet == "organization":
+        own, around = organization(
+            options.accounts, regions or ENABLED, resources=options.resources, seed=options.seed, **chosen
+        )
+        return own, around
+    return mixed_fleet(options.resources, seed=options.seed, regions=regions or ("ap-northeast-1",), **chosen), None
 
 
 def _until_closed(stop: threading.Event) -> None:
@@ -32,9 +40,10 @@ def _until_closed(stop: threading.Event) -> None:
 def main() -> int:
     """Serve; the first line of standard output says where."""
     parser = argparse.ArgumentParser(prog="slackwater_simulator", description=__doc__)
-    parser.add_argument("--fleet", choices=["demo", "mixed", "labelled"], default="demo")
-    parser.add_argument("--resources", type=int, default=20_000, help="size of the mixed fleet")
-    parser.add_argument("--regions", default="ap-northeast-1", help="of the mixed fleet, by commas")
+    parser.add_argument("--fleet", choices=["demo", "mixed", "labelled", "organization"], default="demo")
+    parser.add_argument("--resources", type=int, default=20_000, help="of the mixed fleet, or of each large account")
+    parser.add_argument("--regions", help="of the mixed fleet (ap-northeast-1) or the organization (all), by commas")
+    parser.add_argument("--accounts", type=int, default=1_000, help="of the organization")
     parser.add_argument("--troubles", type=int, default=30, help="of the labelled fleet, for each detector")
     parser.add_argument("--twins", type=int, default=6, help="of the labelled fleet, of each innocent scenario")
     parser.add_argument("--ordinary-of-a-kind", type=int, default=1_250, help="of the labelled fleet")
@@ -49,10 +58,17 @@ def main() -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    fleet = _fleet(options)
+    fleet, around = _fleet(options)
     clock = Clock(options.speed if options.ticking else 0.0)
-    with Simulator(fleet, latency_ms=options.latency_ms, port=options.port, clock=clock) as simulator:
-        where = {"url": simulator.url, "now": rfc3339(fleet.now), "account": fleet.account, "regions": list(fleet.regions)}
+    with Simulator(fleet, organization=around, latency_ms=options.latency_ms, port=options.port, clock=clock) as simulator:
+        where: dict[str, object] = {
+            "url": simulator.url,
+            "now": rfc3339(fleet.now),
+            "account": fleet.account,
+            "regions": list(fleet.regions),
+        }
+        if around:
+            where["organization"] = {"root": around.root, "role_name": MEMBER_ROLE, "external_id": MEMBER_EXTERNAL_ID}
         sys.stdout.write(json.dumps(where) + "\n")
         sys.stdout.flush()
         if options.exit_with_stdin:

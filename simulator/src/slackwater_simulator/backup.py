@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from .account import Account, cut
+from .partitions import arn, global_arn
 from .resources import Backup, instant
 from .wire import AwsError, Call, Json, Reply, Route, json_reply, offset_of, token
 
@@ -69,19 +70,19 @@ def role_of(call: Call) -> str:
     """The role that AWS Backup is to take on."""
     missing(call, "IamRoleArn")
     role = str(call.input["IamRoleArn"])
-    if not re.fullmatch(rf"arn:aws:iam::{call.account.id}:role/.+", role):
+    if not re.fullmatch(rf"{global_arn('iam', call.region, call.account.id, 'role/.+')}", role):
         raise invalid(f"Invalid role: {role}")
     return role
 
 
 def system_arn(call: Call, system_id: str) -> str:
     """The ARN of an EFS file system."""
-    return f"arn:aws:elasticfilesystem:{call.region}:{call.account.id}:file-system/{system_id}"
+    return arn("elasticfilesystem", call.region, call.account.id, f"file-system/{system_id}")
 
 
 def vault_arn(call: Call, vault: str) -> str:
     """The ARN of a vault."""
-    return f"arn:aws:backup:{call.region}:{call.account.id}:backup-vault:{vault}"
+    return arn("backup", call.region, call.account.id, f"backup-vault:{vault}")
 
 
 def vault_of(call: Call) -> str:
@@ -98,12 +99,12 @@ def points_in(call: Call) -> list[Backup]:
     return [each for each in call.account.backups() if each.kind == POINTS and each.region == call.region]
 
 
-def point_of(call: Call, arn: object, vault: str | None = None) -> Backup:
+def point_of(call: Call, point_arn: object, vault: str | None = None) -> Backup:
     """A recovery point, in a vault or wherever it is."""
     for each in points_in(call):
-        if each.id == arn and vault in (None, each.detail["vault"]):
+        if each.id == point_arn and vault in (None, each.detail["vault"]):
             return each
-    raise absent(f"Cannot find recovery point {arn}.")
+    raise absent(f"Cannot find recovery point {point_arn}.")
 
 
 def guarded(vault: str, action: str) -> None:

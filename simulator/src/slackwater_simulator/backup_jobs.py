@@ -27,6 +27,7 @@ from .backup import (
 )
 from .ec2_query import key_arn
 from .once import once
+from .partitions import arn
 from .resources import Backup, ElasticFileSystem
 from .wire import AwsError, Call, Json, Operation, Reply, json_reply
 
@@ -65,14 +66,14 @@ def start_backup_job(call: Call) -> Reply:
         raise invalid("Keys of tags cannot begin with aws:.")
 
     def make() -> str:
-        arn = str(call.input["ResourceArn"])
-        system = call.account.find(arn.rpartition("/")[2])
-        if not arn.startswith("arn:aws:elasticfilesystem:"):
-            raise invalid(f"The simulator backs up EFS file systems only, not {arn}.")
-        if not isinstance(system, ElasticFileSystem) or system.region != call.region or system_arn(call, system.id) != arn:
-            raise absent(f"Resource {arn} does not exist.")
+        named = str(call.input["ResourceArn"])
+        system = call.account.find(named.rpartition("/")[2])
+        if not named.startswith(system_arn(call, "").partition(call.region)[0]):
+            raise invalid(f"The simulator backs up EFS file systems only, not {named}.")
+        if not isinstance(system, ElasticFileSystem) or system.region != call.region or system_arn(call, system.id) != named:
+            raise absent(f"Resource {named} does not exist.")
         if system.phase != "available":
-            raise AwsError("InvalidRequestException", f"{arn} is {system.phase}.")
+            raise AwsError("InvalidRequestException", f"{named} is {system.phase}.")
         return _begin(
             call,
             system,
@@ -82,7 +83,7 @@ def start_backup_job(call: Call) -> Reply:
                 of=system.id,
                 vault=vault,
                 role=role,
-                point=f"arn:aws:backup:{call.region}:{call.account.id}:recovery-point:{identifier(call.account)}",
+                point=arn("backup", call.region, call.account.id, f"recovery-point:{identifier(call.account)}"),
                 created=call.account.now,
                 days=int(days) if days is not None else None,
             ),

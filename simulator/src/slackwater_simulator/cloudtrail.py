@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import NAMESPACE_URL, uuid5
 
 from .account import cut
+from .partitions import global_arn
 from .resources import TrailEvent, rfc3339
 from .series import DAY
 from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
@@ -65,7 +66,7 @@ def _event(call: Call, event: TrailEvent) -> Json:
             "type": "IAMUser",
             "accountId": call.account.id,
             "userName": event.user,
-            "arn": f"arn:aws:iam::{call.account.id}:user/{event.user}",
+            "arn": global_arn("iam", call.region, call.account.id, f"user/{event.user}"),
         },
         "eventTime": rfc3339(event.at),
         "eventSource": _SOURCE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .account import cut
+from .partitions import arn
 from .resources import IdleRecommendation, VolumeOption, VolumeRecommendation
 from .wire import AwsError, Call, Json, Operation, Reply, json_reply, offset_of, token
 
@@ -99,7 +100,7 @@ def _savings(usd: float | None) -> Json:
 
 
 def _arn(call: Call, kind: str, name: str) -> str:
-    return f"arn:aws:ec2:{call.region}:{call.account.id}:{_ARNS.get(kind, kind)}/{name}"
+    return arn("ec2", call.region, call.account.id, f"{_ARNS.get(kind, kind)}/{name}")
 
 
 OPERATIONS: dict[str, Operation] = {

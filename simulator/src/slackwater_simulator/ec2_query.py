@@ -9,15 +9,12 @@ from typing import Any
 
 from .account import cut
 from .instance_types import TYPES, InstanceType
+from .partitions import REGIONS, arn, global_arn, partition, suffix
 from .resources import Attachment, Fleet, Instance, Tags, Volume, rfc3339
 from .wire import AwsError, Call, Operation, Reply, offset_of, token
 from .xml import ec2_document, members, tag, tag_set, text
 
-ENABLED = (
-    *("ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1", "ap-southeast-1", "ap-southeast-2", "ca-central-1"),
-    *("eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "eu-west-3", "sa-east-1"),
-    *("us-east-1", "us-east-2", "us-west-1", "us-west-2"),
-)
+ENABLED = REGIONS["aws"]
 _OPTIONAL = ["af-south-1", "ap-east-1", "ap-southeast-3", "eu-south-1", "me-central-1", "me-south-1"]
 VOLUMES_PAGE, INSTANCES_PAGE, TYPES_PAGE = 500, 1000, 100
 """Pages when MaxResults is not given; it may be 5-1000 (instance types: 5-100)."""
@@ -30,7 +27,7 @@ def hexadecimal(name: str, length: int = 17) -> str:
 
 def key_arn(region: str, account: str) -> str:
     """The account's storage key."""
-    return f"arn:aws:kms:{region}:{account}:key/{hexadecimal(account, 8)}-1111-4222-8333-{hexadecimal(account, 12)}"
+    return arn("kms", region, account, f"key/{hexadecimal(account, 8)}-1111-4222-8333-{hexadecimal(account, 12)}")
 
 
 def reply(call: Call, body: str) -> Reply:
@@ -118,19 +115,21 @@ def owned[T: (Volume, Instance)](call: Call, item_id: str, kind: type[T], code: 
 
 def describe_regions(call: Call) -> Reply:
     """Enabled Regions; with AllRegions the opt-in ones too."""
-    regions = [(name, "opt-in-not-required") for name in ENABLED]
+    there = partition(call.region)
+    optional = _OPTIONAL if there == "aws" else []
+    regions = [(name, "opt-in-not-required") for name in call.account.fleet.enabled or REGIONS[there]]
     if call.input.get("AllRegions") == "true":
-        regions += [(name, "not-opted-in") for name in _OPTIONAL]
+        regions += [(name, "not-opted-in") for name in optional]
     names = call.input.get("RegionName")
     if names:
-        unknown = [name for name in names if name not in {*ENABLED, *_OPTIONAL}]
+        unknown = [name for name in names if name not in {*REGIONS[there], *optional}]
         if unknown:
             raise AwsError("InvalidParameterValue", f"Invalid region name: {unknown[0]}")
         regions = [region for region in regions if region[0] in names]
     for name, wanted in read_filters(call, ("opt-in-status", "region-name", "endpoint")).items():
         regions = [region for region in regions if {"opt-in-status": region[1]}.get(name, region[0]) in wanted]
     rendered = (
-        tag("regionName", name) + tag("regionEndpoint", f"ec2.{name}.amazonaws.com") + tag("optInStatus", status)
+        tag("regionName", name) + tag("regionEndpoint", f"ec2.{name}.{suffix(name)}") + tag("optInStatus", status)
         for name, status in regions
     )
     return reply(call, members("regionInfo", rendered))
@@ -179,7 +178,7 @@ def volume_xml(volume: Volume, account: str) -> str:
     key = (volume.kms_key or key_arn(volume.region, account)) if volume.encrypted else None
     return (
         f"<volumeId>{volume.id}</volumeId><size>{volume.size_gib}</size>"
-        f"<volumeArn>arn:aws:ec2:{volume.region}:{account}:volume/{volume.id}</volumeArn>"
+        f"<volumeArn>{arn('ec2', volume.region, account, f'volume/{volume.id}')}</volumeArn>"
         f"{tag('snapshotId', volume.snapshot_id)}<availabilityZone>{volume.az}</availabilityZone>"
         f"<availabilityZoneId>{zone_id(volume.az)}</availabilityZoneId><status>{volume.state}</status>"
         f"<createTime>{rfc3339(volume.created, '.123')}</createTime>"
@@ -201,7 +200,8 @@ def _attachment_xml(volume: Volume, attachment: Attachment) -> str:
 
 def zone_id(az: str) -> str:
     """The zone's id: a for az1, c for az2, …"""
-    area, direction, number = az[:-1].split("-")
+    country, *parts, direction, number = az[:-1].split("-")  # `us-gov-west-1`
+    area = country + "".join(part[0] for part in parts)
     compass = "".join(part[0] for part in _COMPASS[direction])
     return f"{area}{compass}{number}-az{ord(az[-1]) - ord('a') + 1}"
 
@@ -213,6 +213,7 @@ _COMPASS = {
     "west": ["west"],
     "central": ["central"],
     "northeast": ["north", "east"],
+    "northwest": ["north", "west"],
     "southeast": ["south", "east"],
 }
 
@@ -258,6 +259,7 @@ def instance_xml(instance: Instance, fleet: Fleet) -> str:
     host = f"ip-{address.replace('.', '-')}.{region}.compute.internal"
     vpc, subnet = f"vpc-{hexadecimal(fleet.account + region)}", f"subnet-{hexadecimal(fleet.account + instance.az)}"
     group = f"<groupId>sg-{hexadecimal('sg' + region)}</groupId><groupName>application</groupName>"
+    profile = global_arn("iam", region, fleet.account, "instance-profile/application")
     state = f"<code>{_STATES[instance.state]}</code><name>{instance.state}</name>"
     reason, why = "", ""
     if instance.state != "running" and instance.stopped:
@@ -282,7 +284,7 @@ def instance_xml(instance: Instance, fleet: Fleet) -> str:
         f"<architecture>{kind.architecture}</architecture><rootDeviceType>ebs</rootDeviceType><rootDeviceName>/dev/xvda</rootDeviceName>{devices}"
         f"<virtualizationType>hvm</virtualizationType><clientToken>{digits[:8]}-aaaa-4bbb-8ccc-{digits[:12]}</clientToken>{tag_set(instance.tags)}"
         f"<hypervisor>xen</hypervisor>{_interface_xml(instance, fleet.account, vpc, subnet, address, host, group)}"
-        f"<iamInstanceProfile><arn>arn:aws:iam::{fleet.account}:instance-profile/application</arn><id>AIPASIMULATED{digits[:8].upper()}</id></iamInstanceProfile>"
+        f"<iamInstanceProfile><arn>{profile}</arn><id>AIPASIMULATED{digits[:8].upper()}</id></iamInstanceProfile>"
         f"{'<instanceLifecycle>spot</instanceLifecycle>' if instance.spot else ''}"
         f"<ebsOptimized>{text(kind.ebs is not None)}</ebsOptimized><enaSupport>true</enaSupport>"
         f"<cpuOptions><coreCount>{kind.cores}</coreCount><threadsPerCore>{kind.threads_per_core}</threadsPerCore></cpuOptions>"

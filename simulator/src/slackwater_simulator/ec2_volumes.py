@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from . import ec2_tags
-from .ec2_query import ENABLED, hexadecimal, matches, owned, page_size, paged, read_filters, reply, volume_xml
+from .ec2_query import hexadecimal, matches, owned, page_size, paged, read_filters, reply, volume_xml
 from .resources import GIB, Volume, rfc3339
 from .series import DAY
 from .wire import AwsError, Call, Operation, Reply
@@ -92,7 +92,7 @@ def _made(call: Call) -> tuple[Volume, str]:
     account, zone = call.account, str(call.input.get("AvailabilityZone", ""))
     if not zone:
         raise AwsError("MissingParameter", "The request must contain the parameter AvailabilityZone")
-    if zone[:-1] != call.region or zone[:-1] not in ENABLED or zone[-1] not in "abcd":
+    if zone[:-1] != call.region or zone[-1] not in "abcd":
         raise AwsError("InvalidZone.NotFound", f"The zone '{zone}' does not exist.")
     snapshot, contents = None, ""
     if snapshot_id := call.input.get("SnapshotId"):

@@ -6,6 +6,7 @@ import re
 
 from .account import cut
 from .ec2_query import hexadecimal, key_arn, zone_id
+from .partitions import arn
 from .resources import AccessPoint, ElasticFileSystem, MountTarget, Replication, Tags
 from .wire import AwsError, Call, Json, Operation, Reply, Route, as_json, json_reply, offset_of, token
 
@@ -94,7 +95,7 @@ def tag_list(tags: Tags) -> list[Json]:
 
 
 def _arn(account: str, region: str, system: str) -> str:
-    return f"arn:aws:elasticfilesystem:{region}:{account}:file-system/{system}"
+    return arn("elasticfilesystem", region, account, f"file-system/{system}")
 
 
 def describe_file_systems(call: Call) -> Reply:
@@ -289,7 +290,7 @@ def point_json(call: Call, system: ElasticFileSystem, point: AccessPoint) -> Jso
     """One access point."""
     answer: Json = {
         "AccessPointId": point.id,
-        "AccessPointArn": f"arn:aws:elasticfilesystem:{system.region}:{call.account.id}:access-point/{point.id}",
+        "AccessPointArn": arn("elasticfilesystem", system.region, call.account.id, f"access-point/{point.id}"),
         "ClientToken": point.token,
         "FileSystemId": system.id,
         "LifeCycleState": point.phase,

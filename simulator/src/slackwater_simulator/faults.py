@@ -1,4 +1,4 @@
-"""What may go wrong on purpose: denials, throttling, errors, slowness, cut and dropped answers."""
+"""What may go wrong on purpose: denials, throttling, errors, slowness, cut, dropped and malformed answers, lost pages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import paging
+from .malformed import WAYS
+from .partitions import arn, global_arn
 from .wire import AwsError, Call
 
 _THROTTLED = {
@@ -24,8 +27,23 @@ _DENIED = {
     "iam": ("AccessDenied", 403),
     "backup": ("AccessDeniedException", 403),
 }
-_LIMITED = ("error", "drop", "truncate", "partial", "lost-answer", "lagging")
+_LIMITED = ("error", "drop", "truncate", "malformed", "paging", "slow", "partial", "lost-answer", "lagging")
 FOREVER = 1 << 40
+
+
+_GLOBAL = frozenset({"iam", "organizations", "pricing", "sts"})
+"""Services that policies which close Regions leave open."""
+
+
+def _closed(call: Call) -> str:
+    """How a service says that a service control policy denies it: EC2 in its own way, and without a resource."""
+    who = global_arn("sts", call.region, call.account.id, "assumed-role/Simulated/session")
+    denied = f"User: {who} is not authorized to perform: {call.action}"
+    why = "with an explicit deny in a service control policy"
+    if call.service == "ec2":
+        more = "Encoded authorization failure message: c2ltdWxhdGVk"
+        return f"You are not authorized to perform this operation. {denied} {why}. {more}"
+    return f"{denied} on resource: {arn(call.service, call.region, call.account.id, '*')} {why}"
 
 
 def _names(call: Call) -> tuple[str, str, str]:
@@ -74,13 +92,19 @@ class Faults:
         with self._lock:
             self.latency_ms = self._first_latency
             self._denied: set[str] = set()
+            self._closed: set[str] = set()
             self._buckets: dict[str, _Bucket] = {}
+            self._pages: tuple[int, int] | None = None
             self._limited: dict[str, dict[str, _Limited]] = {kind: {} for kind in _LIMITED}
         self.throttle("cloudtrail:LookupEvents", per_second=2, burst=2)
 
     def deny(self, action: str) -> None:
         """Refuse an action, as IAM would."""
         self._denied.add(action)
+
+    def close(self, place: str) -> None:
+        """Refuse, as a service control policy would, a Region (but for what is in none), or one action in it."""
+        self._closed.add(place)
 
     def throttle(self, action: str, per_second: float, burst: float = 1) -> None:
         """Let `per_second` requests a second through, after `burst` at once; a rate of 0 refuses all."""
@@ -101,6 +125,26 @@ class Faults:
     def truncate(self, action: str, times: int = FOREVER) -> None:
         """Send the first half of the body as if it were all."""
         self._limited["truncate"][action] = _Limited(times)
+
+    def malformed(self, action: str, how: str, seed: int = 0, times: int = FOREVER) -> None:
+        """Answer with something else than the service would: one of `malformed.WAYS`, drawn from a seed."""
+        if how not in WAYS:
+            raise ValueError(f"malformed is one of {', '.join(WAYS)}, not {how}")
+        self._limited["malformed"][action] = _Limited(times, {"how": how, "seed": seed})
+
+    def paging(self, action: str, how: str, times: int = FOREVER) -> None:
+        """Repeat pages, lose one, or give tokens without end: one of `paging.WAYS`."""
+        if how not in paging.WAYS:
+            raise ValueError(f"paging is one of {', '.join(paging.WAYS)}, not {how}")
+        self._limited["paging"][action] = _Limited(times, {"how": how})
+
+    def slow(self, action: str, seconds: float, times: int = FOREVER) -> None:
+        """Answer so many seconds later."""
+        self._limited["slow"][action] = _Limited(times, {"seconds": seconds})
+
+    def short_pages(self, items: int, points: int) -> None:
+        """Give no more items a page, and points a page of GetMetricData, than this. No fault: AWS may always give fewer."""
+        self._pages = items, points
 
     def partial(self, action: str = "cloudwatch:GetMetricData", every: int = 7, times: int = FOREVER) -> None:
         """Answer every n-th query with StatusCode InternalError and no values."""
@@ -130,6 +174,8 @@ class Faults:
             self.latency_ms = float(settings["latency_ms"])
         for action in settings.get("deny", ()):
             self.deny(action)
+        for place in settings.get("close", ()):
+            self.close(place)
         for action in settings.get("allow", ()):
             self.allow(action)
         for action in settings.get("unthrottle", ()):
@@ -151,11 +197,26 @@ class Faults:
                     return plan.detail
         return None
 
+    def shortened(self, call: Call) -> Call:
+        """The call, of as short a page as there are to be."""
+        return paging.shortened(call, *self._pages) if self._pages else call
+
+    def paged_astray(self, call: Call) -> str | None:
+        """How this call's token leads astray, if it does; used up only by a call that it can happen to."""
+        plans = self._limited["paging"]
+        plan = next((plans[name] for name in _names(call) if name in plans), None)
+        if plan is None or (plan.detail["how"] in paging.FROM_THE_SECOND and not paging.has_token(call)):
+            return None
+        detail = self.take("paging", call)
+        return detail["how"] if detail else None
+
     def check(self, call: Call) -> None:
         """Raise what stands in the way of a call."""
+        code, status = _DENIED.get(call.service, ("AccessDeniedException", 400))
+        if not self._closed.isdisjoint((call.region, _names(call)[0])) and call.service not in _GLOBAL:
+            raise AwsError(code, _closed(call), status)
         if not self._denied.isdisjoint(_names(call)):
-            code, status = _DENIED.get(call.service, ("AccessDeniedException", 400))
-            who = f"arn:aws:sts::{call.account.id}:assumed-role/Simulated/session"
+            who = global_arn("sts", call.region, call.account.id, "assumed-role/Simulated/session")
             raise AwsError(
                 code,
                 f"User: {who} is not authorized to perform: {call.action} because no identity-based policy allows the action",

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from .account import cut
 from .ec2_query import hexadecimal, key_arn
+from .partitions import arn, partition, suffix
 from .resources import GIB, MIB, Backup, FsxFileSystem, FsxVolume, StorageVirtualMachine
 from .wire import AwsError, Call, Json, Operation, Reply, as_json, json_reply, offset_of, token
 
@@ -71,7 +72,7 @@ def arn_of(account: str, item: FsxFileSystem | FsxVolume | StorageVirtualMachine
             path = f"storage-virtual-machine/{item.file_system_id}/{item.id}"
         case Backup():
             path = f"backup/{item.id}"
-    return f"arn:aws:fsx:{item.region}:{account}:{path}"
+    return arn("fsx", item.region, account, path)
 
 
 def subnets_of(account: str, system: FsxFileSystem) -> list[str]:
@@ -109,7 +110,7 @@ def file_system(call: Call, system: FsxFileSystem) -> Json:
         "VpcId": f"vpc-{hexadecimal(account + region)}",
         "SubnetIds": subnets_of(account, system),
         "NetworkInterfaceIds": list(interfaces_of(account, system)),
-        "DNSName": f"{system.id}.fsx.{region}.amazonaws.com",
+        "DNSName": f"{system.id}.fsx.{region}.{suffix(region)}",
         "KmsKeyId": system.detail.get("kms") or key_arn(region, account),
         "ResourceARN": arn_of(account, system),
         "Tags": tags_of(system),
@@ -151,7 +152,7 @@ def _configuration(system: FsxFileSystem, subnets: list[str]) -> Json:
         case "ONTAP":
             pairs = {"HAPairs": 1, "ThroughputCapacityPerHAPair": system.throughput, "DiskIopsConfiguration": iops}
             names = {
-                name: {"DNSName": f"{name.lower()}.{system.id}.fsx.{system.region}.amazonaws.com"}
+                name: {"DNSName": f"{name.lower()}.{system.id}.fsx.{system.region}.{suffix(system.region)}"}
                 for name in ("Intercluster", "Management")
             }
             return common | pairs | {"Endpoints": names} | (routed if len(subnets) > 1 else {})
@@ -266,7 +267,7 @@ def describe_storage_virtual_machines(call: Call) -> Reply:
 
 def storage_virtual_machine(call: Call, svm: StorageVirtualMachine) -> Json:
     """A storage virtual machine as FSx describes it."""
-    host = f"{svm.id}.{svm.file_system_id}.fsx.{svm.region}.amazonaws.com"
+    host = f"{svm.id}.{svm.file_system_id}.fsx.{svm.region}.{suffix(svm.region)}"
     return {
         "CreationTime": float(svm.created),
         "Endpoints": {name: {"DNSName": host, "IpAddresses": ["198.19.255.20"]} for name in ("Nfs", "Management", "Iscsi")},
@@ -350,17 +351,17 @@ def list_tags_for_resource(call: Call) -> Reply:
 
 def by_arn(call: Call) -> FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup:
     """What ResourceARN names."""
-    arn = str(call.input.get("ResourceARN", ""))
-    if not arn.startswith("arn:aws:fsx:"):
-        raise AwsError("NotServiceResourceError", f"{arn} is no resource of FSx.")
-    wanted = arn.rpartition("/")[2]
+    named = str(call.input.get("ResourceARN", ""))
+    if not named.startswith(f"arn:{partition(call.region)}:fsx:"):
+        raise AwsError("NotServiceResourceError", f"{named} is no resource of FSx.")
+    wanted = named.rpartition("/")[2]
     items = (call.account.find(wanted), *(each for each in backups_in(call) if each.id == wanted))
     for item in items:
         if isinstance(item, FsxFileSystem | FsxVolume | StorageVirtualMachine | Backup) and (
-            item.region == call.region and arn_of(call.account.id, item) == arn
+            item.region == call.region and arn_of(call.account.id, item) == named
         ):
             return item
-    raise AwsError("ResourceNotFound", f"{arn} does not exist.")
+    raise AwsError("ResourceNotFound", f"{named} does not exist.")
 
 
 OPERATIONS: dict[str, Operation] = {

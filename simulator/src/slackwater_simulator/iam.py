@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from .account import cut
+from .partitions import partition
 from .wire import AwsError, Call, Operation, Reply, offset_of, token
 from .xml import members, query_document, tag
 
 _NAMESPACE = "https://iam.amazonaws.com/doc/2010-05-08/"
-_SOURCE = re.compile(r"arn:aws:iam::(\d{12}):(user|group|role)/.+")
+_SOURCE = re.compile(r"arn:(aws[a-z-]*):iam::(\d{12}):(user|group|role)/.+")
 _ACTION = re.compile(r"[\w-]+:[\w*]+")
 PREFIX = "iam-simulated:"
 """Of a denial that only the policy simulator knows: `iam-simulated:ec2:DeleteVolume`, with ` on ARN` of one resource."""
@@ -24,10 +25,10 @@ def operations(denied: Callable[[str], bool]) -> dict[str, Operation]:
     def simulate_principal_policy(call: Call) -> Reply:
         """One result an action. With several resources it is an aggregate, and each has its own beneath it."""
         source = _SOURCE.fullmatch(str(call.input.get("PolicySourceArn", "")))
-        if source is None:
+        if source is None or source[1] != partition(call.region):
             raise AwsError("InvalidInput", "Invalid Entity Arn: a user's, a group's or a role's is needed.")
-        if source[1] != call.account.id:
-            raise AwsError("NoSuchEntity", f"The {source[2]} {source[0]} cannot be found.", 404)
+        if source[2] != call.account.id:
+            raise AwsError("NoSuchEntity", f"The {source[3]} {source[0]} cannot be found.", 404)
         actions: Sequence[str] = call.input.get("ActionNames") or ()
         arns: Sequence[str] = call.input.get("ResourceArns") or ("*",)
         if not actions or not all(_ACTION.fullmatch(action) for action in actions):

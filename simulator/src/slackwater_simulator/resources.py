@@ -413,10 +413,11 @@ class IdleRecommendation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """A role that other accounts may assume, with the external id it demands."""
+    """A role that other accounts may assume, with the external id it demands; only those that it trusts, if it names any."""
 
     name: str
     external_id: str | None = None
+    trusts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -444,6 +445,8 @@ class Fleet:
     now: int
     account: str = ACCOUNT
     regions: tuple[str, ...] = ("ap-northeast-1",)
+    enabled: tuple[str, ...] = ()
+    """Regions that may be asked; where none is named, all that need no opting in."""
     volumes: Sequence[Volume] = ()
     instances: Sequence[Instance] = ()
     efs: Sequence[ElasticFileSystem] = ()

@@ -10,7 +10,7 @@ import socketserver
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from types import TracebackType
@@ -33,6 +33,7 @@ from . import (
     fsx_creations,
     iam,
     interfaces,
+    organizations,
     pricing,
     recovery_points,
     sts,
@@ -42,6 +43,9 @@ from . import (
 from .account import Account
 from .clock import Clock
 from .faults import Faults
+from .malformed import malform
+from .paging import astray
+from .partitions import REGIONS, partition
 from .resources import Fleet, rfc3339
 from .truth import truth
 from .wire import AwsError, Call, Json, Operation, Reply, as_json, content_type, routed
@@ -99,21 +103,54 @@ def _lists(node: Any) -> Any:
     return {key: _lists(value) for key, value in node.items()}
 
 
+class Accounts:
+    """Accounts by their numbers; those of an organization are made when first asked for. Iterates over those there are."""
+
+    def __init__(self, fleets: Iterable[Fleet], organization: organizations.Organization | None, clock: Clock) -> None:
+        self._made = {each.account: Account(each, clock) for each in fleets}
+        self._organization, self._clock = organization, clock
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[Account]:
+        return iter([*self._made.values()])
+
+    def __getitem__(self, number: str) -> Account:
+        account = self.get(number)
+        if account is None:
+            raise KeyError(number)
+        return account
+
+    def get(self, number: str) -> Account | None:
+        """An account, or None where there is no such one."""
+        if number in self._made or self._organization is None:
+            return self._made.get(number)
+        with self._lock:
+            if number not in self._made and (fleet := self._organization.fleet_of(number)):
+                self._made[number] = Account(fleet, self._clock)
+            return self._made.get(number)
+
+
 class Simulator:
     """Simulated accounts behind one local endpoint. The first fleet's account is the callers' own."""
 
     def __init__(
-        self, fleet: Fleet, *others: Fleet, latency_ms: float = 0.0, port: int = 0, clock: Clock | None = None
+        self,
+        fleet: Fleet,
+        *others: Fleet,
+        organization: organizations.Organization | None = None,
+        latency_ms: float = 0.0,
+        port: int = 0,
+        clock: Clock | None = None,
     ) -> None:
         self.fleet = fleet
         self.clock = clock or Clock()
-        self.accounts = {each.account: Account(each, self.clock) for each in (fleet, *others)}
+        self.accounts = Accounts((fleet, *others), organization, self.clock)
         self.faults = Faults(latency_ms)
         self._before: dict[str, list[Callable[[], object]]] = {}
         self._calls: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._operations: dict[str, dict[str, Operation]] = {
-            "sts": {"GetCallerIdentity": sts.get_caller_identity, "AssumeRole": sts.assume_role(self.accounts)},
+            "sts": {"GetCallerIdentity": sts.get_caller_identity, "AssumeRole": sts.assume_role(self.accounts.get)},
             "ec2": ec2_query.OPERATIONS
             | ec2_tags.OPERATIONS
             | ec2_snapshots.OPERATIONS
@@ -127,6 +164,7 @@ class Simulator:
             "pricing": pricing.OPERATIONS,
             "cloudtrail": cloudtrail.OPERATIONS,
             "compute-optimizer": compute_optimizer.OPERATIONS,
+            "organizations": organizations.operations(organization),
         }
         self._server = _Server(("127.0.0.1", port), self)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -144,7 +182,7 @@ class Simulator:
     def advance(self, seconds: float) -> None:
         """Move the simulated clock on; what is due by then is done."""
         self.clock.advance(seconds)
-        for account in self.accounts.values():
+        for account in self.accounts:
             account.settle()
 
     def before(self, action: str, callback: Callable[[], object]) -> None:
@@ -160,18 +198,18 @@ class Simulator:
     @property
     def metrics_requested(self) -> int:
         """Metrics asked for by GetMetricData and GetMetricStatistics."""
-        return sum(account.usage.metrics_requested for account in self.accounts.values())
+        return sum(account.usage.metrics_requested for account in self.accounts)
 
     @property
     def datapoints(self) -> int:
         """Data points served."""
-        return sum(account.usage.datapoints for account in self.accounts.values())
+        return sum(account.usage.datapoints for account in self.accounts)
 
     def reset(self) -> None:
         """Forget what was counted, every fault, and what was to run before calls. What was changed stays."""
         with self._lock:
             self._calls.clear()
-        for account in self.accounts.values():
+        for account in self.accounts:
             account.usage.metrics_requested = account.usage.datapoints = 0
         self._before.clear()
         self.faults.clear()
@@ -205,6 +243,8 @@ class Simulator:
             self._calls[call.action] += 1
         if self.faults.latency_ms:
             time.sleep(self.faults.latency_ms / 1000)
+        if slow := self.faults.take("slow", call):
+            time.sleep(slow["seconds"])
         for callback in tuple(self._before.get(call.action, ())):
             callback()
         call.account.settle()
@@ -221,18 +261,23 @@ class Simulator:
             return None
         if self.faults.take("truncate", call) is not None:
             return Reply(reply.body[: len(reply.body) // 2], reply.content_type)
+        if wrong := self.faults.take("malformed", call):
+            return malform(reply, **wrong)
         return reply
 
     def _done(self, call: Call) -> Reply:
         operation = self._operation(call)
         if call.reads:
+            call = self.faults.shortened(call)
+            if how := self.faults.paged_astray(call):
+                operation = partial(astray, operation, how=how)
             lag = self.faults.take("lagging", call)
             return operation(replace(call, account=call.account.shown(lag["seconds"] if lag else 0.0)))
         with call.account.lock:
             return operation(call)
 
     def _operation(self, call: Call) -> Operation:
-        if call.region not in ec2_query.ENABLED:
+        if call.region not in (call.account.fleet.enabled or REGIONS[partition(call.account.fleet.regions[0])]):
             code = "AuthFailure" if call.service == "ec2" else "UnrecognizedClientException"
             raise AwsError(code, "AWS was not able to validate the provided access credentials", 401)
         operation = self._operations.get(call.service, {}).get(call.operation)
@@ -244,7 +289,7 @@ class Simulator:
         service = _SERVICES.get(scope, scope)
         path, query = urlsplit(request.target)[2:4]
         number = key.removeprefix(sts.KEY_PREFIX)[:12] if key.startswith(sts.KEY_PREFIX) else self.fleet.account
-        account = self.accounts.get(number, self.accounts[self.fleet.account])
+        account = self.accounts.get(number) or self.account
         if target := request.headers.get("x-amz-target"):
             protocol = "json-1.0" if request.headers.get("content-type", "").endswith("1.0") else "json-1.1"
             return Call(service, target.rpartition(".")[2], region, account, json.loads(request.body or b"{}"), protocol)

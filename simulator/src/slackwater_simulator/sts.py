@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable
 
 from .account import Account
-from .resources import rfc3339
+from .partitions import global_arn
+from .resources import Role, rfc3339
 from .wire import AwsError, Call, Operation, Reply
 from .xml import query_document, tag
 
 _NAMESPACE = "https://sts.amazonaws.com/doc/2011-06-15/"
 KEY_PREFIX = "ASIASIM"
+_ROLE = re.compile(r"arn:(aws[a-z-]*):iam::(\d{12}):role/(.+)")
 
 
 def _reply(call: Call, body: str) -> Reply:
@@ -20,23 +23,23 @@ def _reply(call: Call, body: str) -> Reply:
 def get_caller_identity(call: Call) -> Reply:
     """The account behind the access key."""
     account = call.account.id
-    arn = f"arn:aws:iam::{account}:user/simulated"
+    arn = global_arn("iam", call.region, account, "user/simulated")
     return _reply(call, tag("Arn", arn) + tag("UserId", "AIDASIMULATEDUSER0001") + tag("Account", account))
 
 
-def assume_role(accounts: Mapping[str, Account]) -> Operation:
+def assume_role(account_of: Callable[[str], Account | None]) -> Operation:
     """Temporary keys whose access key id names the role's account."""
 
     def operation(call: Call) -> Reply:
         arn = str(call.input.get("RoleArn", ""))
-        number, _, name = arn.removeprefix("arn:aws:iam::").partition(":role/")
+        partition, number, name = match.groups() if (match := _ROLE.fullmatch(arn)) else ("aws", "", "")
         session = call.input.get("RoleSessionName")
         if not arn or not session:
             raise AwsError("ValidationError", "RoleArn and RoleSessionName must not be null", 400)
-        owner = accounts.get(number)
+        owner = account_of(number)
         role = next((role for role in owner.fleet.roles if role.name == name), None) if owner else None
-        if role is None or (role.external_id is not None and call.input.get("ExternalId") != role.external_id):
-            who = f"arn:aws:iam::{call.account.id}:user/simulated"
+        if role is None or not _opens(role, call):
+            who = global_arn("iam", call.region, call.account.id, "user/simulated")
             raise AwsError("AccessDenied", f"User: {who} is not authorized to perform: sts:AssumeRole on resource: {arn}", 403)
         credentials = (
             tag("AccessKeyId", KEY_PREFIX + number + "A")
@@ -45,8 +48,15 @@ def assume_role(accounts: Mapping[str, Account]) -> Operation:
             + tag("Expiration", rfc3339(call.account.fleet.now + 40 * 365 * 86_400))
         )
         user = tag("AssumedRoleId", f"AROASIMULATEDROLE0001:{session}") + tag(
-            "Arn", f"arn:aws:sts::{number}:assumed-role/{name}/{session}"
+            "Arn", f"arn:{partition}:sts::{number}:assumed-role/{name}/{session}"
         )
         return _reply(call, f"<Credentials>{credentials}</Credentials><AssumedRoleUser>{user}</AssumedRoleUser>")
 
     return operation
+
+
+def _opens(role: Role, call: Call) -> bool:
+    """Whether a role lets the caller in."""
+    if role.trusts and call.account.id not in role.trusts:
+        return False
+    return role.external_id is None or call.input.get("ExternalId") == role.external_id

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import efs
 from .ec2_query import hexadecimal, key_arn
+from .partitions import arn
 from .resources import AccessPoint, ElasticFileSystem, MountTarget, Tags
 from .series import DAY
 from .wire import AwsError, Call, Json, Operation, Reply, json_reply
@@ -120,7 +121,7 @@ def create_file_system(call: Call) -> Reply:
     if key and not encrypted:
         raise _bad("KmsKeyId needs Encrypted.")
     if key and not key.startswith("arn:"):
-        key = f"arn:aws:kms:{call.region}:{account.id}:key/{key}"
+        key = arn("kms", call.region, account.id, f"key/{key}")
     system = ElasticFileSystem(
         id=f"fs-{hexadecimal(f'{account.id}/{account.number()}')}",
         region=call.region,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
+from tempfile import mkdtemp
 from threading import Lock
 
 import pytest
@@ -13,14 +15,18 @@ from jsonschema import Draft202012Validator
 
 from slack_world import KeptCleanups
 from slackwater.app.audit_plan import NoPlanError, Planner
-from slackwater.app.audit_publish import NoAuditError, Publisher, said
+from slackwater.app.audit_publish import NoAuditError, Publisher
 from slackwater.app.audit_request import AuditRequestError, request_of
-from slackwater.app.audit_scan import Scanner
+from slackwater.app.audit_scan import NoStockError, Scanner
 from slackwater.app.audits import Audits
 from slackwater.app.findings import NotFoundError
 from slackwater.app.policies import Policies
 from slackwater.app.policy import PolicyError
+from slackwater.app.scan_spool import ScanSpool
+from slackwater.app.step_error import said
+from slackwater.app.target_documents import put_error
 from slackwater.app.telemetry import LOGGER
+from slackwater.aws.errors import AccessDeniedError
 from slackwater.aws.identity import Identity
 from slackwater.engine.registry import registry
 from slackwater.model import object_keys
@@ -28,6 +34,8 @@ from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.cleanup import Cleanup, Observed
 from slackwater.model.findings import Finding, Gap, Recommendation, Scan, TargetScan, Usage
 from slackwater.model.listing import Page
+from slackwater.model.organization import Account
+from slackwater.model.policy import OrganizationSection
 from slackwater.model.policy_version import DEFAULTS
 from slackwater.model.resources import Target, Volume
 from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, TrackedResource, Write
@@ -41,6 +49,12 @@ NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
 ACCOUNT = "123456789012"
 TOKYO, OHIO, DUBLIN = (Target(ACCOUNT, region) for region in ("ap-northeast-1", "us-east-2", "eu-west-1"))
 WEEKLY = AuditRequest(requested_by="schedule", occasion="weekly/2026-11-16T09:00:00Z")
+ORGANIZATION = (
+    Account(id=ACCOUNT, name="Audits", organizational_unit="Root/Platform"),
+    Account(id="210987654321", name="Shop", organizational_unit="Root/Production"),
+    Account(id="321098765432", name="Films", organizational_unit="Root/Production/Media"),
+)
+OF_ROOT = '[organization]\norganizational_units = ["r-ab12"]\n'
 ANYBODY = AuditRequest(requested_by="arn:aws:iam::123456789012:user/ann")
 
 
@@ -71,6 +85,15 @@ class Bucket:
 
     def has(self, key: str) -> bool:
         return key in self.texts
+
+    def write_file(self, key: str, file: Path) -> None:
+        self.write(key, file.read_text("utf-8"))
+
+    def read_file(self, key: str, file: Path) -> bool:
+        if key not in self.texts:
+            return False
+        file.write_text(self.texts[key][-1], "utf-8")
+        return True
 
     def versions(self, key: str) -> Iterator[Version]:
         for number, text in reversed(list(enumerate(self.texts.get(key, []), start=1))):
@@ -149,6 +172,43 @@ class Records:
 
 
 @dataclass
+class Shelved:
+    """A stock in a file: how many parts there are."""
+
+    file: Path
+
+    @property
+    def parts(self) -> int:
+        return int(self.file.read_text())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@dataclass
+class Seen:
+    """An audit of one target, in so many parts."""
+
+    scan: Callable[[], Scan]
+    count: int
+
+    def stock(self, target: Target) -> Shelved:
+        file = Path(mkdtemp()) / "stock.sqlite"
+        file.write_text(str(self.count))
+        return Shelved(file)
+
+    def parts(self, target: Target, now: datetime, stock: Shelved, first: int) -> Iterator[Scan]:
+        whole = self.scan()
+        (seen,) = whole.targets
+        for part in range(first, stock.parts + 1):
+            some = replace(seen, findings=seen.findings[part - 1 :: stock.parts])
+            yield replace(whole, targets=(some,), more=part < stock.parts)
+
+
+@dataclass
 class Service:
     """What is deployed, with what its scans will see: volumes by target, or why there is nothing to see."""
 
@@ -161,7 +221,13 @@ class Service:
     now: datetime = NOW
     optional: tuple[Gap, ...] = ()
     partition: str = "aws"
-    render: Callable[[ScanDocument], str] = lambda whole: f"<p>{whole['totals']['findings']} findings"
+    shut: tuple[str, ...] = ()
+    """Accounts that cannot be entered."""
+    parts: int = 1
+    """In how many parts a target is scanned, its findings dealt out."""
+    left_s: float = 900.0
+    turns: int = 0
+    render: Callable[[ScanSpool], str] = lambda spool: f"<p>{spool.head()['totals']['findings']} findings"
     scans: list[tuple[str, datetime, tuple[str, ...]]] = field(default_factory=list)
     """Where, as of when, and with which detectors on."""
 
@@ -184,7 +250,18 @@ class Service:
         return Planner(
             policies=self.policies, documents=self.bucket, audits=self.records, clock=self.clock,
             identity=lambda: Identity(ACCOUNT, f"arn:aws:sts::{ACCOUNT}:assumed-role/plan/plan", self.partition),
+            accounts=self.named, regions=self.enabled_in, home="ap-northeast-1",
         )  # fmt: skip
+
+    def named(self, section: OrganizationSection) -> tuple[list[Account], list[str]]:
+        """The organization: two accounts in production, one elsewhere, one suspended."""
+        chosen = [one for one in ORGANIZATION if one.id not in section.except_accounts]
+        return chosen, ["1 account left out: SUSPENDED in AWS Organizations"]
+
+    def enabled_in(self, _: Identity, account: str) -> list[str]:
+        if account in self.shut:
+            raise AccessDeniedError(f"account {account}: role SlackwaterMember may not be assumed")
+        return sorted({target.region for target in self.fleet if target.account == account})
 
     @property
     def publisher(self) -> Publisher:
@@ -200,16 +277,20 @@ class Service:
     def start(self, audit_id: str, request: AuditRequest) -> None:
         self.started.append((audit_id, request))
 
-    def scan(self, audit_id: str, target: Target) -> dict[str, object]:
-        def of_policy(policy):
-            return type("Audit", (), {"run": lambda _, targets, now: self.seen(targets[0], policy, now)})()
+    def scan(self, audit_id: str, target: Target, part: int = 1) -> None:
+        def of_policy(policy, plan, target):
+            return Seen(lambda: self.seen(target, policy, plan.now), self.parts)
 
-        scanner = Scanner(documents=self.bucket, policies=self.policies, audit=of_policy)
-        where = {"account": target.account, "region": target.region}
+        scanner = Scanner(
+            documents=self.bucket, policies=self.policies, audit=of_policy, open_stock=Shelved, clock=self.clock
+        )  # fmt: skip
         try:
-            return where | {"complete": scanner.scan(audit_id, target)}
+            while part:
+                part = scanner.scan(audit_id, target, part, lambda: self.left_s).next_part
+                self.turns += 1
         except Killed as error:
-            return where | {"error": {"Error": "Sandbox.Timedout", "Cause": json.dumps({"errorMessage": f"killed {error}"})}}
+            cause = json.dumps({"errorMessage": f"killed {error}"})
+            put_error(self.bucket, audit_id, target, {"Error": "Sandbox.Timedout", "Cause": cause})
 
     def seen(self, target: Target, policy, now: datetime) -> Scan:
         self.scans.append((target.region, now, tuple(policy.limits)))
@@ -228,12 +309,15 @@ class Service:
             detectors=tuple(policy.limits), policy=policy.version,
         )  # fmt: skip
 
-    def scanned(self, audit_id: str, request: AuditRequest = ANYBODY) -> list[dict[str, object]]:
+    def scanned(self, audit_id: str, request: AuditRequest = ANYBODY) -> None:
         """Plan and scan, as far as the Map goes."""
-        return [self.scan(audit_id, target) for target in self.planner.plan(audit_id, request).targets]
+        self.planner.plan(audit_id, request)
+        for one in json.loads(self.bucket.texts[object_keys.targets(audit_id)][-1]):
+            self.scan(audit_id, Target(**one))
 
     def run(self, audit_id: str, request: AuditRequest = ANYBODY) -> AuditRecord:
-        return self.publisher.publish(audit_id, self.scanned(audit_id, request))
+        self.scanned(audit_id, request)
+        return self.publisher.publish(audit_id)
 
     def document(self, audit_id: str):
         return json.loads(self.bucket.texts[object_keys.scan(audit_id)][-1])
@@ -390,6 +474,181 @@ def test_an_audit_by_a_policy_that_is_not_valid_does_not_begin_and_is_on_record_
     assert service.records.kept["a1"] == record
 
 
+# An organization
+
+
+SHOP, FILMS = "210987654321", "321098765432"
+SHOP_DUBLIN, FILMS_OHIO = Target(SHOP, "eu-west-1"), Target(FILMS, "us-east-2")
+
+
+@pytest.fixture
+def organization(service) -> Service:
+    """Three accounts: in ours two regions are enabled, in each of the others one."""
+    service.fleet = {TOKYO: [], OHIO: [], SHOP_DUBLIN: [], FILMS_OHIO: []}
+    service.bucket.write("policy/slackwater.toml", OF_ROOT)
+    return service
+
+
+def to_scan(service, audit_id: str) -> list[tuple[str, str]]:
+    return [(one["account"], one["region"]) for one in json.loads(service.bucket.texts[object_keys.targets(audit_id)][-1])]
+
+
+def test_an_organizations_accounts_are_targets_in_the_regions_that_each_has_enabled(organization) -> None:
+    plan = organization.planner.plan("a1", ANYBODY)
+
+    assert plan.accounts == ORGANIZATION
+    assert plan.targets == (TOKYO, OHIO, SHOP_DUBLIN, FILMS_OHIO)
+    assert to_scan(organization, "a1") == [(one.account, one.region) for one in plan.targets]
+    assert plan.own_account == ACCOUNT
+
+
+def test_of_the_regions_that_are_wanted_an_account_has_those_that_it_has_enabled(organization) -> None:
+    request = replace(ANYBODY, regions=("us-east-2", "eu-west-1"))
+
+    assert organization.planner.plan("a1", request).targets == (OHIO, SHOP_DUBLIN, FILMS_OHIO)
+
+
+def test_a_request_narrows_an_organization_down_to_accounts_that_it_has(organization) -> None:
+    plan = organization.planner.plan("a1", replace(ANYBODY, accounts=(FILMS,)))
+
+    assert (plan.targets, [one.name for one in plan.accounts]) == ((FILMS_OHIO,), ["Films"])
+    with pytest.raises(AuditRequestError, match="no account '999999999999'"):
+        organization.planner.plan("a2", replace(ANYBODY, accounts=("999999999999",)))
+
+
+def test_without_an_organization_only_the_own_account_may_be_asked_for(service) -> None:
+    assert service.planner.plan("a1", replace(ANYBODY, accounts=(ACCOUNT,))).targets[0].account == ACCOUNT
+    with pytest.raises(AuditRequestError, match=f"no account '{SHOP}'"):
+        service.planner.plan("a2", replace(ANYBODY, accounts=(SHOP,)))
+
+
+def test_an_account_that_cannot_be_entered_is_one_gap_with_its_name_and_not_scanned(organization) -> None:
+    organization.shut = (SHOP,)
+    organization.fleet[FILMS_OHIO] = [found("vol-1", FILMS_OHIO)]
+
+    record = organization.run("a1")
+
+    assert (SHOP, "ap-northeast-1") not in to_scan(organization, "a1")
+    assert (record.state, record.outcome.targets, record.outcome.findings) == ("incomplete", 4, 1)
+    (missed,) = record.outcome.incomplete
+    assert (missed.account, missed.region) == (SHOP, "ap-northeast-1")
+    assert missed.why == f"sts:AssumeRole: account {SHOP}: role SlackwaterMember may not be assumed"
+    assert organization.document("a1")["scan"]["accounts"][1] == {
+        "id": SHOP, "name": "Shop", "organizational_unit": "Root/Production",
+    }  # fmt: skip
+
+
+def test_an_audit_no_account_of_which_can_be_entered_has_failed_and_says_why(organization) -> None:
+    organization.shut = (ACCOUNT, SHOP, FILMS)
+
+    record = organization.run("a1")
+
+    assert to_scan(organization, "a1") == []
+    assert record.state == "failed"
+    assert (
+        record.error
+        == f"No target could be scanned: sts:AssumeRole: account {ACCOUNT}: role SlackwaterMember may not be assumed"
+    )
+
+
+def test_a_policy_that_names_no_account_is_said(organization, monkeypatch) -> None:
+    monkeypatch.setattr(Service, "named", lambda *_: ([], ["3 accounts left out: SUSPENDED in AWS Organizations"]))
+
+    with pytest.raises(AuditRequestError, match="names no account"):
+        organization.planner.plan("a1", ANYBODY)
+
+
+def test_a_retry_audits_just_what_was_not_seen_whole_with_the_same_detectors(organization) -> None:
+    organization.shut = (SHOP,)
+    organization.fleet[OHIO] = Gap(ACCOUNT, "us-east-2", "ec2:DescribeVolumes", "Denied")
+    organization.fleet[FILMS_OHIO] = Killed("at once")
+    request = replace(ANYBODY, detectors=("ebs-unattached",))
+    organization.run("a1", request)
+
+    organization.shut = ()
+    organization.fleet |= {OHIO: [], FILMS_OHIO: []}
+    again = organization.planner.plan("a2", replace(ANYBODY, retry_of="a1"))
+
+    assert again.targets == (OHIO, FILMS_OHIO, SHOP_DUBLIN)
+    assert [one.name for one in again.accounts] == ["Audits", "Shop", "Films"]
+    assert again.detectors == ("ebs-unattached",)
+    assert again.gaps == ()
+    assert organization.run("a2", replace(ANYBODY, retry_of="a1")).state == "complete"
+
+
+def test_there_is_nothing_to_retry_where_all_was_seen_or_nothing_ended(organization) -> None:
+    organization.run("a1")
+    organization.planner.plan("a2", ANYBODY)
+
+    for id_, says in {"a1": "saw all", "a2": "not ended", "a3": "no audit 'a3'"}.items():
+        with pytest.raises(AuditRequestError, match=says):
+            organization.planner.plan("a4", replace(ANYBODY, retry_of=id_))
+
+
+def test_an_audit_that_failed_before_its_end_is_retried_whole(organization) -> None:
+    organization.scanned("a1")
+    organization.publisher.fail("a1", ANYBODY, {"Error": "Sandbox.Timedout"})
+
+    assert organization.planner.plan("a2", replace(ANYBODY, retry_of="a1")).targets == (TOKYO, OHIO, SHOP_DUBLIN, FILMS_OHIO)
+
+
+THREE = [found("vol-1"), found("vol-2"), found("vol-3")]
+
+
+@pytest.mark.parametrize("left_s", [900.0, 61.0], ids=["in one go", "a function for each part"])
+def test_a_target_in_parts_is_one_target_with_the_findings_of_all(service, left_s) -> None:
+    service.fleet, service.parts, service.left_s = {TOKYO: THREE}, 3, left_s
+
+    record = service.run("a1", replace(ANYBODY, regions=("ap-northeast-1",)))
+
+    assert service.turns == (1 if left_s == 900 else 3)
+    assert (record.state, record.outcome.targets, record.outcome.findings, record.outcome.opened) == ("complete", 1, 3, 3)
+    assert service.document("a1")["scan"]["targets"] == [{"account": ACCOUNT, "region": "ap-northeast-1", "complete": True}]
+    assert "more" not in service.document("a1")["scan"]
+    assert (object_keys.stock("a1", ACCOUNT, "ap-northeast-1") in service.bucket.texts) is (left_s < 900)
+
+
+def test_a_part_that_is_missing_is_a_gap_and_what_was_not_seen_is_not_gone(service) -> None:
+    service.fleet = {TOKYO: [found("vol-1"), found("vol-9")]}
+    service.run("a1")
+    service.fleet, service.parts = {TOKYO: [found("vol-1"), found("vol-9"), found("vol-2")]}, 2
+    service.scanned("a2")
+    del service.bucket.texts[object_keys.target_scan("a2", ACCOUNT, "ap-northeast-1", 2)]
+    put_error(service.bucket, "a2", TOKYO, {"Error": "Sandbox.Timedout", "Cause": '{"errorMessage": "killed"}'})
+
+    record = service.publisher.publish("a2")
+
+    assert (record.state, record.outcome.findings, record.outcome.opened, record.outcome.resolved) == ("incomplete", 2, 1, 0)
+    assert record.outcome.incomplete[0].why == "lambda:Invoke: Sandbox.Timedout: killed"
+    assert service.findings.get("f-vol-9").status == "open"
+
+
+def test_parts_of_two_attempts_are_not_taken_for_one_target(service) -> None:
+    """The first scanned all three parts, and died before it could say so; the second divided otherwise, and died after one."""
+    service.fleet, service.parts = {TOKYO: THREE}, 3
+    service.scanned("a1")
+    of_the_first = {key: list(texts) for key, texts in service.bucket.texts.items() if "/targets/" in key}
+    service.fleet = {TOKYO: [*THREE[1:], THREE[0]]}
+    service.scan("a1", TOKYO)
+    for part in (2, 3):
+        key = object_keys.target_scan("a1", ACCOUNT, "ap-northeast-1", part)
+        service.bucket.texts[key] = of_the_first[key]
+
+    record = service.publisher.publish("a1")
+
+    assert (record.state, record.outcome.findings) == ("incomplete", 1)
+
+
+def test_nobody_goes_on_with_what_nobody_began(service) -> None:
+    service.planner.plan("a1", ANYBODY)
+
+    with pytest.raises(NoStockError, match="nobody began"):
+        service.scan("a1", TOKYO, part=2)
+    service.scan("a1", TOKYO)
+    with pytest.raises(NoStockError, match="what 123456789012 holds in ap-northeast-1"):
+        service.scan("a1", TOKYO, part=2)
+
+
 # Scanning
 
 
@@ -419,7 +678,7 @@ def test_nobody_scans_or_ends_what_was_not_planned(service) -> None:
     with pytest.raises(NoPlanError):
         service.scan("a1", TOKYO)
     with pytest.raises(NoAuditError):
-        service.publisher.publish("a1", [])
+        service.publisher.publish("a1")
 
 
 # Publishing
@@ -479,10 +738,10 @@ def test_a_gap_in_a_target_leaves_what_is_not_seen_there_as_it_was(service) -> N
 @pytest.mark.parametrize("text", [None, "{", "[]", '{"schema": "slackwater.scan/1"}'])
 def test_a_document_that_is_missing_or_broken_is_a_gap_with_a_name(service, text) -> None:
     service.fleet = {TOKYO: [found("vol-1")], OHIO: [found("vol-2", OHIO)]}
-    results = service.scanned("a1", replace(ANYBODY, regions=("ap-northeast-1", "us-east-2")))
+    service.scanned("a1", replace(ANYBODY, regions=("ap-northeast-1", "us-east-2")))
     key = object_keys.target_scan("a1", ACCOUNT, "us-east-2")
     service.bucket.texts[key] = [] if text is None else [text]
-    record = service.publisher.publish("a1", results)
+    record = service.publisher.publish("a1")
 
     assert record.state == "incomplete"
     assert record.outcome.incomplete[0].why.startswith("s3:GetObject: ")
@@ -503,7 +762,7 @@ def test_an_audit_that_could_scan_nothing_has_failed(service) -> None:
 def test_an_audit_without_a_region_that_answers_is_told_even_where_results_are_missing(service) -> None:
     service.planner.plan("a1", ANYBODY)
 
-    assert service.publisher.publish("a1", []).state == "failed"
+    assert service.publisher.publish("a1").state == "failed"
 
 
 # Dying half-way, and again
@@ -553,15 +812,15 @@ def test_what_the_undisturbed_audit_comes_to(undisturbed) -> None:
 @pytest.mark.parametrize("writes", range(7))
 def test_a_publish_that_dies_after_any_write_and_runs_again_comes_to_the_same(service, undisturbed, writes) -> None:
     before(service)
-    results = service.scanned("a2")
+    service.scanned("a2")
     for patience in (writes, min(1, writes)):  # and once more, a little further on
         service.findings.patience = patience
         if writes < 6:
             with pytest.raises(Killed):
-                service.publisher.publish("a2", results)
+                service.publisher.publish("a2")
             assert service.records.kept["a2"].state == "running"
     service.findings.patience = None
-    service.publisher.publish("a2", results)
+    service.publisher.publish("a2")
 
     kept, ledgers, ended, outcome, news, document = state(service, "a2")
     assert (kept, ledgers, ended, outcome, news) == undisturbed[:5]
@@ -574,7 +833,7 @@ def test_a_publish_that_dies_after_any_write_and_runs_again_comes_to_the_same(se
 )
 def test_a_publish_that_dies_at_a_document_and_runs_again_comes_to_the_same(service, undisturbed, key, monkeypatch) -> None:
     before(service)
-    results = service.scanned("a2")
+    service.scanned("a2")
 
     def dies(at: str, text: str) -> str:
         if at == key:
@@ -583,19 +842,19 @@ def test_a_publish_that_dies_at_a_document_and_runs_again_comes_to_the_same(serv
 
     service.bucket.write = dies
     with pytest.raises(Killed):
-        service.publisher.publish("a2", results)
+        service.publisher.publish("a2")
     del service.bucket.write
-    service.publisher.publish("a2", results)
+    service.publisher.publish("a2")
 
     assert state(service, "a2")[:5] == undisturbed[:5]
 
 
 def test_an_audit_ends_with_its_news_already_there(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
-    results = service.scanned("a1")
+    service.scanned("a1")
     service.records.end = None
     with pytest.raises(TypeError):
-        service.publisher.publish("a1", results)
+        service.publisher.publish("a1")
 
     assert [entry["happening"] for entry in json.loads(service.bucket.texts[object_keys.news("a1")][0])] == ["opened"]
 
@@ -610,36 +869,36 @@ def test_a_publish_that_is_killed_at_its_report_fails_nothing_and_the_next_try_m
 
     renders, service.render = service.render, killed
     service.fleet = {TOKYO: [found("vol-1")]}
-    results = service.scanned("a1")
+    service.scanned("a1")
     for _ in range(3):
         with pytest.raises(OutOfMemory):
-            service.publisher.publish("a1", results)
+            service.publisher.publish("a1")
     ended = service.records.kept["a1"]
     assert ended.state == "complete"
     assert service.publisher.fail("a1", ANYBODY, {"Error": "Lambda.Unknown"}) == ended
 
     service.render = renders
-    assert service.publisher.publish("a1", results) == ended
-    assert service.publisher.publish("a1", results) == ended
+    assert service.publisher.publish("a1") == ended
+    assert service.publisher.publish("a1") == ended
     assert service.bucket.texts[object_keys.report("a1")] == ["<p>1 findings"]
     assert len(service.bucket.texts[object_keys.news("a1")]) == 1
 
 
 def test_an_audit_that_failed_before_there_was_anything_to_see_has_no_report_however_often_it_is_asked_for(service) -> None:
-    results = service.scanned("a1")
+    service.scanned("a1")
     failed = service.publisher.fail("a1", ANYBODY, {"Error": "Lambda.Unknown"})
 
-    assert service.publisher.publish("a1", results) == failed
+    assert service.publisher.publish("a1") == failed
     assert object_keys.report("a1") not in service.bucket.texts
 
 
 @pytest.mark.parametrize("writes", range(1, 6))
 def test_what_a_failed_audit_had_merged_is_its_news(service, writes) -> None:
     before(service)
-    results = service.scanned("a2")
+    service.scanned("a2")
     service.findings.patience = writes
     with pytest.raises(Killed):
-        service.publisher.publish("a2", results)
+        service.publisher.publish("a2")
     service.findings.patience = None
     assert service.publisher.fail("a2", ANYBODY, {"Error": "Sandbox.Timedout"}).state == "failed"
 
@@ -653,10 +912,10 @@ def test_what_a_failed_audit_had_merged_is_its_news(service, writes) -> None:
 
 def test_an_audit_that_failed_with_its_news_told_keeps_them_and_one_that_merged_nothing_has_none(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
-    results = service.scanned("a1")
+    service.scanned("a1")
     service.records.end = None
     with pytest.raises(TypeError):
-        service.publisher.publish("a1", results)
+        service.publisher.publish("a1")
     del service.records.end
     service.findings.ledgers.clear()
     service.publisher.fail("a1", ANYBODY, {"Error": "Sandbox.Timedout"})
@@ -671,10 +930,10 @@ def test_an_audit_that_failed_with_its_news_told_keeps_them_and_one_that_merged_
 
 def test_an_audit_whose_ledgers_cannot_be_read_is_put_on_record_as_failed_all_the_same(service, monkeypatch) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
-    results = service.scanned("a1")
+    service.scanned("a1")
     service.findings.patience = 0
     with pytest.raises(Killed):
-        service.publisher.publish("a1", results)
+        service.publisher.publish("a1")
     service.findings.ledger = None
 
     assert service.publisher.fail("a1", ANYBODY, {"Error": "Sandbox.Timedout"}).state == "failed"
@@ -746,9 +1005,9 @@ def test_an_audit_that_did_not_see_a_target_whole_observes_nothing_there(service
 
 def test_an_audit_that_is_published_again_observes_once(service) -> None:
     cleaned(service, "vol-1")
-    results = service.scanned("a1")
-    service.publisher.publish("a1", results)
-    service.publisher.publish("a1", results)
+    service.scanned("a1")
+    service.publisher.publish("a1")
+    service.publisher.publish("a1")
 
     assert service.cleanups.writes == 1
 
@@ -785,7 +1044,7 @@ def test_savings_that_cannot_be_observed_fail_no_audit_and_the_log_says_so(servi
 
 def test_a_report_that_cannot_be_stored_fails_the_try_but_not_the_audit(service) -> None:
     service.fleet = {TOKYO: [found("vol-1")]}
-    results = service.scanned("a1")
+    service.scanned("a1")
 
     def refuses(key: str, text: str) -> str:
         if key == object_keys.report("a1"):
@@ -794,29 +1053,29 @@ def test_a_report_that_cannot_be_stored_fails_the_try_but_not_the_audit(service)
 
     service.bucket.write = refuses
     with pytest.raises(Killed):
-        service.publisher.publish("a1", results)
+        service.publisher.publish("a1")
     assert service.records.kept["a1"].state == "complete"
 
 
 def test_a_publish_that_dies_at_the_very_end_and_runs_again_comes_to_the_same(service, undisturbed) -> None:
     before(service)
-    results = service.scanned("a2")
+    service.scanned("a2")
     service.records.end = None
     with pytest.raises(TypeError):
-        service.publisher.publish("a2", results)
+        service.publisher.publish("a2")
     del service.records.end
-    service.publisher.publish("a2", results)
+    service.publisher.publish("a2")
 
     assert state(service, "a2")[:5] == undisturbed[:5]
 
 
 def test_an_audit_that_has_ended_stays_as_it_is(service, undisturbed) -> None:
     before(service)
-    results = service.scanned("a2")
-    ended = service.publisher.publish("a2", results)
+    service.scanned("a2")
+    ended = service.publisher.publish("a2")
     service.bucket.texts[object_keys.target_scan("a2", ACCOUNT, "us-east-2")] = []
 
-    assert service.publisher.publish("a2", []) == ended
+    assert service.publisher.publish("a2") == ended
     assert service.publisher.fail("a2", ANYBODY, {"Error": "States.Timeout"}) == ended
     assert state(service, "a2")[:5] == undisturbed[:5]
     assert len(service.bucket.texts[object_keys.scan("a2")]) == 1
@@ -824,14 +1083,14 @@ def test_an_audit_that_has_ended_stays_as_it_is(service, undisturbed) -> None:
 
 def test_what_a_person_did_between_two_tries_is_not_counted_as_the_audits(service, undisturbed) -> None:
     before(service)
-    results = service.scanned("a2")
+    service.scanned("a2")
     service.findings.patience = 6
     with pytest.raises(Killed):
-        service.publisher.publish("a2", results)
+        service.publisher.publish("a2")
     service.findings.patience = None
     ledger = service.findings.ledgers["f-vol-5"]
     ledger.append(replace(ledger[0], happening="reopened", who="ann", audit_id="a2"))
-    record = service.publisher.publish("a2", results)
+    record = service.publisher.publish("a2")
 
     assert record.outcome == undisturbed[3]
 
@@ -886,11 +1145,11 @@ def test_who_changes_a_finding_in_between_is_not_overwritten(service) -> None:
 
 def test_audits_that_overlap_leave_what_the_later_one_saw(service) -> None:
     service.fleet = {TOKYO: [found("vol-1"), found("vol-2")]}
-    early = service.scanned("a1")
+    service.scanned("a1")
     service.now += timedelta(hours=1)
     service.fleet = {TOKYO: [found("vol-2", fingerprint="another")]}
     service.run("a2")
-    record = service.publisher.publish("a1", early)
+    record = service.publisher.publish("a1")
 
     assert record.state == "complete"
     assert service.findings.kept["f-vol-2"].sighting.fingerprint == "another"
@@ -916,10 +1175,10 @@ def test_incomplete_audits_in_a_row_are_those_of_one_schedule(service) -> None:
     assert audit("h2", "hourly", broken=True).outcome.incomplete_in_a_row == 1
     assert audit("n2", None, broken=True).outcome.incomplete_in_a_row == 2
     service.fleet = {TOKYO: Gap(ACCOUNT, "ap-northeast-1", "ec2:DescribeVolumes", "denied")}
-    late = service.scanned("w5", replace(WEEKLY, occasion="weekly/late", regions=("ap-northeast-1",)))
+    service.scanned("w5", replace(WEEKLY, occasion="weekly/late", regions=("ap-northeast-1",)))
     service.planner.plan("w6", replace(WEEKLY, occasion="weekly/running"))
     assert audit("w7", "weekly", broken=False).outcome.incomplete_in_a_row == 0
-    assert service.publisher.publish("w5", late).outcome.incomplete_in_a_row == 3  # what came after it does not count
+    assert service.publisher.publish("w5").outcome.incomplete_in_a_row == 3  # what came after it does not count
 
 
 @pytest.mark.parametrize(
@@ -962,7 +1221,8 @@ def test_an_audit_is_shown_with_what_it_covered_and_a_link(service) -> None:
     assert (running["state"], running["targets"], running["scan_url"]) == ("running", [], None)
 
     service.fleet[OHIO] = Killed("in Ohio")
-    service.publisher.publish("a1", [service.scan("a1", target) for target in service.fleet])
+    [service.scan("a1", target) for target in service.fleet]
+    service.publisher.publish("a1")
     shown = service.audits.shown("a1")
 
     assert [target["region"] for target in shown["targets"]][:2] == ["ap-northeast-1", "us-east-2"]

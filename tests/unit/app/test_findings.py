@@ -459,7 +459,7 @@ def test_evidence_that_has_expired_is_none_and_the_ledger_is_still_there() -> No
     found = Findings(store=store, documents=Bucket()).shown("f-1")
 
     assert (found.evidence, found.ledger) == (None, tuple(store.entries))
-    assert shown({"audits/monday/targets/123456789012/eu-west-1.json": {"findings": []}}).evidence is None
+    assert shown({"audits/monday/targets/123456789012/eu-west-1.json": {"scan": {}, "findings": []}}).evidence is None
 
 
 def test_what_nobody_knows_is_not_found() -> None:

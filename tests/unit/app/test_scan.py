@@ -4,6 +4,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
+from typing import Self
+
+import pytest
 
 from slackwater.app.policy import parse_policy
 from slackwater.app.scan import Audit, Sources
@@ -225,3 +228,141 @@ def test_what_a_stronger_finding_tells_of_is_not_listed() -> None:
     assert [(one.detector, one.resource.id, one.reason) for one in target.unlisted] == [
         ("ebs-slow", "vol-1", "a stronger finding tells of it")
     ]
+
+
+class Parts:
+    """A stock of one loose volume a part, and how often it was closed."""
+
+    file = None
+
+    def __init__(self, volumes: list[Volume], gaps: tuple[Gap, ...] = ()) -> None:
+        self.volumes, self.gaps, self.parts, self.closed = volumes, gaps, len(volumes), 0
+        self.resources = {"ebs-volume": len(volumes)} if volumes else {}
+
+    def fleet(self, part: int) -> Fleet:
+        return Fleet([self.volumes[part - 1]])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closed += 1
+
+
+@dataclass
+class Counted(World):
+    """A world whose meter counts the metrics that were asked for, and that lists parts."""
+
+    stocks: Mapping[Target, Parts] = field(default_factory=dict)
+    count: int = 0
+
+    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Parts:
+        self.count += 100  # as if each call to list were a hundred
+        return self.stocks[target]
+
+    def fetch(self, call: MetricCall) -> MetricAnswer:
+        self.count += len(call.queries)
+        return super().fetch(call)
+
+    def metrics_requested(self) -> int:
+        return self.count
+
+    def api_calls(self) -> Mapping[str, int]:
+        return {"ec2:DescribeVolumes": self.count}
+
+
+def auditing(world: World, told: list[tuple[str, str, int, int]] | None = None) -> Audit:
+    def tell(target: Target, stage: str, done: int, total: int) -> None:
+        if told is not None:
+            told.append((target.region, stage, done, total))
+
+    policy = Policy(limits={"ebs-unattached": registry()["ebs-unattached"].limits()})
+    return Audit(
+        registry=registry(), policy=policy, sources=lambda _target: Sources(world, world), prices=world, meter=world,
+        clock=lambda: CASE_NOW, progress=tell,
+    )  # fmt: skip
+
+
+THREE = [replace(LOOSE, id=f"vol-{n}") for n in (1, 2, 3)]
+
+
+def test_a_large_target_comes_part_by_part_each_with_what_it_asked_itself() -> None:
+    stock = Parts(THREE, (Gap("123456789012", "us-east-1", "ec2:DescribeInstances", "denied"),))
+    world = Counted({}, stocks={HERE: stock})
+    parts = [*auditing(world).parts(HERE, CASE_NOW)]
+
+    assert [[finding.resource.id for finding in part.targets[0].findings] for part in parts] == [
+        ["vol-1"],
+        ["vol-2"],
+        ["vol-3"],
+    ]
+    assert [part.more for part in parts] == [True, True, False]
+    assert len({part.id for part in parts}) == 1
+    assert all(not part.complete and part.targets[0].gaps[0].reason == "denied" for part in parts)
+    assert [part.targets[0].resources for part in parts] == [{"ebs-volume": 1}] * 3
+    per_part = (world.count - 100) // 3
+    assert per_part > 0
+    assert [part.usage.metrics_requested for part in parts] == [100 + per_part, per_part, per_part]
+    assert [part.usage.api_calls for part in parts] == [
+        {"ec2:DescribeVolumes": n} for n in (100 + per_part, per_part, per_part)
+    ]
+    assert sum(part.usage.estimated_usd for part in parts) == world.count * Decimal("0.00001")
+    assert (parts[0].detectors, stock.closed) == (("ebs-unattached",), 1)
+
+
+def test_another_process_goes_on_from_a_later_part() -> None:
+    stock, world = Parts(THREE), Counted({}, {})
+    parts = [*auditing(world).parts(HERE, CASE_NOW, stock, first=2)]
+
+    assert [part.targets[0].findings[0].resource.id for part in parts] == ["vol-2", "vol-3"]
+    assert stock.closed == 0  # it is the caller's
+    assert parts[0].usage.metrics_requested == world.count // 2
+
+
+def test_a_part_is_made_only_when_it_is_wanted() -> None:
+    world = Counted({}, stocks={HERE: Parts(THREE)})
+    parts = auditing(world).parts(HERE, CASE_NOW)
+    assert next(parts).more
+    asked = world.count
+    next(parts)
+    assert world.count > asked
+    parts.close()
+    assert world.stocks[HERE].closed == 1
+
+
+def test_the_bar_goes_on_over_all_parts_and_never_back() -> None:
+    told: list[tuple[str, str, int, int]] = []
+    [*auditing(Counted({}, stocks={HERE: Parts(THREE)}), told).parts(HERE, CASE_NOW)]
+
+    assert [stage for _, stage, _, _ in told].count("inventory") == 1
+    assert told[-1][1:] == ("done", 3, 3)
+    assert [total for _, stage, _, total in told if stage == "metrics"] == [3] * len(
+        [one for one in told if one[1] == "metrics"]
+    )
+    done = [done for _, _, done, _ in told]
+    assert done == sorted(done)
+
+
+def test_all_targets_are_handed_over_once_at_a_time_and_in_the_order_of_their_parts() -> None:
+    world = Counted({}, stocks={HERE: Parts(THREE), THERE: Parts(THREE[:1])})
+    taken: list[Scan] = []
+    inside = []
+
+    def take(part: Scan) -> None:
+        inside.append(len(inside))
+        assert len(inside) == 1
+        taken.append(part)
+        inside.clear()
+
+    auditing(world).hand_over([HERE, THERE], CASE_NOW, take)
+
+    of_here = [part.targets[0].findings[0].resource.id for part in taken if part.targets[0].target == HERE]
+    assert (of_here, len(taken)) == (["vol-1", "vol-2", "vol-3"], 4)
+    assert sum(part.usage.metrics_requested for part in taken) == world.count
+
+
+def test_a_mistake_in_one_target_ends_it_all_aloud() -> None:
+    world = Counted({}, stocks={HERE: Parts(THREE)})
+    with pytest.raises(KeyError):
+        auditing(world).hand_over([HERE, THERE], CASE_NOW, lambda _: None)
+    assert world.stocks[HERE].closed == 1

@@ -1057,7 +1057,7 @@ def test_an_audit_is_started_for_the_user(text: str, regions: tuple[str, ...]) -
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("audit 210987654321", f"deployed in, {ACCOUNT}, and no other yet"),
+        ("audit 210987654321", f"deployed in, {ACCOUNT}: the policy names no other"),
         ("audit eu-west-9", "no region 'eu-west-9'; did you mean eu-west-1?"),
         ("audit eu-west-1 us-east-1", "one account and one region"),
         (f"audit {ACCOUNT} {ACCOUNT}", "one account and one region"),

@@ -49,6 +49,9 @@ def test_a_file_changes_limits_and_leaves_the_others_alone(policy_file) -> None:
             [scan]
             regions = ["eu-west-1"]
             minimum_monthly_savings_usd = 5
+            most_metrics_usd = 0.5
+            calls_per_second = { elasticfilesystem = 2, cloudtrail = 0.5 }
+            datapoints_per_second = 100_000
             [detectors.efs-idle]
             quiet_days = 60
             [prices]
@@ -65,6 +68,8 @@ def test_a_file_changes_limits_and_leaves_the_others_alone(policy_file) -> None:
     assert type(policy.limits["efs-idle"]) is registry()["efs-idle"].limits
     assert policy.limits["ebs-unattached"] == registry()["ebs-unattached"].limits()
     assert (policy.scan.regions, policy.scan.minimum_monthly_savings_usd) == (["eu-west-1"], 5)
+    assert (policy.scan.most_metrics_usd, policy.scan.datapoints_per_second) == (0.5, 100_000)
+    assert policy.scan.calls_per_second == {"elasticfilesystem": 2, "cloudtrail": 0.5}
     assert policy.discount == Decimal("0.9")
     assert policy.prices.overrides["eu-west-1"] == {"ebs.gp3.storage": 0.07, "ec2.t3.micro.hour": 0.01}
 
@@ -136,6 +141,19 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
             "[prices.overrides.us-east-1]\n'ebs.gp3.storag' = 0.1\n",
             "slackwater.toml:2: prices.overrides.us-east-1.ebs.gp3.storag: no such price item; did you mean ebs.gp3.storage?",
         ),
+        (
+            "[scan.calls_per_second]\ncloudtrial = 1\n",
+            "slackwater.toml:2: scan.calls_per_second.cloudtrial: no such service; did you mean cloudtrail?",
+        ),
+        (
+            "[scan]\ncalls_per_second = { efs = 5 }\n",
+            "slackwater.toml:2: scan.calls_per_second.efs: no such service; did you mean elasticfilesystem?",
+        ),
+        (
+            "[scan]\ncalls_per_second = { ec2 = 0 }\n",
+            "slackwater.toml:2: scan.calls_per_second.ec2: must be greater than 0, not 0",
+        ),
+        ("[scan]\nmost_metrics_usd = 0\n", "slackwater.toml:2: scan.most_metrics_usd: must be greater than 0, not 0"),
         (
             "[prices.overrides.us-east-1]\n'efs.elastic.writes' = 0.1\n",
             "slackwater.toml:2: prices.overrides.us-east-1.efs.elastic.writes: no such price item; did you mean efs.elastic.write?",
@@ -294,7 +312,7 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_file(policy_file) -> 
 def test_where_no_name_is_near_those_there_are_are_told(policy_file) -> None:
     (said,) = complaints(policy_file("[weather]\nwind = 1\n"))
 
-    assert said.endswith("no such section; there are cleanup, detectors, exempt, owners, prices, scan, slack")
+    assert said.endswith("no such section; there are cleanup, detectors, exempt, organization, owners, prices, scan, slack")
 
 
 def test_where_no_name_is_near_and_there_are_many_it_is_told_what_lists_them(policy_file) -> None:
@@ -459,7 +477,7 @@ def test_whoever_approves_by_identity_or_is_not_needed_is_enough() -> None:
             "storage-owners",
             (
                 "is neither an ARN nor an e-mail address: only a token's subject fits; for a role write"
-                " arn:aws:sts::ACCOUNT:assumed-role/storage-owners"
+                " arn:PARTITION:sts::ACCOUNT:assumed-role/storage-owners"
             ),
         ),
         ("arn:aws:sts::123456789012:assumed-role/Ops/*", "fits nobody: an identity is named as it is, without wildcards"),

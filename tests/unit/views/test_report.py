@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.model.findings import Gap, TargetScan, UnknownVerdict, Unlisted
+from slackwater.model.findings import CLOSED, Gap, TargetScan, UnknownVerdict, Unlisted
 from slackwater.model.metrics import Series
 from slackwater.model.resources import Target
 from slackwater.model.verdicts import Evidence, Line
@@ -508,7 +508,7 @@ def test_a_scan_of_many_places_names_the_incomplete_ones(make) -> None:
     shown = page(replace(scan, targets=(*scan.targets, blind)))
 
     assert "eu-west-1 of 210987654321 (incomplete)" in words(shown.inside["cost"])
-    assert "1 of 2 targets incomplete: eu-west-1 of 210987654321" in words(shown.inside["found-and-not"])
+    assert "1 of 2 accounts incomplete: 210987654321 (eu-west-1)" in words(shown.inside["found-and-not"])
     assert "ap-northeast-1" in words(shown.inside["f1"]), "where it is matters once there are several places"
 
 
@@ -517,3 +517,19 @@ def test_times_are_told_in_utc(make) -> None:
     later = replace(scan, finished_at=make.now + timedelta(hours=12, minutes=3))
 
     assert "From 2026-11-16 09:07 UTC To 2026-11-16 21:10 UTC" in words(page(later).inside["cost"])
+
+
+def test_a_region_that_is_closed_in_many_accounts_is_one_line_of_what_was_not_read(make) -> None:
+    part = make.scan().targets[0]
+    shut = [
+        replace(
+            part, target=Target(f"{number:012}", region), gaps=(Gap(f"{number:012}", region, CLOSED, "closed", optional=True),)
+        )
+        for number in range(312)
+        for region in (("eu-south-1", "me-south-1") if number < 5 else ("eu-south-1",))
+    ]
+    told = words(page(replace(make.scan(), targets=tuple(shut))).inside["gaps"])
+
+    assert "eu-south-1 in 312 accounts" in told
+    assert "me-south-1 in 5 accounts" in told
+    assert "000000000007" not in told

@@ -1,13 +1,15 @@
 """A scan as CSV."""
 
 import csv
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slackwater.views import scan_csv
+from slackwater.model.resources import Target
+from slackwater.views import scan_csv, scan_json
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -20,6 +22,18 @@ def test_a_finding_is_a_row_with_its_first_recommendation(make) -> None:
     assert tuple(row) == scan_csv.COLUMNS
     assert (row["resource"], row["name"], row["monthly_savings_usd"]) == ("vol-1", "scratch", "12.30")
     assert (row["recommendation"], row["command"]) == ("Delete it.", "aws ec2 delete-volume")
+
+
+def test_the_accounts_of_an_organization_have_columns_of_their_own_at_the_end(make) -> None:
+    elsewhere = replace(make.volume("vol-2"), target=Target("210987654321", "eu-west-1"))
+    found = scan_json.document(make.scan(make.finding(id="a"), make.finding(id="b", resource=elsewhere)))["findings"]
+    account = {"id": "123456789012", "name": "=Tides", "organizational_unit": "Root/Sea"}
+    known, unknown = rows("".join(scan_csv.lines(found, [account])))
+
+    assert tuple(known) == (*scan_csv.COLUMNS, "account_name", "organizational_unit")
+    assert (known["account_name"], known["organizational_unit"]) == ("'=Tides", "Root/Sea")
+    assert (unknown["account_name"], unknown["organizational_unit"]) == ("", "")
+    assert "".join(scan_csv.lines(found)).splitlines()[0] == ",".join(scan_csv.COLUMNS)
 
 
 def test_no_findings_are_a_head_alone(make) -> None:

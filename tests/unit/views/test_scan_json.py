@@ -20,11 +20,17 @@ from slackwater.views import scan_json
 @pytest.fixture
 def full(make):
     """A document that has one of everything."""
-    return json.loads(
+    doc = json.loads(
         scan_json.render(
             make.scan(make.finding(), gaps=(make.gap(), make.gap(optional=True)), unknown=(make.unknown(),), kept=2)
         )
     )
+    account = {"id": "123456789012", "name": "Tides", "organizational_unit": "Root/Sea"}
+    before = {
+        "audit_id": "a-0", "as_of": "2026-11-09T09:00:00Z", "complete": False, "findings": 2, "monthly_savings_usd": "7.00",
+    }  # fmt: skip
+    doc["scan"] |= {"accounts": [account], "trend": [before], "more": True}
+    return doc
 
 
 def test_a_scan_fits_its_schema(full) -> None:
@@ -68,6 +74,12 @@ BREAKS = {
     "words for a scale": lambda doc: doc["findings"][0]["evidence"][1].update(scale="high"),
     "a policy without its hash": lambda doc: doc["scan"]["policy"].pop("sha256"),
     "a detector that cannot be": lambda doc: doc["scan"]["detectors"].append("Efs Idle"),
+    "a number for an owner's money": lambda doc: doc["totals"]["by_owner"]["data"].update(monthly_savings_usd=12.3),
+    "an account without its name": lambda doc: doc["scan"]["accounts"][0].pop("name"),
+    "a number for an account": lambda doc: doc["scan"]["accounts"][0].update(id=123456789012),
+    "an audit before without its time": lambda doc: doc["scan"]["trend"][0].pop("as_of"),
+    "words for whether it was complete": lambda doc: doc["scan"]["trend"][0].update(complete="yes"),
+    "a last part that says so": lambda doc: doc["scan"].update(more=False),
     "another version": lambda doc: doc.update(schema="slackwater.scan/2"),
     "a call without its service": lambda doc: doc["scan"]["usage"]["api_calls"].update(DescribeVolumes=1),
 }
@@ -110,18 +122,24 @@ def test_totals_count_a_resource_once_and_name_what_has_no_price(make) -> None:
         make.scan(
             make.finding("10", resource=one, detector="ebs-unattached"),
             make.finding("30", resource=one, detector="ebs-surplus-throughput"),
-            make.finding(None, resource=other, detector="ebs-unattached"),
+            make.finding(None, resource=other, detector="ebs-unattached", owner=None),
             below_minimum=4,
+            unknown=(make.unknown(), make.unknown("vol-8")),
         )
     )
 
     assert doc["totals"] == {
-        "findings": 3, "monthly_savings_usd": "30.00", "unpriced": 1, "kept": 0, "below_minimum": 4,
+        "findings": 3, "monthly_savings_usd": "30.00", "unpriced": 1, "kept": 0, "below_minimum": 4, "unknown": 2,
         "by_detector": {
             "ebs-surplus-throughput": {"findings": 1, "monthly_savings_usd": "30.00", "unpriced": 0},
             "ebs-unattached": {"findings": 2, "monthly_savings_usd": "10.00", "unpriced": 1},
         },
         "by_kind": {"waste": {"findings": 3, "monthly_savings_usd": "30.00", "unpriced": 1}},
+        "by_account": {"123456789012": {"findings": 3, "monthly_savings_usd": "30.00", "unpriced": 1}},
+        "by_owner": {
+            "": {"findings": 1, "monthly_savings_usd": "0.00", "unpriced": 1},
+            "data": {"findings": 2, "monthly_savings_usd": "30.00", "unpriced": 0},
+        },
     }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from jsonschema import Draft202012Validator
 
-from slackwater.model.findings import Usage
+from slackwater.model.findings import Gap, Usage
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.resources import Target
 from slackwater.views.scan_json import document, schema
@@ -62,3 +62,56 @@ def test_the_earliest_start_and_the_latest_end_are_found_by_time_not_by_text(mak
     head = merged([document(later), document(replace(whole, finished_at=make.now))])["scan"]
 
     assert (head["started_at"], head["finished_at"]) == ("2026-11-16T09:07:00Z", "2026-11-16T09:07:00.000005Z")
+
+
+def part(
+    make, *findings, more: bool, complete: bool = True, reasons: tuple[str, ...] = (), what: str = "cloudwatch:GetMetricData"
+):
+    """A part of a large target."""
+    gaps = tuple(Gap("123456789012", "ap-northeast-1", what, reason, optional=complete) for reason in reasons)
+    return document(replace(make.scan(*findings, gaps=gaps), more=more))
+
+
+def test_the_parts_of_a_large_target_are_one_target(make) -> None:
+    whole = merged([part(make, make.finding("10", id="a"), more=True), part(make, make.finding("11", id="b"), more=False)])
+
+    assert whole["scan"]["targets"] == [{"account": "123456789012", "region": "ap-northeast-1", "complete": True}]
+    assert "more" not in whole["scan"]
+    assert (whole["scan"]["complete"], whole["scan"]["resources"]) == (True, {"ebs-volume": 6})
+    assert [finding["id"] for finding in whole["findings"]] == ["b", "a"]
+    assert whole["totals"]["by_account"]["123456789012"]["monthly_savings_usd"] == "21.00"
+    Draft202012Validator(schema()).validate(whole)
+
+
+def test_a_large_target_is_complete_only_if_all_its_parts_are(make) -> None:
+    good, bad = part(make, more=True), part(make, more=False, complete=False, reasons=("denied",))
+    whole = merged([good, bad])
+
+    assert (whole["scan"]["complete"], whole["scan"]["targets"][0]["complete"]) == (False, False)
+
+
+def test_a_large_target_whose_last_part_is_missing_is_not_complete(make) -> None:
+    whole = merged([part(make, more=True), part(make, more=True)])["scan"]
+
+    assert (whole["complete"], whole["targets"][0]["complete"]) == (False, False)
+
+
+def test_failures_add_up_over_the_parts_and_what_could_not_be_listed_is_said_once(make) -> None:
+    metrics = merged(
+        [part(make, more=True, reasons=("slow (3 times)", "gone")), part(make, more=False, reasons=("slow", "gone"))]
+    )
+    listed = merged([part(make, more=more, reasons=("slow",), what="ec2:DescribeVolumes") for more in (True, True, False)])
+
+    assert [gap["reason"] for gap in metrics["scan"]["gaps"]] == ["gone (2 times)", "slow (4 times)"]
+    assert [gap["reason"] for gap in listed["scan"]["gaps"]] == ["slow"]
+
+
+def test_accounts_and_trend_stay_and_unknown_are_counted_even_where_a_part_does_not(make) -> None:
+    first, second = part(make, more=True), document(replace(make.scan(unknown=(make.unknown(),))))
+    first["scan"] |= {"accounts": [{"id": "1", "name": "a", "organizational_unit": ""}], "trend": []}
+    del second["totals"]["unknown"]
+    whole = merged([first, second])
+
+    assert whole["scan"]["accounts"][0]["name"] == "a"
+    assert whole["scan"]["trend"] == []
+    assert whole["totals"]["unknown"] == 1

@@ -1,7 +1,11 @@
 """The words that views share."""
 
+from dataclasses import replace
+
 import pytest
 
+from slackwater.model.findings import CLOSED, Gap
+from slackwater.model.resources import Target
 from slackwater.views import scan_json, words
 
 
@@ -97,3 +101,40 @@ def test_resources_are_called_what_people_call_them(make) -> None:
 
 def test_control_characters_and_marks_of_direction_are_gone() -> None:
     assert words.one_line("a\x1b[31mb\nc\u202ed\u200ee\u200ff\u061cg") == "a [31mb c d e f g"
+
+
+# --- Closed regions ---------------------------------------------------------------------------------------------------
+
+
+def test_a_region_that_is_closed_in_many_accounts_is_said_once() -> None:
+    many = [(f"{number:012}", region) for number in range(312) for region in ("eu-south-1", "af-south-1")]
+    assert words.closed([*many, ("123456789012", "me-south-1")]) == [
+        "af-south-1, eu-south-1 are closed by a service control policy in 312 accounts: nothing is known of what is there.",
+        "me-south-1 is closed by a service control policy in account 123456789012: nothing is known of what is there.",
+    ]
+    assert words.closed([]) == []
+
+
+def _closed(make, **changes):
+    shut = Gap("123456789012", "ap-northeast-1", CLOSED, "region closed by a service control policy", optional=True)
+    return make.scan(resources={}, gaps=(shut,), **changes)
+
+
+def test_a_closed_region_is_not_among_those_looked_at_nor_listed_with_what_failed(make) -> None:
+    scan = _closed(make)
+    open_one = replace(make.scan().targets[0], target=Target("123456789012", "eu-west-1"), gaps=(make.gap(optional=True),))
+    doc = scan_json.document(replace(scan, targets=(*scan.targets, open_one)))
+
+    facts = words.facts(doc)
+    assert facts[0] == "Looked at 3 EBS volumes in eu-west-1 of account 123456789012."
+    assert facts[1].startswith("ap-northeast-1 is closed by a service control policy in account 123456789012")
+    assert [gap["what"] for gap in words.not_read(doc)] == ["fsx:DescribeVolumes"]
+    assert words.completeness(doc).startswith("Complete but for closed regions: ")
+    assert words.headline(doc) == "Nothing found."
+
+
+def test_where_every_region_is_closed_nobody_says_that_nothing_was_found(make) -> None:
+    doc = scan_json.document(_closed(make))
+    assert words.headline(doc) == "Nothing can be said: every region is closed by a service control policy."
+    assert words.completeness(doc) == "A service control policy closes every region that was asked: nothing was read."
+    assert words.not_read(doc) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from functools import partial
 from typing import Annotated, Final
@@ -14,13 +15,14 @@ from slackwater.app.wiring import serving
 from slackwater.aws.identity import identity
 from slackwater.aws.regions import known_regions
 from slackwater.model.audits import AuditRequest, AuditState
+from slackwater.model.policy import ACCOUNT
 from slackwater.model.listing import PAGE
 from slackwater.views import service_json
 from slackwater.views.scan_json import dump
 from slackwater.views.service_document import AuditDetailDocument
 from slackwater_cli.audits_table import draw_audit, draw_audits
 from slackwater_cli.deployment import Deployment, deployment
-from slackwater_cli.exits import ExitStatus
+from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.listing import first
 from slackwater_cli.options import LISTED, STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.progress import waiting
@@ -46,24 +48,38 @@ app = typer.Typer(rich_markup_mode=None, help="Audits that the deployed service 
 def start(
     region: Annotated[list[str] | None, typer.Option(metavar="R", help="Audit this region; may be repeated.")] = None,
     detector: Annotated[list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")] = None,
+    account: Annotated[
+        list[str] | None, typer.Option(metavar="N", help="Audit this account of the organization; may be repeated.")
+    ] = None,
+    retry_of: Annotated[
+        str | None, typer.Option("--retry-of", metavar="AUDIT", help="Audit again what that audit did not see whole.")
+    ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for its end, twelve hours at most, and show it.")] = False,
     format: FormatOption = Output.TABLE,
     stack: StackOption = STACK,
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Start an audit and print its id. Regions and detectors are the policy's unless they are named.
+    """Start an audit and print its id. Accounts, regions and detectors are the policy's unless they are named.
 
     \b
     Exit status with --wait:
     0 complete
     3 incomplete, failed, or not to be seen to begin or to end
     """  # noqa: D301 -- the mark that keeps the lines apart
+    if retry_of and (region or detector or account):
+        raise UsageError("--retry-of goes alone: accounts, regions and detectors are that audit's")
+    if wrong := [one for one in account or () if not re.fullmatch(ACCOUNT, one)]:
+        raise UsageError(f"--account {wrong[0]!r}: an account's id has twelve digits")
     there = deployment(stack, stack_region, profile)
     refuse_unknown("--region", region or [], known_regions(there.session))
     audits = _audits(there)
     request = AuditRequest(
-        requested_by=identity(there.session).arn, regions=tuple(region or ()), detectors=tuple(detector or ())
+        requested_by=identity(there.session).arn,
+        regions=tuple(region or ()),
+        detectors=tuple(detector or ()),
+        accounts=tuple(account or ()),
+        retry_of=retry_of,
     )
     id_ = audits.start(request)
     if not wait:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import nullcontext
 from datetime import timedelta
 from enum import StrEnum
@@ -13,16 +14,17 @@ from typing import Annotated
 import typer
 
 from slackwater.app.policy import load_policy
+from slackwater.app.scan_spool import ScanSpool
 from slackwater.app.settings import cache_dir
 from slackwater.app.wiring import clock
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession
 from slackwater.engine.registry import registry
-from slackwater.model.findings import Scan
 from slackwater.model.rank import SEVERITIES
-from slackwater.views import scan_csv, scan_json, scan_markdown
-from slackwater.views.report import render_report
-from slackwater.views.words import completeness, facts, gaps_title, headline
+from slackwater.views import scan_csv, scan_markdown
+from slackwater.views.document import ScanDocument
+from slackwater.views.report import REPORT_FINDINGS, render_report
+from slackwater.views.words import completeness, facts, gaps_title, headline, not_read
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.moment import moment
 from slackwater_cli.options import (
@@ -37,7 +39,7 @@ from slackwater_cli.options import (
     policy_file,
 )
 from slackwater_cli.output import output_file
-from slackwater_cli.run import run_scan
+from slackwater_cli.run import spool_scan
 from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.table import TOP, draw_scan
 from slackwater_cli.targets import regions_without_asking, targets_to_scan
@@ -106,47 +108,48 @@ def scan(
     policy = policy_file(policy)
     rules = load_policy(policy, registry(), detector or (), regions_without_asking())
     file = None if output in (None, STANDARD_OUTPUT) else Path(output)
-    with output_file(file) if file else nullcontext(write) as deliver:
+    with output_file(file) if file else nullcontext(write) as deliver, ScanSpool() as spool:
         meter = CallMeter()
         home = next(iter(region or rules.scan.regions), None)
         session = AwsSession(profile, role_arn, external_id, meter=meter, home=home)
         targets = targets_to_scan(session, region or [], rules, policy, every=all_regions)
-        done = run_scan(session, meter, policy=rules, targets=targets, now=as_of, cache_dir=cache_dir(os.environ))
-        deliver(_shown(done, format, top=TOP if top is None else top, to_terminal=file is None))
-    if file or format is not Format.TABLE:
-        _say_what_was_found(done)
-    raise typer.Exit(status(done, fail_on))
+        spool_scan(session, meter, spool, policy=rules, targets=targets, now=as_of, cache_dir=cache_dir(os.environ))
+        deliver(_shown(spool, format, top=TOP if top is None else top, to_terminal=file is None))
+        doc = spool.document(REPORT_FINDINGS)
+        if file or format is not Format.TABLE:
+            _say_what_was_found(doc)
+    raise typer.Exit(status(doc, fail_on))
 
 
-def status(scan: Scan, fail_on: Severity | None) -> ExitStatus:
-    """The exit status for a scan."""
-    if not scan.complete:
+def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
+    """The exit status for a scan, of which the document holds at least the worst finding."""
+    if not doc["scan"]["complete"]:
         return ExitStatus.INCOMPLETE
     severe_enough = SEVERITIES[: SEVERITIES.index(fail_on.value) + 1] if fail_on else ()
-    met = any(finding.severity in severe_enough for target in scan.targets for finding in target.findings)
+    met = any(finding["severity"] in severe_enough for finding in doc["findings"][:1])
     return ExitStatus.FAIL_ON_MET if met else ExitStatus.COMPLETE
 
 
-def _shown(scan: Scan, format: Format, *, top: int, to_terminal: bool) -> str:
+def _shown(spool: ScanSpool, format: Format, *, top: int, to_terminal: bool) -> str | Iterable[str]:
+    """What is for programs piece by piece and whole; what is for people with the worst findings, which says how many more."""
     match format:
         case Format.JSON:
-            return scan_json.render(scan)
+            return spool.chunks()
         case Format.CSV:
-            return scan_csv.render(scan)
+            return scan_csv.lines(spool.findings())
         case Format.HTML:
-            return render_report(scan_json.document(scan))
+            return render_report(spool.document(REPORT_FINDINGS))
         case Format.MARKDOWN:
-            return scan_markdown.render(scan)
+            return scan_markdown.render_document(spool.document(REPORT_FINDINGS))
         case _:
-            return rendered(partial(draw_scan, scan_json.document(scan), top=top), to_terminal=to_terminal)
+            return rendered(partial(draw_scan, spool.document(REPORT_FINDINGS), top=top), to_terminal=to_terminal)
 
 
-def _say_what_was_found(scan: Scan) -> None:
+def _say_what_was_found(doc: ScanDocument) -> None:
     """The gist on standard error, where the result itself goes to a program or a file."""
-    doc = scan_json.document(scan)
     for sentence in (headline(doc), completeness(doc), *facts(doc)):
         note(sentence)
-    if gaps := doc["scan"]["gaps"]:
+    if gaps := not_read(doc):
         note(f"{gaps_title(doc)}:")
         for gap in gaps:
             note(f"  {gap['region']}: {gap['what']}: {gap['reason']}")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+    from typing import Self
+
     from slackwater.engine.plan import MetricCall, MetricQuery
     from slackwater.model.audits import AuditRecord, AuditRequest
     from slackwater.model.cleanup import Backup, Cleanup, Control, Copy, Look, Part, Restored, Subject
@@ -39,6 +43,51 @@ class Inventory(Protocol):
         """Every record of these kinds. What could not be read is a gap, and its kind is unreadable in the fleet."""
         ...
 
+    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
+        """The same, listed once, and held so that a large target can be judged part by part."""
+        ...
+
+
+class Stock(Protocol):
+    """What a target holds. A context manager: a file that it keeps is gone at its end.
+
+    `resources` counts them by kind. No question needs more than one of the `parts`: resources that share metrics, or that a
+    detector looks at together, are in the same. `gaps` are of all parts. `file` is what another process can open to go on with
+    a later part; None where there is but one.
+    """
+
+    @property
+    def gaps(self) -> Sequence[Gap]:
+        """What could not be read."""
+        ...
+
+    @property
+    def resources(self) -> Mapping[str, int]:
+        """How many there are, by kind."""
+        ...
+
+    @property
+    def parts(self) -> int:
+        """How many parts it has, one or more."""
+        ...
+
+    @property
+    def file(self) -> Path | None:
+        """Where it is kept."""
+        ...
+
+    def fleet(self, part: int) -> Fleet:
+        """The records of a part; the first is 1."""
+        ...
+
+    def __enter__(self) -> Self:
+        """Keep it for a while."""
+        ...
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of it."""
+        ...
+
 
 class Metrics(Protocol):
     """Reads CloudWatch metrics of one target. Thread-safe."""
@@ -47,6 +96,22 @@ class Metrics(Protocol):
 
     def fetch(self, call: MetricCall) -> MetricAnswer:
         """Answer one packed call; failures are in the answer, never raised, never an empty series."""
+        ...
+
+
+class Spending(Protocol):
+    """Knows how many metrics may still be asked for. Thread-safe."""
+
+    def take(self, metrics: int) -> str | None:
+        """Count metrics that are about to be asked for; why not, and nothing counted, where they would cost too much."""
+        ...
+
+
+class Leases(Protocol):
+    """Knows who else scans a target now."""
+
+    def hold(self, target: Target, holder: str) -> AbstractContextManager[Callable[[], float]]:
+        """Be one of them, under a name that nobody else has. Gives what tells our share of the pace, above 0 to 1."""
         ...
 
 
@@ -211,6 +276,14 @@ class Documents(Protocol):
 
     def write_once(self, key: str, text: str) -> bool:
         """Store a text where there is none; False, and nothing stored, where there is one."""
+        ...
+
+    def write_file(self, key: str, file: Path) -> None:
+        """Store what a file holds, which may be more than memory does."""
+        ...
+
+    def read_file(self, key: str, file: Path) -> bool:
+        """Put what is stored into a file; False, and no file, where there is nothing."""
         ...
 
     def versions(self, key: str) -> Iterable[Version]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from slackwater.model.findings import Gap
+from slackwater.model.findings import CLOSED, Gap
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater.model.tracking import LedgerEntry
 from slackwater.views.slack.blocks import ROOM, header, weight
@@ -301,6 +301,18 @@ def test_a_required_gap_is_said_even_where_no_target_is_incomplete() -> None:
     first, *_ = digest(invented.news(1, gaps=(gap, gap)), POST)
 
     assert texts(first.blocks[2]) == ["Not seen", ": 2 required calls failed: sts:AssumeRole: AccessDenied."]
+
+
+def test_regions_that_a_service_control_policy_closes_are_said_once_and_not_counted_as_failed() -> None:
+    shut = [Gap(f"{number:012}", "eu-south-1", CLOSED, "region closed", optional=True) for number in range(312)]
+    first, *_ = digest(
+        invented.news(1, gaps=(*shut, Gap("123456789012", "eu-west-1", "cloudtrail:X", "no", optional=True))), POST
+    )
+
+    assert texts(first.blocks[2])[1] == (
+        ": eu-south-1 is closed by a service control policy in 312 accounts: nothing is known of what is there."
+        " 1 call failed that the audit can do without."
+    )
 
 
 def test_where_everything_was_seen_nothing_is_said_of_it() -> None:

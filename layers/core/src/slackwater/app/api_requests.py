@@ -18,6 +18,7 @@ from slackwater.app.findings import LONGEST_SNOOZE, LONGEST_WHY
 from slackwater.app.moment import moment
 from slackwater.model.listing import MAX_PAGE, FindingOrder
 from slackwater.model.nearest import did_you_mean
+from slackwater.model.policy import ACCOUNT
 from slackwater.model.tracking import SERVICE, Status
 from slackwater.model.verdicts import Severity
 
@@ -145,6 +146,18 @@ class Start(Request):
 
     regions: list[Annotated[str, StringConstraints(pattern=REGION, max_length=32)]] = Field(default=[], max_length=64)
     detectors: list[Annotated[str, StringConstraints(pattern=DETECTOR, max_length=64)]] = Field(default=[], max_length=64)
+    accounts: list[Annotated[str, StringConstraints(pattern=ACCOUNT)]] = Field(
+        default=[], max_length=1_000, description="Of the organization's accounts that the policy names"
+    )
+    retry_of: Annotated[str, StringConstraints(pattern=ID, max_length=80)] | None = Field(
+        default=None, description="An audit, of which what was not seen whole is audited again; alone"
+    )
+
+    @model_validator(mode="after")
+    def _alone(self) -> Self:
+        if self.retry_of and (self.regions or self.detectors or self.accounts):
+            raise ValueError("retry_of goes alone: regions, detectors and accounts are that audit's")
+        return self
 
 
 JUST_REOPEN: Final = Reopen()

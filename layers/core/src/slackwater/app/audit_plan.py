@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from slackwater.app.audit_request import check_detectors, check_regions
+from slackwater.app.audit_request import AuditRequestError, check_accounts, check_detectors, check_regions
 from slackwater.app.policies import Policies
+from slackwater.app.telemetry import LOGGER
+from slackwater.aws.errors import AwsError
 from slackwater.aws.identity import Identity
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditPlan, AuditRecord, AuditRequest
+from slackwater.model.findings import Gap
+from slackwater.model.organization import Account
+from slackwater.model.policy import OrganizationSection, Policy
 from slackwater.model.resources import Target
 from slackwater.ports import AuditStore, Clock, Documents
 
 PLAN: Final = TypeAdapter(AuditPlan)
+TARGETS: Final = TypeAdapter(tuple[Target, ...])
+
+ACCOUNTS_AT_ONCE: Final = 16
+"""Accounts that are asked for their regions at the same time."""
 
 
 class NoPlanError(Exception):
@@ -25,12 +36,19 @@ class NoPlanError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planner:
-    """Everything that planning needs."""
+    """Everything that planning needs.
+
+    `accounts` names those that a policy's section means, and says which of them it leaves out. `regions` are those that are
+    enabled in an account; it fails where that cannot be entered. `home` is the region where that is tried.
+    """
 
     policies: Policies
     documents: Documents
     audits: AuditStore
     identity: Callable[[], Identity]
+    accounts: Callable[[OrganizationSection], tuple[list[Account], list[str]]]
+    regions: Callable[[Identity, str], Collection[str]]
+    home: str
     clock: Clock
 
     def plan(self, audit_id: str, request: AuditRequest) -> AuditPlan | None:
@@ -52,6 +70,7 @@ class Planner:
             plan = self._made(audit_id, request)
             if not self.documents.write_once(object_keys.plan(audit_id), PLAN.dump_json(plan, indent=2).decode()):
                 plan = plan_of(self.documents, audit_id)  # another try was faster, and scans may have begun by its plan
+        self.documents.write(object_keys.targets(audit_id), TARGETS.dump_json(plan.to_scan).decode())
         self.audits.begin(
             AuditRecord(
                 id=audit_id,
@@ -68,19 +87,104 @@ class Planner:
 
     def _made(self, audit_id: str, request: AuditRequest) -> AuditPlan:
         check_detectors(request, self.policies.registry)
-        policy = self.policies.current(request.detectors)
+        before = self._tried(request.retry_of) if request.retry_of else None
+        policy = self.policies.current(before.detectors if before else request.detectors)
         if not {*request.regions} <= {*self.policies.known_regions()}:
             check_regions(request, {*self.policies.known_regions(), *self.policies.enabled_regions()})
-        regions = request.regions or policy.scan.regions or self.policies.enabled_regions()
         who = self.identity()
+        accounts, targets, gaps = self._retried(who, before, policy) if before else self._named(who, policy, request)
         return AuditPlan(
             audit_id=audit_id,
             now=self.clock().replace(second=0, microsecond=0),
             request=request,
             policy=policy.version,
             detectors=tuple(policy.limits),
-            targets=tuple(Target(who.account, region, who.partition) for region in dict.fromkeys(regions)),
+            targets=targets,
+            accounts=accounts,
+            gaps=gaps,
+            own_account=who.account,
         )
+
+    def _named(self, who: Identity, policy: Policy, request: AuditRequest) -> _Named:
+        """Where the request and the policy want to look."""
+        wanted = request.regions or tuple(policy.scan.regions)
+        if not policy.organization.names_any:
+            check_accounts(request, {who.account})
+            regions = wanted or self.policies.enabled_regions()
+            return (), tuple(Target(who.account, region, who.partition) for region in dict.fromkeys(regions)), ()
+        accounts, left_out = self.accounts(policy.organization)
+        for line in left_out:
+            LOGGER.info(line)
+        check_accounts(request, {account.id for account in accounts})
+        chosen = tuple(one for one in accounts if one.id in request.accounts or not request.accounts)
+        if not chosen:
+            raise AuditRequestError("the policy's organization section names no account: look at `organization` in the policy")
+        return chosen, *self._entered(who, [account.id for account in chosen], wanted)
+
+    def _entered(
+        self, who: Identity, accounts: Iterable[str], wanted: Collection[str]
+    ) -> tuple[tuple[Target, ...], tuple[Gap, ...]]:
+        """The enabled regions of accounts that are wanted; an account that cannot be entered is one target with a gap."""
+        targets, gaps = list[Target](), list[Gap]()
+
+        def enter(account: str) -> Collection[str] | AwsError:
+            try:
+                return self.regions(who, account)
+            except AwsError as error:
+                return error
+
+        accounts = list(accounts)
+        with ThreadPoolExecutor(ACCOUNTS_AT_ONCE) as pool:
+            for account, found in zip(accounts, pool.map(enter, accounts), strict=True):
+                if isinstance(found, AwsError):
+                    targets.append(Target(account, self.home, who.partition))
+                    gaps.append(Gap(account, self.home, "sts:AssumeRole", str(found)))
+                else:
+                    here = [region for region in dict.fromkeys(wanted or found) if region in found]
+                    targets += [Target(account, region, who.partition) for region in here]
+        return tuple(targets), tuple(gaps)
+
+    def _tried(self, audit_id: str) -> AuditPlan:
+        """The plan of an audit that is to be tried again.
+
+        Raises:
+            AuditRequestError: there is none, or it has not ended.
+        """
+        record, plan = self.audits.get(audit_id), _stored(self.documents, audit_id)
+        if record is None or plan is None:
+            raise AuditRequestError(
+                f"retry_of: there is no audit {audit_id!r} with a plan; `slackwater audits list` shows them"
+            )
+        if record.state == "running":
+            raise AuditRequestError(f"retry_of: audit {audit_id} has not ended yet")
+        return plan
+
+    def _retried(self, who: Identity, before: AuditPlan, policy: Policy) -> _Named:
+        """What an audit did not see whole; accounts that could not be entered are tried once more.
+
+        Raises:
+            AuditRequestError: it saw everything.
+        """
+        missed = before.targets
+        if stored := self.documents.read(object_keys.head(before.audit_id)):
+            missed = _missed(before, stored[0])
+        if not missed:
+            raise AuditRequestError(f"retry_of: audit {before.audit_id} saw all of its targets whole")
+        shut = {gap.account for gap in before.gaps}
+        again = tuple(target for target in missed if target.account not in shut)
+        accounts = {target.account for target in missed}
+        entered, gaps = self._entered(who, sorted(shut), before.request.regions or policy.scan.regions)
+        return tuple(one for one in before.accounts if one.id in accounts), (*again, *entered), gaps
+
+
+type _Named = tuple[tuple[Account, ...], tuple[Target, ...], tuple[Gap, ...]]
+"""Accounts of the organization, targets, and why some of them are not scanned."""
+
+
+def _missed(plan: AuditPlan, head: str) -> tuple[Target, ...]:
+    """The targets that an audit, by the head of its document, did not see whole."""
+    whole = {(one["account"], one["region"]) for one in json.loads(head)["scan"]["targets"] if one["complete"]}
+    return tuple(target for target in plan.targets if (target.account, target.region) not in whole)
 
 
 def plan_of(documents: Documents, audit_id: str) -> AuditPlan:

@@ -1,6 +1,7 @@
 """Ends an audit: one document out of its targets', the findings merged into the store, what came of it on record.
 
-All of it may be done again from the start, after any step, and comes to the same.
+All of it may be done again from the start, after any step, and comes to the same. The documents are read one after the other
+and wait in a temporary file: those of an organization may be too long to hold.
 """
 
 from __future__ import annotations
@@ -12,14 +13,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
-from typing import Final, NotRequired, TypedDict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from slackwater.app.audit_plan import plan_of
+from slackwater.app.audit_trend import trend_of
 from slackwater.app.observe import observe
+from slackwater.app.scan_spool import ScanSpool
+from slackwater.app.step_error import StepError, said
+from slackwater.app.target_documents import seen_targets
 from slackwater.app.telemetry import LOGGER, emit
-from slackwater.aws.errors import reason
 from slackwater.engine.merge import merge_one, pairs
 from slackwater.model import object_keys
 from slackwater.model.audits import (
@@ -35,11 +41,9 @@ from slackwater.model.resources import Target
 from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Sighting, TargetReport, TrackedFinding
 from slackwater.ports import AuditStore, CleanupStore, Clock, Documents, FindingStore
 from slackwater.views import scan_json
-from slackwater.views.document import ScanDocument
-from slackwater.views.scan_merge import merged
+from slackwater.views.document import AccountDocument, ScanDocument
 from slackwater.views.service_json import report
 
-DOCUMENT: Final = TypeAdapter(ScanDocument)
 NEWS: Final = TypeAdapter(list[LedgerEntry])
 
 AT_ONCE: Final = 16
@@ -48,28 +52,9 @@ AT_ONCE: Final = 16
 TRIES: Final = 5
 """A finding that somebody else changes again and again between our reading and writing is left to the next try of the whole."""
 
-MAX_SAID: Final = 1_000
-"""Characters of an error: a policy may have several mistakes."""
-
 PAGE: Final = 100
 PAGES: Final = 10
 """Audits to look back over: hourly ones for a month lie between a weekly schedule's last four."""
-
-
-class StepError(TypedDict):
-    """How Step Functions tells what ended a task. `Cause` is a function's error as JSON, or a sentence."""
-
-    Error: str
-    Cause: NotRequired[str]
-
-
-class TargetResult(TypedDict):
-    """What came of the scan of one target."""
-
-    account: str
-    region: str
-    complete: NotRequired[bool]
-    error: NotRequired[StepError]
 
 
 class NoAuditError(Exception):
@@ -82,16 +67,16 @@ class ContendedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Everything that ending an audit needs. `render` makes the report of a scan document, as HTML."""
+    """Everything that ending an audit needs. `render` makes the report of what a spool holds, as HTML."""
 
     documents: Documents
     audits: AuditStore
     findings: FindingStore
     cleanups: CleanupStore
-    render: Callable[[ScanDocument], str]
+    render: Callable[[ScanSpool], str]
     clock: Clock
 
-    def publish(self, audit_id: str, results: Iterable[TargetResult]) -> AuditRecord:
+    def publish(self, audit_id: str) -> AuditRecord:
         """What came of an audit whose targets were scanned. An audit that has ended stays as it is.
 
         Raises:
@@ -100,29 +85,47 @@ class Publisher:
         """
         record = self._record(audit_id)
         if record.state != "running":
-            self._report_if_missing(audit_id)
+            self._report_if_missing(record)
             return record
         plan = plan_of(self.documents, audit_id)
-        errors = {(one["account"], one["region"]): one["error"] for one in results if "error" in one}
-        seen = [self._seen(plan, target, errors.get((target.account, target.region))) for target in plan.targets]
-        whole = merged([_unseen(plan, one) if isinstance(one, Gap) else one for one in seen])
-        self.documents.write(object_keys.scan(audit_id), scan_json.dump(whole))
-        reports = [report(one) for one in seen if not isinstance(one, Gap)]
-        told = self._merge(plan, reports)
-        self.documents.write(object_keys.news(audit_id), NEWS.dump_json(told).decode())
-        # The record ends before the report, which could take more than there is of memory or time, is made.
-        ended = self._end(self._came_to(record, whole, seen, told))
-        self._observe(plan, reports)
-        self._report(audit_id, whole)
+        with ScanSpool() as spool:
+            reports = self._spooled(plan, record, spool)
+            head = spool.head()
+            with TemporaryDirectory() as folder:
+                whole = Path(folder) / "scan.json"
+                spool.write(whole)
+                self.documents.write_file(object_keys.scan(audit_id), whole)
+            self.documents.write(object_keys.head(audit_id), scan_json.dump(head))
+            told = self._merge(plan, reports)
+            self.documents.write(object_keys.told(audit_id), _told_of(spool, told))
+            self.documents.write(object_keys.news(audit_id), NEWS.dump_json(told).decode())
+            # The record ends before the report, which could take more than there is of memory or time, is made.
+            ended = self._end(self._came_to(record, head, len(reports), told))
+            self._observe(plan, reports)
+            self._report(audit_id, spool)
         return ended
 
-    def _came_to(
-        self, record: AuditRecord, whole: ScanDocument, seen: Sequence[ScanDocument | Gap], told: Sequence[LedgerEntry]
-    ) -> AuditRecord:
-        gaps = [one for one in seen if isinstance(one, Gap)]
-        if len(gaps) == len(seen):
-            return replace(record, state="failed", error=f"No target could be scanned: {gaps[0].what}: {gaps[0].reason}")
-        outcome = _outcome(whole, Counter(entry.happening for entry in told))
+    def _spooled(self, plan: AuditPlan, record: AuditRecord, spool: ScanSpool) -> list[TargetReport]:
+        """Read what the scans left into the spool; what it says of the targets of which anything was seen."""
+        trend = trend_of(self.audits, record)
+        organization = [AccountDocument(id=a.id, name=a.name, organizational_unit=a.organizational_unit) for a in plan.accounts]
+        reports = []
+        for seen in seen_targets(self.documents, plan):
+            for part in (*seen.parts, *([_unseen(plan, seen.gap)] if seen.gap else [])):
+                if organization:
+                    part["scan"]["accounts"] = organization
+                if trend:
+                    part["scan"]["trend"] = trend
+                spool.add(part)
+            if seen.parts:
+                reports.append(report(seen.parts, whole=seen.gap is None))
+        return reports
+
+    def _came_to(self, record: AuditRecord, head: ScanDocument, seen: int, told: Sequence[LedgerEntry]) -> AuditRecord:
+        if not seen:
+            gap = head["scan"]["gaps"][0]
+            return replace(record, state="failed", error=f"No target could be scanned: {gap['what']}: {gap['reason']}")
+        outcome = _outcome(head, Counter(entry.happening for entry in told))
         if not outcome.incomplete_targets:
             return replace(record, state="complete", outcome=outcome)
         outcome = replace(outcome, incomplete_in_a_row=1 + self._incomplete_before(record))
@@ -171,15 +174,17 @@ class Publisher:
         except Exception:  # noqa: BLE001 -- whatever it is, the audit's end is put on record
             LOGGER.exception("no news", audit_id=audit_id)
 
-    def _report_if_missing(self, audit_id: str) -> None:
+    def _report_if_missing(self, record: AuditRecord) -> None:
         """Make the report of an audit that has ended, whose first try was killed before it was stored."""
-        if not self.documents.has(object_keys.report(audit_id)) and (stored := self.documents.read(object_keys.scan(audit_id))):
-            self._report(audit_id, DOCUMENT.validate_json(stored[0]))
+        if not self.documents.has(object_keys.report(record.id)) and self.documents.has(object_keys.head(record.id)):
+            with ScanSpool() as spool:
+                self._spooled(plan_of(self.documents, record.id), record, spool)
+                self._report(record.id, spool)
 
-    def _report(self, audit_id: str, whole: ScanDocument) -> None:
+    def _report(self, audit_id: str, spool: ScanSpool) -> None:
         """Store the report. Where none can be made the audit is good without it, and the log says why."""
         try:
-            text = self.render(whole)
+            text = self.render(spool)
         except Exception:  # noqa: BLE001 -- whatever it is: findings are worth more than their picture
             LOGGER.exception("no report", audit_id=audit_id)
             emit({"ReportsFailed": 1})
@@ -193,26 +198,15 @@ class Publisher:
         except Exception:  # noqa: BLE001 -- whatever it is: the audit has ended well
             LOGGER.exception("savings not observed", audit_id=plan.audit_id)
 
-    def _seen(self, plan: AuditPlan, target: Target, error: StepError | None) -> ScanDocument | Gap:
-        """The document of a target, or why there is none."""
-        if error:
-            return Gap(target.account, target.region, "lambda:Invoke", said(error))
-        key = object_keys.target_scan(plan.audit_id, target.account, target.region)
-        try:
-            stored = self.documents.read(key)
-            if stored is None:
-                return Gap(target.account, target.region, "s3:GetObject", f"the scan left no document at {key}")
-            return DOCUMENT.validate_json(stored[0])
-        except (ValidationError, UnicodeDecodeError) as broken:
-            return Gap(target.account, target.region, "s3:GetObject", f"{key} is no scan document: {reason(broken)}")
-
     def _merge(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> list[LedgerEntry]:
         """Merge what was seen into the store; what this audit has written in the ledgers, finding by finding."""
-        tasks = [
-            (known, sighting, one)
-            for one in reports
-            for known, sighting in pairs(self.findings.unresolved(one.account, one.region), one)
-        ]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            known_of = pool.map(lambda one: list(self.findings.unresolved(one.account, one.region)), reports)
+            tasks = [
+                (known, sighting, one)
+                for one, unresolved in zip(reports, known_of, strict=True)
+                for known, sighting in pairs(unresolved, one)
+            ]
         ids = {one.id for known, sighting, _ in tasks for one in (known, sighting) if one}
         before = self._known_before(plan.audit_id, ids)
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -272,19 +266,14 @@ class Publisher:
         return count
 
 
+def _told_of(spool: ScanSpool, told: Iterable[LedgerEntry]) -> str:
+    """The findings, as the scans tell them, of which there is anything new to tell."""
+    ids = {entry.evidence.id for entry in told if entry.now == "open"}
+    return json.dumps([finding for finding in spool.findings() if finding["id"] in ids], ensure_ascii=False)
+
+
 def _sorted(entries: Iterable[Iterable[LedgerEntry]]) -> list[LedgerEntry]:
     return sorted(chain.from_iterable(entries), key=lambda entry: (entry.evidence.id, entry.revision))
-
-
-def said(error: StepError) -> str:
-    """What ended a task, on one line: its name and message, without the stack trace."""
-    cause = error.get("Cause", "")
-    try:
-        message = str(json.loads(cause)["errorMessage"])
-    except (ValueError, LookupError, TypeError):
-        message = cause
-    line = " ".join(f"{error['Error']}: {message}".split()).removesuffix(":")
-    return line if len(line) <= MAX_SAID else f"{line[: MAX_SAID - 1]}…"
 
 
 def _unseen(plan: AuditPlan, gap: Gap) -> ScanDocument:
@@ -305,8 +294,8 @@ def _unseen(plan: AuditPlan, gap: Gap) -> ScanDocument:
     )
 
 
-def _outcome(whole: ScanDocument, happened: Mapping[Happening, int]) -> AuditOutcome:
-    head, totals = whole["scan"], whole["totals"]
+def _outcome(document: ScanDocument, happened: Mapping[Happening, int]) -> AuditOutcome:
+    head, totals = document["scan"], document["totals"]
     incomplete = [target for target in head["targets"] if not target["complete"]]
     whys = {
         (gap["account"], gap["region"]): f"{gap['what']}: {gap['reason']}"

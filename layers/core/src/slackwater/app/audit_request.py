@@ -16,6 +16,8 @@ from slackwater.model.nearest import unknown
 
 REQUEST: Final = TypeAdapter(AuditRequest)
 
+LIST_ACCOUNTS: Final = "the policy's organization section"
+
 
 class AuditRequestError(Exception):
     """An audit that cannot be: it names detectors or regions that nobody knows, one a line."""
@@ -28,6 +30,15 @@ def check_detectors(request: AuditRequest, valid: Iterable[str]) -> None:
         AuditRequestError: with each of them.
     """
     _refuse_all_but(valid, request.detectors, "detector", LIST_DETECTORS)
+
+
+def check_accounts(request: AuditRequest, valid: Iterable[str]) -> None:
+    """Refuse accounts that the policy does not name.
+
+    Raises:
+        AuditRequestError: with each of them.
+    """
+    _refuse_all_but(valid, request.accounts, "account", LIST_ACCOUNTS)
 
 
 def check_regions(request: AuditRequest, valid: Iterable[str]) -> None:

@@ -65,12 +65,14 @@ class Audits:
         record = self.audits.get(id)
         if record is None:
             raise NotFoundError(f"no audit {id!r}")
-        stored = self.documents.read(object_keys.scan(id))
+        stored = self.documents.read(object_keys.head(id))
         scan: ScanDocument | None = json.loads(stored[0]) if stored else None
         return {
             **service_json.audit(record),
             "targets": scan["scan"]["targets"] if scan else [],
             "gaps": scan["scan"]["gaps"] if scan else [],
+            "organization": scan["scan"].get("accounts", []) if scan else [],
+            "by_account": scan["totals"].get("by_account", {}) if scan else {},
             "scan_url": self.documents.link(object_keys.scan(id), LINK_S) if scan else None,
             "scan_url_expires_at": rfc3339(self.clock() + timedelta(seconds=LINK_S)) if scan else None,
         }
@@ -98,4 +100,5 @@ class Audits:
 
 
 def _is_partial(record: AuditRecord) -> bool:
-    return bool(record.request.detectors or record.request.regions)
+    request = record.request
+    return bool(request.detectors or request.regions or request.accounts or request.retry_of)

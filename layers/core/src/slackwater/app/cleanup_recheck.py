@@ -26,8 +26,9 @@ from slackwater.model.resources import (
     Target,
     Volume,
 )
+from slackwater.model.stock import WholeStock
 from slackwater.model.tracking import TrackedResource
-from slackwater.ports import Clock, Inventory, Watcher
+from slackwater.ports import Clock, Inventory, Stock, Watcher
 
 KINDS: Final[Mapping[str, type[Record]]] = {kind.KIND: kind for kind in (Volume, EfsFileSystem, FsxFileSystem)}
 RAILS_READ: Final[Mapping[str, tuple[type[Record], ...]]] = {
@@ -96,7 +97,8 @@ class Rechecker:
         audit = self.audit(replace(policy, limits={cleanup.detector: limits}), inventory)
         scan = audit.scan_target(Target(resource.account, resource.region, resource.arn.split(":")[1]), now)
         checked = self._compared(cleanup, scan, inventory.fleet)
-        unseen = [gap for gap in scan.gaps if not gap.optional or (checked.state != "same" and gap.what != PRICES)]
+        seen = checked.state == "same" and not scan.closed
+        unseen = [gap for gap in scan.gaps if not gap.optional or (not seen and gap.what != PRICES)]
         if unseen:
             raise NotSeenError("; ".join(f"{gap.what}: {gap.reason}" for gap in unseen))
         return checked
@@ -167,6 +169,9 @@ class _Kept:
             read = read.with_(was)
         self.fleet = read
         return read, gaps
+
+    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
+        return WholeStock(*self.read(target, required, optional))
 
     def _remembered(self, read: Fleet, target: Target) -> Iterator[Record]:
         cleanup = self.cleanup

@@ -5,28 +5,26 @@ Each step may be taken twice, or die anywhere and be taken again: it reads what 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Final, Literal, assert_never
 
-from slackwater.app.audit_publish import StepError, said
 from slackwater.app.cleanup_case import BY_POLICY, GO, WAITING, Answer, Cases, UnsafeError, go, wait, wait_until
 from slackwater.app.cleanup_news import CleanupNews, What
 from slackwater.app.cleanup_recheck import VETO, NotSeenError, Rechecker
 from slackwater.app.policy import PolicyError
+from slackwater.app.step_error import StepError, said
+from slackwater.app.target_documents import parts_of, saw_all
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import LOOK_AGAIN, act_after, look_next, may_approve, unattended, warning_due
 from slackwater.model.cleanup import ACT_AFTER, MARK, NOT_PUT_BACK, Cleanup, Marked, Said
-from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import Policy
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import Decision, Status, TrackedFinding
 from slackwater.ports import Documents, Permissions, Watcher
-from slackwater.views.document import ScanDocument
 
 type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "preflight"]
 """Steps towards the deed: each first asks whether anybody or the policy is against it."""
@@ -112,12 +110,10 @@ class Watch:
     def _load(self, cleanup: Cleanup, finding: TrackedFinding) -> Answer:
         """Nothing that an audit found where it did not see everything is touched."""
         resource = finding.sighting.resource
-        read = self.documents.read(target_scan(finding.audit_id, resource.account, resource.region))
-        if read is None:
+        parts = list(parts_of(self.documents, finding.audit_id, resource.account, resource.region))
+        if parts[0] is None:
             return self.cases.over(cleanup, "the scan that found it has expired: the next audit has to find it again")
-        document: ScanDocument = json.loads(read[0])
-        here = (resource.account, resource.region)
-        if not any(one["complete"] for one in document["scan"]["targets"] if (one["account"], one["region"]) == here):
+        if not saw_all(parts):
             return self.cases.over(cleanup, "the audit that found it did not see everything there")
         if cleanup.stage == "starting":
             self.cases.write(replace(cleanup, stage="waiting"))

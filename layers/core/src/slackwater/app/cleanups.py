@@ -5,7 +5,6 @@ Nothing here touches a resource: a clean-up is put on record and its state machi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,13 +13,13 @@ from typing import Any, Final, Literal
 
 from slackwater.app.findings import ATTEMPTS, ConflictError, Findings, NotAllowedError, NotFoundError, reason_given
 from slackwater.app.policy import PolicyError
+from slackwater.app.target_documents import parts_of, saw_all
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import UNATTENDED, act_after, may_approve, may_stop, not_listed, over_cap, recent, unattended
 from slackwater.engine.savings import realised
 from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
-from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
 from slackwater.ports import CleanupStarter, CleanupStore
@@ -162,7 +161,7 @@ class Cleanups:
 
     def _candidates(self, ids: Iterable[str] | None, policy: Policy, now: datetime) -> tuple[Candidate, ...]:
         findings = self._asked_for(policy) if ids is None else [self._finding(id_) for id_ in dict.fromkeys(ids)]
-        seen: dict[tuple[str, str, str], ScanDocument | None] = {}
+        seen: dict[tuple[str, str, str], list[ScanDocument | None]] = {}
         taken: dict[str, str] = {}
         candidates = []
         for finding in findings:
@@ -223,18 +222,17 @@ class Cleanups:
         holder = self.store.holder(finding.sighting.resource.arn)
         return None if holder in {None, finding.id} else f"the clean-up of finding {holder} has the resource"
 
-    def _seen(self, finding: TrackedFinding, read: dict[tuple[str, str, str], ScanDocument | None]) -> _Seen:
+    def _seen(self, finding: TrackedFinding, read: dict[tuple[str, str, str], list[ScanDocument | None]]) -> _Seen:
         resource = finding.sighting.resource
         place = (finding.audit_id, resource.account, resource.region)
         if place not in read:
-            stored = self.findings.documents.read(target_scan(*place))
-            read[place] = json.loads(stored[0]) if stored else None
-        document = read[place]
-        if document is None:
+            read[place] = list(parts_of(self.findings.documents, *place))
+        parts = read[place]
+        if parts[0] is None:
             return _Seen(f"what audit {finding.audit_id} saw is no longer kept: a new audit has to see it")
-        evidence = next((found for found in document["findings"] if found["id"] == finding.id), None)
+        evidence = next((found for part in parts if part for found in part["findings"] if found["id"] == finding.id), None)
         tags = evidence["resource"]["tags"] if evidence else None
-        if not all(target["complete"] for target in document["scan"]["targets"]):
+        if not saw_all(parts):
             return _Seen(f"audit {finding.audit_id} did not see all of {resource.region}: a whole one has to", tags, evidence)
         return _Seen(None, tags, evidence)
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
+from slackwater.app.target_documents import parts_of
 from slackwater.engine.cleanup import act_after, not_allowed
 from slackwater.model.listing import FindingQuery, Page
-from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import CleanupSection
 from slackwater.model.tracking import Decided, Decision, Happening, LedgerEntry, Status, TrackedFinding, Write
 from slackwater.ports import Documents, FindingStore
-from slackwater.views.document import FindingDocument, ScanDocument
+from slackwater.views.document import FindingDocument
 
 type Action = Literal["snooze", "dismiss", "reopen"]
 
@@ -208,11 +207,8 @@ class Findings:
 
     def _evidence(self, finding: TrackedFinding) -> FindingDocument | None:
         resource = finding.sighting.resource
-        read = self.documents.read(target_scan(finding.audit_id, resource.account, resource.region))
-        if read is None:
-            return None
-        document: ScanDocument = json.loads(read[0])
-        return next((found for found in document["findings"] if found["id"] == finding.id), None)
+        parts = parts_of(self.documents, finding.audit_id, resource.account, resource.region)
+        return next((found for part in parts if part for found in part["findings"] if found["id"] == finding.id), None)
 
 
 def reason_given(why: str) -> str:

@@ -148,11 +148,11 @@ class Notifier:
         unknown = 0
         waste: SomeTotals = {"findings": 0, "monthly_savings_usd": "0", "unpriced": 0}
         if record.state != "failed" or self.documents.has(object_keys.news(record.id)):
-            document: ScanDocument = json.loads(self._read(object_keys.scan(record.id)))
+            document: ScanDocument = json.loads(self._read(object_keys.head(record.id)))
             changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
-            found = {one["id"]: one for one in document["findings"]}
+            found = {one["id"]: one for one in json.loads(self._read(object_keys.told(record.id)))}
             gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
-            unknown = len(document["unknown"])
+            unknown = document["totals"]["unknown"]
             waste = document["totals"]["by_kind"].get("waste", waste)
         of: dict[str | None, list[_Change]] = {channel: [] for channel in channels}
         for change in changes:

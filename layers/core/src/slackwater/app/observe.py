@@ -24,7 +24,7 @@ def observe(store: CleanupStore, reports: Sequence[TargetReport], audit_id: str,
     Raises:
         AwsError: the store did not take all.
     """
-    of_place = {(report.account, report.region): report for report in reports if report.complete}
+    of_place = {(report.account, report.region): report for report in reports if report.whole}
 
     def look(cleanup: Cleanup) -> None:
         resource = cleanup.resource

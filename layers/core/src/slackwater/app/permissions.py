@@ -40,6 +40,8 @@ PLAN: Final = identity.ACTIONS | regions.ACTIONS | documents.READ | documents.WR
 SCAN: Final = (
     inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | documents.READ | documents.READ_VERSION | documents.WRITE
 )
+MEMBER: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | regions.ACTIONS
+"""What template-member.yaml's role allows planning and scanning in another account."""
 PUBLISH: Final = (
     documents.READ
     | documents.WRITE

@@ -88,7 +88,7 @@ class _Cleanup:
             elif "*" in who:
                 yield where, "fits nobody: an identity is named as it is, without wildcards", ""
             elif not who.startswith("arn:") and "@" not in who:
-                says = f"arn:aws:sts::ACCOUNT:assumed-role/{who}"
+                says = f"arn:PARTITION:sts::ACCOUNT:assumed-role/{who}"
                 yield where, "is neither an ARN nor an e-mail address: only a token's subject fits", f"for a role write {says}"
 
     def _warnings(self, cleanup: CleanupSection) -> Iterator[Doubt]:

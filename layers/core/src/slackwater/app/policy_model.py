@@ -9,6 +9,8 @@ from typing import Annotated, Any, Final, get_args
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from slackwater.app.toml_lines import KeyPath
+from slackwater.aws.meter import IAM_PREFIXES
+from slackwater.aws.pace import CALLS_PER_SECOND
 from slackwater.aws.price_queries import CREDIT_FAMILIES, EFS_USAGE, FSX_DEPLOYMENT, IOPS_USAGE, VOLUME_USAGE, query_for
 from slackwater.engine.registry import Registry
 from slackwater.model.money import (
@@ -60,6 +62,24 @@ def _known_item(item_id: str) -> str:
     return item_id
 
 
+def _known_service(name: str) -> str:
+    if name not in CALLS_PER_SECOND:
+        # Botocore's own name of a service may look more like another's name in IAM: efs like fsx.
+        raise ValueError(f"no such service; {did_you_mean(IAM_PREFIXES.get(name, name), CALLS_PER_SECOND, '')}")
+    return name
+
+
+_SERVICES: Final[dict[str, Any]] = {"enum": sorted(CALLS_PER_SECOND)}
+
+
+class CheckedScan(ScanSection):
+    """Where to look, what is worth saying, and how much may be asked."""
+
+    calls_per_second: dict[
+        Annotated[str, AfterValidator(_known_service), Field(json_schema_extra=_SERVICES)], Annotated[float, Field(gt=0)]
+    ] = Field(default={}, description=ScanSection.model_fields["calls_per_second"].description)
+
+
 class CheckedPrices(PricesSection):
     """What you really pay."""
 
@@ -94,6 +114,7 @@ def policy_model(registry: Registry) -> Any:
     detector = _one_of("detector", registry, LIST_DETECTORS)
     route = _narrowed(SlackRoute, detector=detector | None)
     checked = {
+        "scan": CheckedScan,
         "prices": CheckedPrices,
         "slack": _narrowed(SlackSection, routes=list[route]),  # type: ignore[valid-type]  # made at run time
         "cleanup": _narrowed(

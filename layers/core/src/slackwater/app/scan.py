@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from threading import Lock
 from typing import Final, Protocol
 
+from slackwater.engine.closed import summed_up
 from slackwater.engine.corroborate import corroborated, witnesses
 from slackwater.engine.docket import Docket, Enabled, FlaggedResource
 from slackwater.engine.exempt import is_kept
@@ -34,8 +38,9 @@ from slackwater.model.findings import (
 from slackwater.model.fleet import Fleet
 from slackwater.model.policy import Policy
 from slackwater.model.rank import ranked
-from slackwater.model.resources import RESOURCE_KINDS, Record, Target
-from slackwater.ports import Clock, Inventory, Meter, MetricAnswer, Metrics, Prices
+from slackwater.model.resources import Record, Target
+from slackwater.model.stock import counted
+from slackwater.ports import Clock, Inventory, Meter, MetricAnswer, Metrics, Prices, Stock
 
 USD_PER_METRIC: Final = Decimal("0.00001")
 """GetMetricData: 0.01 USD per 1,000 metrics requested (Amazon CloudWatch pricing)."""
@@ -48,7 +53,10 @@ class Progress(Protocol):
     """Told how far the scan of a target is."""
 
     def __call__(self, target: Target, stage: str, done: int, total: int) -> None:
-        """`stage` is "inventory", "metrics", "prices" or "done"; `done` of `total` questions are settled."""
+        """`stage` is "inventory", "metrics", "prices" or "done"; `done` of `total` questions are settled.
+
+        The `total` of a large target, which is judged part by part, is reckoned from the part at hand.
+        """
         ...
 
 
@@ -58,6 +66,28 @@ class Sources:
 
     inventory: Inventory
     metrics: Metrics
+
+
+class _Taken:
+    """What of a meter is told already, by whichever target: many are scanned at once, and each request is told once."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._calls = Counter[str]()
+        self._metrics = self._datapoints = 0
+
+    def since(self, meter: Meter) -> Usage:
+        """What was asked since it was told last."""
+        with self._lock:
+            calls, metrics, datapoints = Counter(meter.api_calls()), meter.metrics_requested(), meter.datapoints()
+            told = Usage(
+                api_calls=dict(sorted((calls - self._calls).items())),
+                metrics_requested=metrics - self._metrics,
+                datapoints=datapoints - self._datapoints,
+                estimated_usd=(metrics - self._metrics) * USD_PER_METRIC,
+            )
+            self._calls, self._metrics, self._datapoints = calls, metrics, datapoints
+            return told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +101,11 @@ class Audit:
     meter: Meter
     clock: Clock
     progress: Progress
+    _taken: _Taken = field(default_factory=_Taken, init=False, repr=False, compare=False)
+    _large: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     def run(self, targets: Sequence[Target], now: datetime, gaps: Iterable[Gap] = ()) -> Scan:
-        """Scan all targets as of `now`. `gaps` are targets or regions that could not even be tried."""
+        """Scan all targets as of `now`, in memory at once. `gaps` are targets or regions that could not even be tried."""
         started_at = self.clock()
         with ThreadPoolExecutor(TARGETS_AT_ONCE) as pool:
             done = tuple(pool.map(lambda target: self.scan_target(target, now), targets))
@@ -90,28 +122,111 @@ class Audit:
         )
 
     def scan_target(self, target: Target, now: datetime) -> TargetScan:
-        """One account in one region. What cannot be read becomes a gap; nothing is raised for it."""
-        enabled = [Enabled(id_, self.registry[id_], limits) for id_, limits in self.policy.limits.items()]
+        """One account in one region, in memory at once. What cannot be read becomes a gap; nothing is raised for it."""
         sources = self.sources(target)
         self.progress(target, "inventory", 0, 0)
-        fleet, gaps = sources.inventory.read(target, *kinds_read(enabled))
-        docket = Docket(fleet, enabled, now)
-        judge(docket, sources.metrics, lambda done: self.progress(target, "metrics", done, docket.questions))
-        gaps += [
+        required, optional = kinds_read(self._enabled())
+        fleet, gaps = sources.inventory.read(target, required, optional)
+        gaps = summed_up(target, required, gaps, sum(counted(fleet).values()))
+        scan, questions = self._judged(target, fleet, gaps, sources.metrics, now, lambda done, total: (done, total))
+        self.progress(target, "done", questions, questions)
+        return scan
+
+    def hand_over(self, targets: Sequence[Target], now: datetime, take: Callable[[Scan], None]) -> None:
+        """Scan all targets as of `now`, and hand over each part of each as soon as there is one; nothing of it is kept.
+
+        `take` is called by other threads, once at a time; of one target in the order of its parts.
+        """
+        one_at_a_time = Lock()
+
+        def scan(target: Target) -> None:
+            for part in self.parts(target, now):
+                with one_at_a_time:
+                    take(part)
+                del part  # or it would be held while the next is made
+
+        with ThreadPoolExecutor(TARGETS_AT_ONCE) as pool:
+            for _ in pool.map(scan, targets):
+                pass
+
+    def stock(self, target: Target) -> Stock:
+        """What a target holds, as far as the detectors that are on look: to give to `parts`, and to close."""
+        self.progress(target, "inventory", 0, 0)
+        return self.sources(target).inventory.stock(target, *kinds_read(self._enabled()))
+
+    def parts(self, target: Target, now: datetime, stock: Stock | None = None, first: int = 1) -> Iterator[Scan]:
+        """The scan of one target, part by part, each judged and priced by itself: all but the last say that there is `more`.
+
+        The `usage` of each is what was asked since the last, so that they add up. Without a `stock` it is listed here. With one
+        that was listed before, maybe by another process, it goes on from its part `first`.
+        """
+        started_at = self.clock()
+        if stock is None:
+            with self.stock(target) as own:
+                yield from self._parts(target, now, own, first, started_at)
+        else:
+            yield from self._parts(target, now, stock, first, started_at)
+
+    def _parts(self, target: Target, now: datetime, stock: Stock, first: int, started_at: datetime) -> Iterator[Scan]:
+        metrics, settled, id_ = self.sources(target).metrics, 0, str(uuid.uuid4())
+        gaps = summed_up(target, kinds_read(self._enabled())[0], stock.gaps, sum(stock.resources.values()))
+        for part in range(first, stock.parts + 1):
+            before, left = settled, stock.parts - part
+
+            def of_all(done: int, total: int, before: int = before, left: int = left) -> tuple[int, int]:
+                """Counted over all parts; those to come are taken to be like this one."""
+                return before + done, before + total * (1 + left)
+
+            # Of targets that are large enough to come in parts, one part is in memory at a time.
+            with self._large if stock.parts > 1 else nullcontext():
+                seen, questions = self._judged(target, stock.fleet(part), gaps, metrics, now, of_all)
+            settled += questions
+            scan = Scan(
+                id=id_,
+                as_of=now,
+                started_at=started_at,
+                finished_at=(started_at := self.clock()),
+                targets=(seen,),
+                gaps=(),
+                usage=self._taken.since(self.meter),
+                detectors=tuple(self.policy.limits),
+                policy=self.policy.version,
+                more=part < stock.parts,
+            )
+            yield scan
+            del seen, scan
+        self.progress(target, "done", settled, settled)
+
+    def _enabled(self) -> list[Enabled]:
+        return [Enabled(id_, self.registry[id_], limits) for id_, limits in self.policy.limits.items()]
+
+    def _judged(
+        self,
+        target: Target,
+        fleet: Fleet,
+        gaps: Sequence[Gap],
+        metrics: Metrics,
+        now: datetime,
+        of_all: Callable[[int, int], tuple[int, int]],
+    ) -> tuple[TargetScan, int]:
+        """What comes of a fleet, and how many questions it took. `of_all` counts them for whoever watches."""
+        docket = Docket(fleet, self._enabled(), now)
+        judge(docket, metrics, lambda done: self.progress(target, "metrics", *of_all(done, docket.questions)))
+        failures = [
             Gap(target.account, target.region, what, reason if count == 1 else f"{reason} ({count} times)", optional)
             for (what, reason, optional), count in docket.failures.items()
         ]
-        self.progress(target, "prices", docket.questions, docket.questions)
+        self.progress(target, "prices", *of_all(docket.questions, docket.questions))
         findings, unlisted, price_gaps = self._price(target, fleet, docket, now)
-        self.progress(target, "done", docket.questions, docket.questions)
-        return TargetScan(
+        scan = TargetScan(
             target=target,
             findings=tuple(findings),
             unknown=tuple(sorted(docket.unknown, key=_order)),
-            gaps=tuple(sorted([*gaps, *price_gaps])),
-            resources=_count(fleet),
+            gaps=tuple(sorted([*gaps, *failures, *price_gaps])),
+            resources=counted(fleet),
             unlisted=tuple(unlisted),
         )
+        return scan, docket.questions
 
     def _price(
         self, target: Target, fleet: Fleet, docket: Docket, now: datetime
@@ -179,11 +294,6 @@ def usage(meter: Meter) -> Usage:
         datapoints=meter.datapoints(),
         estimated_usd=requested * USD_PER_METRIC,
     )
-
-
-def _count(fleet: Fleet) -> Mapping[str, int]:
-    counts = {kind.KIND: len(fleet.all(kind)) for kind in RESOURCE_KINDS}
-    return {kind: count for kind, count in counts.items() if count}
 
 
 def _order(one: UnknownVerdict | Unlisted) -> tuple[str, str]:

@@ -339,21 +339,25 @@ class Answerer:
         return answers.top(self.findings.listed(FindingQuery(limit=int(said))))
 
     def _audit(self, asked: Command, where: list[str]) -> Message:
-        if asked.asker.user not in self.policy().slack.auditors:
+        policy = self.policy()
+        if asked.asker.user not in policy.slack.auditors:
             return answers.not_allowed("slack.auditors", asked.asker.user)
         accounts = [one for one in where if ACCOUNT.fullmatch(one)]
         regions = [one for one in where if one not in accounts]
         if len(accounts) > 1 or len(regions) > 1:
             return answers.usage("An audit takes one account and one region, or neither.")
         own = self.account()
-        if accounts and accounts != [own]:
-            return answers.problem(f"Slackwater audits the account that it is deployed in, {own}, and no other yet.")
-        request = AuditRequest(requested_by=_who(asked.asker), regions=tuple(regions))
+        of_organization = policy.organization.names_any
+        if accounts and accounts != [own] and not of_organization:
+            return answers.problem(f"Slackwater audits the account that it is deployed in, {own}: the policy names no other.")
+        chosen = tuple(accounts) if of_organization else ()
+        request = AuditRequest(requested_by=_who(asked.asker), regions=tuple(regions), accounts=chosen)
         try:
             check_regions(request, self.known_regions())
         except AuditRequestError as error:
             return answers.problem(str(error))
-        return answers.started(self.audits.start(request, asked.id), own, regions)
+        account = next(iter(accounts), None if of_organization else own)
+        return answers.started(self.audits.start(request, asked.id), account, regions)
 
     def _explain(self, id: str) -> Message:
         detectors = self.registry()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -16,7 +17,8 @@ from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import SLACK_WAITS, SOMEBODY_WAITS, AwsSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
+    from contextlib import AbstractContextManager
 
     from slackwater.app.announce import Announcer
     from slackwater.app.audit_plan import Planner
@@ -29,14 +31,18 @@ if TYPE_CHECKING:
     from slackwater.app.notify import Notifier
     from slackwater.app.policies import Policies
     from slackwater.app.scan import Audit, Progress, Sources
+    from slackwater.app.scan_spool import ScanSpool
     from slackwater.app.settings import Deployed
     from slackwater.app.slack_acknowledge import Acknowledger
     from slackwater.app.slack_answer import Answerer
+    from slackwater.aws.identity import Identity
+    from slackwater.aws.members import Members
     from slackwater.aws.table import Table
     from slackwater.engine.registry import Registry
+    from slackwater.model.audits import AuditPlan
     from slackwater.model.policy import Policy
     from slackwater.model.resources import Target
-    from slackwater.ports import AuditStore, Channel, FindingStore, Inventory
+    from slackwater.ports import AuditStore, Channel, FindingStore, Inventory, Leases, Spending
     from slackwater.slack.bot import BotChannel
     from slackwater.slack.secret import SlackSecret
 
@@ -55,19 +61,33 @@ def audit(
     cache_dir: Path | None,
     progress: Progress,
     inventory: Inventory | None = None,
+    share: Callable[[], float] = lambda: 1,
+    spending: Spending | None = None,
 ) -> Audit:
-    """The audit of what a session may see, or of an inventory of part of it. `cache_dir` keeps prices; None keeps none."""
+    """The audit of what a session may see, or of an inventory of part of it. `cache_dir` keeps prices; None keeps none.
+
+    From here on the session asks as fast as the policy says, unless its account is simulated; `share` is our part of that.
+    Without a `spending` that others share, the policy's ceiling is that of this audit alone.
+    """
     from slackwater.app.scan import Audit, Sources
     from slackwater.aws.cloudwatch import CloudWatchMetrics
     from slackwater.aws.inventory import AwsInventory
+    from slackwater.aws.pace import Pace
     from slackwater.aws.pricing import PriceList
+    from slackwater.aws.spending import LocalSpending
 
     overrides = {
         region: {item: Decimal(str(usd)) for item, usd in prices.items()} for region, prices in policy.prices.overrides.items()
     }
 
+    pace = session.pace = (
+        None if session.simulated else Pace(policy.scan.calls_per_second, policy.scan.datapoints_per_second, share=share)
+    )
+    spending = spending or LocalSpending(policy.scan.most_metrics_usd)
+
     def sources(target: Target) -> Sources:
-        return Sources(inventory or AwsInventory(session), CloudWatchMetrics(session, target, meter))
+        metrics = CloudWatchMetrics(session, target, meter, pace=pace, spending=spending)
+        return Sources(inventory or AwsInventory(session), metrics)
 
     return Audit(
         registry=registry,
@@ -78,6 +98,33 @@ def audit(
         clock=clock,
         progress=progress,
     )
+
+
+type Sharing = Callable[[Policy, str, Target, str], AbstractContextManager[tuple[Callable[[], float], Spending]]]
+
+
+def among_others(deployed: Deployed) -> Sharing:
+    """What the scans of the service share: given a policy, an audit's id, a target and a name that no other scan has.
+
+    It gives, while the scan goes on, what `audit` takes: `share` and `spending`. What it goes on without is in the log.
+    """
+    from slackwater.app.telemetry import LOGGER
+    from slackwater.aws.leases import DynamoLeases
+    from slackwater.aws.session import ASIDE
+    from slackwater.aws.spending import DynamoSpending
+
+    aside, own = AwsSession(meter=CallMeter(), patience=ASIDE), AwsSession(meter=CallMeter())
+    leases: Leases = DynamoLeases(aside, deployed.table_name, clock, LOGGER.warning)
+
+    @contextmanager
+    def hold(policy: Policy, audit_id: str, target: Target, holder: str) -> Iterator[tuple[Callable[[], float], Spending]]:
+        ceiling = DynamoSpending(
+            own, deployed.table_name, audit_id, policy.scan.most_metrics_usd, clock=clock, warn=LOGGER.warning
+        )
+        with leases.hold(target, holder) as share, ceiling as spending:
+            yield share, spending
+
+    return hold
 
 
 def estimating(session: AwsSession | None, cache_dir: Path | None, default_region: str, regions: Collection[str]) -> Estimates:
@@ -117,14 +164,23 @@ def planning(deployed: Deployed) -> Planner:
     """What PlanFunction does."""
     from slackwater.app.audit_plan import Planner
     from slackwater.aws.identity import identity
+    from slackwater.aws.organization import Organization
 
     session = AwsSession(meter=CallMeter())
     of_bucket = policies(deployed, session)
+
+    @cache
+    def members(who: Identity) -> Members:
+        return _members(deployed, session, who.account, who.partition)
+
     return Planner(
         policies=of_bucket,
         documents=of_bucket.documents,
         audits=_audits(deployed, session),
         identity=partial(identity, session),
+        accounts=lambda section: Organization(session).accounts(section),
+        regions=lambda who, account: members(who).regions(account),
+        home=session.home,
         clock=clock,
     )
 
@@ -132,13 +188,15 @@ def planning(deployed: Deployed) -> Planner:
 def scanning(deployed: Deployed) -> Scanner:
     """What ScanFunction does."""
     from slackwater.app.audit_scan import Scanner
+    from slackwater.aws.stock import open_stock
 
     of_bucket = policies(deployed, AwsSession(meter=CallMeter()))
 
-    def of_policy(policy: Policy) -> Audit:
+    def of_policy(policy: Policy, plan: AuditPlan, target: Target) -> Audit:
         meter = CallMeter()
+        own = AwsSession(meter=meter)  # another one each time: it counts for the meter of this scan
         return audit(
-            AwsSession(meter=meter),  # another one each time: it counts for the meter of this scan
+            _members(deployed, own, plan.own_account or target.account, target.partition).session(target.account),
             meter,
             registry=of_bucket.registry,
             policy=policy,
@@ -146,7 +204,7 @@ def scanning(deployed: Deployed) -> Scanner:
             progress=lambda *_: None,
         )
 
-    return Scanner(documents=of_bucket.documents, policies=of_bucket, audit=of_policy)
+    return Scanner(documents=of_bucket.documents, policies=of_bucket, audit=of_policy, open_stock=open_stock, clock=clock)
 
 
 def publishing(deployed: Deployed) -> Publisher:
@@ -155,7 +213,13 @@ def publishing(deployed: Deployed) -> Publisher:
     from slackwater.aws.cleanup_store import DynamoCleanups
     from slackwater.aws.documents import S3Documents
     from slackwater.aws.table import Table
-    from slackwater.views.report import render_report
+    from slackwater.views.report import REPORT_FINDINGS, render_report
+
+    def report_of(spool: ScanSpool) -> str:
+        document = spool.head()
+        document["findings"] = list(spool.findings(REPORT_FINDINGS))
+        document["unknown"], document["unlisted"] = list(spool.unknown()), list(spool.unlisted())
+        return render_report(document)
 
     session = AwsSession(meter=CallMeter())
     return Publisher(
@@ -163,7 +227,7 @@ def publishing(deployed: Deployed) -> Publisher:
         audits=_audits(deployed, session),
         findings=_findings(deployed, session),
         cleanups=DynamoCleanups(Table(session, deployed.table_name)),
-        render=render_report,
+        render=report_of,
         clock=clock,
     )
 
@@ -396,6 +460,12 @@ def _findings(deployed: Deployed, session: AwsSession) -> FindingStore:
     from slackwater.aws.table import Table
 
     return DynamoFindings(Table(session, deployed.table_name))
+
+
+def _members(deployed: Deployed, session: AwsSession, own_account: str, partition: str) -> Members:
+    from slackwater.aws.members import Members
+
+    return Members(session, own_account, partition, deployed.member_role_name, deployed.member_external_id)
 
 
 def _audits(deployed: Deployed, session: AwsSession) -> AuditStore:

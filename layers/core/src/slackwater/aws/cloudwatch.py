@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import nan
+from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.errors import BrokenAnswerError, reason
@@ -16,9 +16,11 @@ from slackwater.ports import MetricAnswer
 
 if TYPE_CHECKING:
     from slackwater.aws.meter import CallMeter
+    from slackwater.aws.pace import Pace
     from slackwater.aws.session import AwsSession
     from slackwater.engine.plan import MetricCall, MetricQuery
     from slackwater.model.resources import Target
+    from slackwater.ports import Spending
 
 ACTIONS: Final = frozenset({"cloudwatch:GetMetricData"})
 
@@ -37,9 +39,20 @@ class _Answer:
 class CloudWatchMetrics:
     """The metrics of one target. Thread-safe: a client slows all its threads down together when CloudWatch throttles."""
 
-    def __init__(self, session: AwsSession, target: Target, meter: CallMeter, concurrency: int = 8) -> None:
-        """`concurrency` is how many calls may be on their way at once. Makes no call."""
+    def __init__(
+        self,
+        session: AwsSession,
+        target: Target,
+        meter: CallMeter,
+        concurrency: int = 8,
+        *,
+        pace: Pace | None = None,
+        spending: Spending | None = None,
+    ) -> None:
+        """`concurrency` is how many calls may be on their way at once, `spending` what may be asked at all. Makes no call."""
         self.concurrency = concurrency
+        self._pace = pace
+        self._spending = spending
         self._failed_in_a_row = 0
         self._session = session
         self._region = target.region
@@ -53,6 +66,10 @@ class CloudWatchMetrics:
         """
         if self._failed_in_a_row >= self.concurrency:
             return _none(call, f"not asked, after {self.concurrency} calls in a row that failed")
+        if self._spending and (why := self._spending.take(len(call.queries))):
+            return _none(call, why)
+        if self._pace:
+            self._pace.points(self._region, sum(query.points for query in call.queries))
         try:
             answer = self._fetch(call)
         except Exception as error:  # noqa: BLE001 -- whatever broke is the reason of every query of the call
@@ -75,12 +92,14 @@ class CloudWatchMetrics:
             ScanBy="TimestampAscending",
         )
         for result in results:
+            if result["Id"] not in ids:
+                raise BrokenAnswerError(f"it answers {result['Id']}, which was not asked for")
             answer, query = answers[result["Id"]], ids[result["Id"]]
             times, points = result.get("Timestamps") or [], result.get("Values") or []
             if len(times) != len(points):
                 raise BrokenAnswerError(f"{len(times)} times for {len(points)} values")
             self._meter.count_datapoints(len(points))
-            _lay(answer.values, grids[query.period_s], query.period_s, times, points)
+            _lay(answer, grids[query.period_s], query.period_s, times, points)
             answer.status, answer.says = result["StatusCode"], _messages(result)
         return _sorted_out(ids, answers)
 
@@ -126,18 +145,35 @@ def _grid(call: MetricCall, period_s: int) -> array[float]:
     return array("d", range(call.window.start_s, call.window.end_s, period_s))
 
 
-def _lay(values: array[float], grid: array[float], period_s: int, times: Sequence[Any], points: Sequence[float]) -> None:
-    """Put points where their times say; a run without holes goes in one piece."""
+def _lay(answer: _Answer, grid: array[float], period_s: int, times: Sequence[Any], points: Sequence[float]) -> None:
+    """Put points where their times say; a run without holes goes in one piece.
+
+    Raises:
+        BrokenAnswerError: a point is no number, at no time that was asked for, or is another one than was there: an answer
+            of which one point is wrong is trusted in none.
+    """
     if not times:
         return
+    if not isfinite(sum(points)):
+        raise BrokenAnswerError("a value is not a number")
     first = int((_epoch_s(times[0]) - grid[0]) // period_s)
-    if isinstance(times, array) and grid[first : first + len(times)].tobytes() == times.tobytes():
-        values[first : first + len(times)] = array("d", points)
+    of_it = slice(first, first + len(times)) if first >= 0 else slice(0)
+    values = answer.values
+    if isinstance(times, array) and grid[of_it].tobytes() == times.tobytes() and not answer.status:
+        values[of_it] = array("d", points)
         return
-    for time, point in zip(times, points, strict=True):
-        index = int((_epoch_s(time) - grid[0]) // period_s)
-        if 0 <= index < len(values):
-            values[index] = point
+    even = grid[0] % period_s == 0  # where the window does not begin with a period, its first one began before
+    for time, point in zip(map(_epoch_s, times), points, strict=True):
+        index = int((time - grid[0]) // period_s)
+        if not 0 <= index < len(values) or (even and grid[index] != time):
+            raise BrokenAnswerError(f"a point is of {_words(time)}, which was not asked for")
+        if values[index] != point and not isnan(values[index]):
+            raise BrokenAnswerError(f"there are two points of {_words(time)}")
+        values[index] = point
+
+
+def _words(time: float) -> str:
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def _epoch_s(time: float | datetime) -> float:

@@ -13,6 +13,7 @@ from slackwater.ports import Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from mypy_boto3_s3 import S3Client
 
@@ -34,8 +35,10 @@ NO_BODY_TO_SAY_WHY: Final = "404"
 
 THERE: Final = "PreconditionFailed"
 
-KINDS: Final = {".json": "application/json", ".html": "text/html; charset=utf-8"}
+KINDS: Final = {".json": "application/json", ".sqlite": "application/vnd.sqlite3", ".html": "text/html; charset=utf-8"}
 """What a browser is told that a key's text is; any other is plain text."""
+
+CHUNK_BYTES: Final = 1 << 20
 
 UNVERSIONED: Final = "null"
 """S3's name for the version of an object that has none."""
@@ -107,9 +110,35 @@ class S3Documents:
                 raise
         return True
 
+    def write_file(self, key: str, file: Path) -> None:
+        """Store what a file holds.
+
+        Raises:
+            AwsError: as `write`.
+        """
+        with remedies(), file.open("rb") as body:
+            self._s3.put_object(Bucket=self._bucket, Key=key, Body=body, ContentType=_kind(key))
+
+    def read_file(self, key: str, file: Path) -> bool:
+        """Put what is stored into a file; False, and no file, where there is nothing.
+
+        Raises:
+            AwsError: as `read`.
+        """
+        with remedies():
+            try:
+                answer = self._s3.get_object(Bucket=self._bucket, Key=key)
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") in NOT_THERE:
+                    return False
+                raise
+            with file.open("wb") as out:
+                for chunk in answer["Body"].iter_chunks(CHUNK_BYTES):
+                    out.write(chunk)
+        return True
+
     def _put(self, key: str, text: str, **condition: Any) -> str:
-        kind = KINDS.get(PurePosixPath(key).suffix, "text/plain; charset=utf-8")
-        answer = self._s3.put_object(Bucket=self._bucket, Key=key, Body=text.encode(), ContentType=kind, **condition)
+        answer = self._s3.put_object(Bucket=self._bucket, Key=key, Body=text.encode(), ContentType=_kind(key), **condition)
         return answer.get("VersionId", UNVERSIONED)
 
     def versions(self, key: str) -> Iterator[Version]:
@@ -144,3 +173,7 @@ class S3Documents:
     @property
     def _s3(self) -> S3Client:
         return self._session.client("s3", self._session.home)
+
+
+def _kind(key: str) -> str:
+    return KINDS.get(PurePosixPath(key).suffix, "text/plain; charset=utf-8")

@@ -39,6 +39,9 @@ THROTTLED: Final = frozenset(
 MAX_REASON: Final = 240
 """Characters of a reason: enough for the caller's ARN and the action, without the encoded policy that some services add."""
 
+WHO_DENIES: Final = re.compile(r"(?:with an explicit deny in an?|because no) [a-z-][a-z -]* policy\b(?::? arn:\S+| allows)?")
+"""The kind of policy that denies, as AWS names it behind long ARNs, and its own ARN: it must not be cut off."""
+
 
 class AwsError(Exception):
     """Something that stands between here and AWS; the message says what, and the remedy."""
@@ -80,13 +83,19 @@ def reason(error: BaseException) -> str:
         name, text = details.get("Code", "Unknown"), details.get("Message", "")
     elif isinstance(error, KeyError):
         name, text = "BrokenAnswer", f"it lacks {error}"
+    elif isinstance(error, TypeError | AttributeError | ValueError):  # what botocore or a reader stumbled over
+        name, text = "BrokenAnswer", f"it cannot be read ({error})"
     else:
         name, text = type(error).__name__, str(error)
     text = re.sub(r"\s*\(?Request ?ID:[^)]*\)?", "", text, flags=re.IGNORECASE)
     text = re.sub(r"\s*Encoded authorization failure message:.*", "", text, flags=re.DOTALL)
     text = " ".join(text.split())
     line = f"{name}: {text}" if text else name
-    return line if len(line) <= MAX_REASON else f"{line[: MAX_REASON - 1]}…"
+    if len(line) <= MAX_REASON:
+        return line
+    who = WHO_DENIES.search(line)
+    tail = f"… {who[0]}" if who and who.end() >= MAX_REASON and len(who[0]) < MAX_REASON * 3 // 4 else "…"
+    return line[: MAX_REASON - len(tail)] + tail
 
 
 def is_final(error: BaseException) -> bool:
@@ -153,7 +162,10 @@ def _refused(error: boto.ClientError, said: str) -> AwsError:
     if code in EXPIRED:
         return ExpiredCredentialsError(f"The credentials have expired: sign in again, for example by `aws sso login` ({said})")
     if code in NOT_KNOWN:
-        return NoCredentialsError(f"AWS does not accept these credentials: check the profile or the keys ({said})")
+        return NoCredentialsError(
+            "AWS does not accept these credentials: check the profile or the keys, and the region, "
+            f"which must be one of their partition (aws, aws-cn, aws-us-gov, …) and enabled ({said})"
+        )
     if code in DENIED and error.operation_name == "AssumeRole":
         return AccessDeniedError(
             f"The role may not be assumed: its trust policy must name the caller, and the external id must match ({said})"

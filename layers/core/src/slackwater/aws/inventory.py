@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from slackwater.aws import (
@@ -17,6 +18,8 @@ from slackwater.aws import (
     inventory_types,
 )
 from slackwater.aws.errors import reason
+from slackwater.aws.sound import sound
+from slackwater.aws.stock import BATCH, PART_RECORDS, Shelf, StockError
 from slackwater.model.findings import Gap
 from slackwater.model.fleet import Fleet
 from slackwater.model.resources import (
@@ -41,6 +44,8 @@ from slackwater.model.resources import (
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
+    from slackwater.aws.stock import Earlier
+    from slackwater.ports import Stock
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class Reader:
     """How one kind of record is read: the IAM action, and every kind that must have been read before."""
 
     action: str
-    read: Callable[[AwsSession, Target, Fleet], Iterator[Record]]
+    read: Callable[[AwsSession, Target, Earlier], Iterator[Record]]
     after: tuple[type[Record], ...] = ()
 
 
@@ -57,7 +62,7 @@ READERS: Final[Mapping[type[Record], Reader]] = {
     Instance: Reader("ec2:DescribeInstances", inventory_ec2.instances),
     EfsFileSystem: Reader("elasticfilesystem:DescribeFileSystems", inventory_efs.file_systems),
     FsxFileSystem: Reader("fsx:DescribeFileSystems", inventory_fsx.file_systems),
-    FsxVolume: Reader("fsx:DescribeVolumes", inventory_fsx.volumes),
+    FsxVolume: Reader("fsx:DescribeVolumes", inventory_fsx.volumes, after=(FsxFileSystem,)),
     EfsLifecycle: Reader("elasticfilesystem:DescribeLifecycleConfiguration", inventory_efs.lifecycles, after=(EfsFileSystem,)),
     EfsMountTarget: Reader("elasticfilesystem:DescribeMountTargets", inventory_efs.mount_targets, after=(EfsFileSystem,)),
     DiskMetric: Reader("cloudwatch:ListMetrics", inventory_cloudwatch.disk_metrics, after=(Instance,)),
@@ -84,55 +89,87 @@ READERS: Final[Mapping[type[Record], Reader]] = {
 ACTIONS: Final = frozenset(reader.action for reader in READERS.values())
 
 
-@dataclass(slots=True)
-class _Read:
-    """What came of one kind: the records read before it ended or failed, and why it failed."""
-
-    records: list[Record] = field(default_factory=list)
-    failure: str | None = None
-
-
 class AwsInventory:
     """The inventory of one session's account."""
 
-    def __init__(self, session: AwsSession, readers: Mapping[type[Record], Reader] = READERS) -> None:
-        """Makes no call. Other readers may read less; each after those it needs."""
+    def __init__(
+        self, session: AwsSession, readers: Mapping[type[Record], Reader] = READERS, part_records: int = PART_RECORDS
+    ) -> None:
+        """Makes no call. Other readers may read less; each after those it needs. `part_records` is how large a part gets."""
         self._session = session
         self._readers = readers
+        self._part_records = part_records
 
     def read(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
-        """Every record of these kinds, and of those they build on. A kind that fails is a gap, and unreadable in the fleet."""
+        """All that `stock` lists, in memory at once."""
+        stock = self._stock(target, required, optional, Shelf(sys.maxsize))
+        return stock.fleet(1), [*stock.gaps]
+
+    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
+        """Every record of these kinds, and of those they build on. A kind that fails is a gap, and unreadable in every part.
+
+        Raises:
+            StockError: there is no room for so many.
+        """
+        shelf = Shelf(self._part_records)
+        try:
+            return self._stock(target, required, optional, shelf)
+        except BaseException:
+            shelf.close()
+            raise
+
+    def _stock(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]], shelf: Shelf
+    ) -> Stock:
         needed = with_foundations(required, self._readers)
         wanted = needed | with_foundations(optional, self._readers)
-        futures: dict[type[Record], Future[_Read]] = {}
+        futures: dict[type[Record], Future[str | None]] = {}
         with ThreadPoolExecutor(len(self._readers)) as pool:
             for kind, reader in self._readers.items():
                 if kind in wanted:
-                    futures[kind] = pool.submit(self._read, reader, target, [futures[k] for k in reader.after])
-        done = {kind: future.result() for kind, future in futures.items()}
-        failures = {kind: read.failure for kind, read in done.items() if read.failure is not None}
+                    futures[kind] = pool.submit(self._read, reader, target, {k: futures[k] for k in reader.after}, shelf)
+        failures = _failures(futures)
         gaps = dict.fromkeys(
             Gap(target.account, target.region, self._readers[kind].action, failure, optional=kind not in needed)
             for kind, failure in failures.items()
         )
-        return Fleet(_records(done.values()), failures), list(gaps)  # once where two kinds share an action
+        return shelf.stock(failures, list(gaps))  # once where two kinds share an action
 
-    def _read(self, reader: Reader, target: Target, before: Iterable[Future[_Read]]) -> _Read:
-        read = _Read()
+    def _read(
+        self, reader: Reader, target: Target, before: Mapping[type[Record], Future[str | None]], shelf: Shelf
+    ) -> str | None:
+        """Put the records of one kind on the shelf, those read before it failed too; why it failed."""
         try:
-            fleet = Fleet(_records(future.result() for future in before))
-            # One by one, so that what came before a failure is kept.
-            for record in reader.read(self._session, target, fleet):
-                read.records.append(record)
+            earlier = shelf.earlier(_failures(before))
+            for records in _some(map(sound, reader.read(self._session, target, earlier))):
+                shelf.add(records)
+        except StockError:
+            raise
         except Exception as error:  # noqa: BLE001 -- whatever broke, the rest of the inventory must still be read
-            read.failure = reason(error)
-        return read
+            return reason(error)
+        return None
 
 
-def _records(reads: Iterable[_Read]) -> Iterator[Record]:
-    return (record for read in reads for record in read.records)
+def _failures(futures: Mapping[type[Record], Future[str | None]]) -> dict[type[Record], str]:
+    """Waits for all."""
+    return {kind: why for kind, future in futures.items() if (why := future.result()) is not None}
+
+
+def _some(records: Iterable[Record]) -> Iterator[Sequence[Record]]:
+    """A batch at a time; what came before a failure is given before it is raised."""
+    batch = list[Record]()
+    try:
+        for record in records:
+            batch.append(record)
+            if len(batch) == BATCH:
+                yield batch
+                batch = []
+    except Exception:
+        yield batch
+        raise
+    yield batch
 
 
 def with_foundations(kinds: Iterable[type[Record]], readers: Mapping[type[Record], Reader] = READERS) -> set[type[Record]]:

@@ -16,7 +16,7 @@ from slackwater.model.resources import AttachmentEvent, Volume
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
-    from slackwater.model.fleet import Fleet
+    from slackwater.aws.stock import Earlier
     from slackwater.model.resources import Target
 
 ACTIONS: Final = frozenset({"cloudtrail:LookupEvents"})
@@ -31,7 +31,7 @@ MAX_PAGES: Final = 30
 """Per event name: 1,500 events, half a minute at CloudTrail's own pace for both."""
 
 
-def attachment_events(session: AwsSession, target: Target, before: Fleet) -> Iterator[AttachmentEvent]:
+def attachment_events(session: AwsSession, target: Target, before: Earlier) -> Iterator[AttachmentEvent]:
     """The last attachment or detachment of each volume that is unattached now. Nothing is asked when there is none.
 
     A history that breaks off is still the newest part, and right: what was read is given before the error is raised.
@@ -55,7 +55,7 @@ def attachment_events(session: AwsSession, target: Target, before: Fleet) -> Ite
         raise failure
 
 
-def attachment_event(session: AwsSession, target: Target, before: Fleet, volume_id: str) -> Iterator[AttachmentEvent]:
+def attachment_event(session: AwsSession, target: Target, before: Earlier, volume_id: str) -> Iterator[AttachmentEvent]:
     """The same of one volume, from its own history. Nothing is asked where it is attached, or not there.
 
     CloudTrail files an event under each resource that it names, so this is what the account's history says of it.

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from slackwater.aws.pages import pages
+from slackwater.aws.stock import is_any
 from slackwater.model.resources import AgentMetric, DiskMetric, Instance, InstanceType
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
-    from slackwater.model.fleet import Fleet
+    from slackwater.aws.stock import Earlier
     from slackwater.model.resources import Target
 
 ACTIONS: Final = frozenset({"cloudwatch:ListMetrics"})
@@ -24,29 +25,28 @@ ALLOWANCES: Final = ("ethtool_bw_in_allowance_exceeded", "ethtool_bw_out_allowan
 DISKS: Final = ("disk_used_percent",)
 
 
-def agent_metrics(session: AwsSession, target: Target, before: Fleet) -> Iterator[AgentMetric]:
+def agent_metrics(session: AwsSession, target: Target, before: Earlier) -> Iterator[AgentMetric]:
     """The allowance counters of the fleet's instances. Nothing is asked when no instance's network bursts."""
-    instances = before.all(Instance)
-    if any(_bursts(before.get(InstanceType, instance.instance_type)) for instance in instances):
-        yield from _listed(session, target, AgentMetric, ALLOWANCES, instances)
+    used = {instance.instance_type for instance in before.all(Instance)}
+    if any(_bursts(before.get(InstanceType, name)) for name in used):
+        yield from _listed(session, target, AgentMetric, ALLOWANCES, before)
 
 
-def disk_metrics(session: AwsSession, target: Target, before: Fleet) -> Iterator[DiskMetric]:
+def disk_metrics(session: AwsSession, target: Target, before: Earlier) -> Iterator[DiskMetric]:
     """How full the file systems of the fleet's instances are. Nothing is asked when there is no instance."""
-    if instances := before.all(Instance):
-        yield from _listed(session, target, DiskMetric, DISKS, instances)
+    if is_any(before, Instance):
+        yield from _listed(session, target, DiskMetric, DISKS, before)
 
 
 def _listed[M: AgentMetric](
-    session: AwsSession, target: Target, kind: type[M], names: Iterable[str], instances: Iterable[Instance]
+    session: AwsSession, target: Target, kind: type[M], names: Iterable[str], before: Earlier
 ) -> Iterator[M]:
-    known = {instance.id for instance in instances}
     call = session.client("cloudwatch", target.region).list_metrics
     for name in names:
         for metric in pages(call, "Metrics", Namespace=NAMESPACE, MetricName=name):
             dimensions = {d["Name"]: d["Value"] for d in metric["Dimensions"]}
             instance_id = dimensions.get("InstanceId")
-            if instance_id in known:
+            if instance_id and before.get(Instance, instance_id):
                 yield kind(
                     id="/".join([name, *(f"{key}={value}" for key, value in sorted(dimensions.items()))]),
                     namespace=NAMESPACE,

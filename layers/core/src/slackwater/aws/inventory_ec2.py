@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from slackwater.aws.errors import BrokenAnswerError
 from slackwater.aws.pages import pages
 from slackwater.model.resources import Attachment, Instance, Volume
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
-    from slackwater.model.fleet import Fleet
+    from slackwater.aws.stock import Earlier
     from slackwater.model.resources import Target
 
 ACTIONS: Final = frozenset({"ec2:DescribeVolumes", "ec2:DescribeInstances"})
@@ -27,7 +28,7 @@ TRANSITION: Final = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)")
 """The time in `User initiated (2026-09-01 10:00:00 GMT)`."""
 
 
-def volumes(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Iterator[Volume]:
+def volumes(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[Volume]:
     """Every volume that is not being deleted; only some, where EC2's own parameters say which."""
     client = session.client("ec2", target.region)
     for volume in pages(client.describe_volumes, "Volumes", **only or {"MaxResults": PAGE}):
@@ -35,7 +36,7 @@ def volumes(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Itera
             yield _volume(volume, target)
 
 
-def instances(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Iterator[Instance]:
+def instances(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[Instance]:
     """Every instance that is not terminated; only some, where EC2's own parameters say which."""
     client = session.client("ec2", target.region)
     for reservation in pages(client.describe_instances, "Reservations", **only or {"MaxResults": PAGE}):
@@ -45,11 +46,21 @@ def instances(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Ite
 
 
 def tags_of(tags: Iterable[Any] | None) -> dict[str, str]:
-    """AWS's list of keys and values as a mapping. A describe call that lists none says that there are none."""
-    return {tag["Key"]: tag.get("Value", "") for tag in tags or ()}
+    """AWS's list of keys and values as a mapping. A describe call that lists none says that there are none.
+
+    Raises:
+        BrokenAnswerError: a tag has no key; it may be the one that keeps the resource.
+        KeyError: it has none, or no value, not even an empty one.
+    """
+    found = {tag["Key"]: tag["Value"] for tag in tags or ()}
+    if "" in found:
+        raise BrokenAnswerError("a tag has no key")
+    return found
 
 
 def _volume(volume: Any, target: Target) -> Volume:
+    if volume["State"] == "in-use" and not volume.get("Attachments"):
+        raise BrokenAnswerError(f"{volume['VolumeId']} is in use, and on nothing")
     return Volume(
         id=volume["VolumeId"],
         arn=f"arn:{target.partition}:ec2:{target.region}:{target.account}:volume/{volume['VolumeId']}",

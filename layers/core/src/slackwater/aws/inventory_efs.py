@@ -9,12 +9,13 @@ from botocore.exceptions import ClientError
 
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
+from slackwater.aws.stock import is_any
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsMountTarget, EfsReplication
 from slackwater.model.units import GIB
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
-    from slackwater.model.fleet import Fleet
+    from slackwater.aws.stock import Earlier
     from slackwater.model.resources import Target
 
 ACTIONS: Final = frozenset(
@@ -32,7 +33,7 @@ MOUNT_TARGETS_PAGE: Final = 100
 GONE: Final = frozenset({"deleting", "deleted"})
 
 
-def file_systems(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Iterator[EfsFileSystem]:
+def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[EfsFileSystem]:
     """Every file system that is not being deleted, or the one that is named; EFS fixes its pages at 100."""
     call = session.client("efs", target.region).describe_file_systems
     for found in pages(call, "FileSystems", next_in="Marker", next_out="NextMarker", **only):
@@ -40,9 +41,9 @@ def file_systems(session: AwsSession, target: Target, _: Fleet, **only: Any) -> 
             yield _file_system(found, target)
 
 
-def replications(session: AwsSession, target: Target, before: Fleet) -> Iterator[EfsReplication]:
+def replications(session: AwsSession, target: Target, before: Earlier) -> Iterator[EfsReplication]:
     """Both sides of every replication, asked once for the account rather than once for each file system."""
-    if not before.all(EfsFileSystem):
+    if not is_any(before, EfsFileSystem):
         return
     call = session.client("efs", target.region).describe_replication_configurations
     try:
@@ -57,7 +58,7 @@ def replications(session: AwsSession, target: Target, before: Fleet) -> Iterator
             raise
 
 
-def lifecycles(session: AwsSession, target: Target, before: Fleet) -> Iterator[EfsLifecycle]:
+def lifecycles(session: AwsSession, target: Target, before: Earlier) -> Iterator[EfsLifecycle]:
     """The lifecycle policies of each file system with much in Standard: a call for each."""
     call = session.client("efs", target.region).describe_lifecycle_configuration
     for system in before.all(EfsFileSystem):
@@ -73,7 +74,7 @@ def lifecycles(session: AwsSession, target: Target, before: Fleet) -> Iterator[E
             )
 
 
-def mount_targets(session: AwsSession, target: Target, before: Fleet) -> Iterator[EfsMountTarget]:
+def mount_targets(session: AwsSession, target: Target, before: Earlier) -> Iterator[EfsMountTarget]:
     """The mount target of each Regional file system that has just one: a call for each."""
     call = session.client("efs", target.region).describe_mount_targets
     for system in before.all(EfsFileSystem):
@@ -107,7 +108,7 @@ def _file_system(found: Any, target: Target) -> EfsFileSystem:
         id=found["FileSystemId"],
         arn=found["FileSystemArn"],
         target=target,
-        tags=tags_of(found.get("Tags")),
+        tags=tags_of(found["Tags"]),
         state=found["LifeCycleState"],
         created_at=found["CreationTime"],
         throughput_mode=found["ThroughputMode"],

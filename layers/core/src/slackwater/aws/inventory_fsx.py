@@ -11,7 +11,7 @@ from slackwater.model.resources import FsxFileSystem, FsxVolume, NfsClients
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
-    from slackwater.model.fleet import Fleet
+    from slackwater.aws.stock import Earlier
     from slackwater.model.resources import Target
 
 ACTIONS: Final = frozenset({"fsx:DescribeFileSystems", "fsx:DescribeVolumes"})
@@ -24,16 +24,25 @@ CONFIGURATIONS: Final[Mapping[str, str]] = {
 }
 """Where each type of file system keeps its settings."""
 
+WITH_VOLUMES: Final = frozenset({"ONTAP", "OPENZFS"})
+"""Types of file system that have volumes."""
 
-def file_systems(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Iterator[FsxFileSystem]:
+
+def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[FsxFileSystem]:
     """Every file system that is not being deleted, or those that are named; FSx chooses the size of its pages."""
     for found in pages(session.client("fsx", target.region).describe_file_systems, "FileSystems", **only):
         if found["Lifecycle"] != "DELETING":
             yield _file_system(found, target)
 
 
-def volumes(session: AwsSession, target: Target, _: Fleet, **only: Any) -> Iterator[FsxVolume]:
-    """Every volume that is not being deleted; only some, where FSx's own parameters say which."""
+def volumes(session: AwsSession, target: Target, before: Earlier, **only: Any) -> Iterator[FsxVolume]:
+    """Every volume that is not being deleted; only some, where FSx's own parameters say which.
+
+    Nothing is asked where it is known that no file system has volumes.
+    """
+    has_any = any(system.file_system_type in WITH_VOLUMES for system in before.all(FsxFileSystem))
+    if not has_any and FsxFileSystem not in before.unreadable:
+        return
     for found in pages(session.client("fsx", target.region).describe_volumes, "Volumes", **only):
         if found["Lifecycle"] != "DELETING":
             yield _volume(found, target)

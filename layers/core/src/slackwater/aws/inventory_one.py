@@ -33,9 +33,11 @@ from slackwater.model.resources import (
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
+    from slackwater.aws.stock import Earlier
     from slackwater.model.tracking import TrackedResource
+    from slackwater.ports import Stock
 
-type Read = Callable[[AwsSession, Target, Fleet], Iterator[Record]]
+type Read = Callable[[AwsSession, Target, Earlier], Iterator[Record]]
 
 NOT_FOUND: Final = frozenset({"FileSystemNotFound", "InvalidVolume.NotFound"})
 """What EC2, EFS and FSx answer about an id that is none of theirs, or none any more."""
@@ -61,25 +63,31 @@ class OneInventory:
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
         """The resource, where it is there, and of these kinds what belongs to it. What cannot be read is a gap, as ever."""
-        readers = self._narrow(self._id, {*required, *optional})
-        return AwsInventory(self._session, readers).read(target, required, {*optional} - VIEWS)
+        return self._inventory(required, optional).read(target, required, {*optional} - VIEWS)
+
+    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
+        """The same."""
+        return self._inventory(required, optional).stock(target, required, {*optional} - VIEWS)
+
+    def _inventory(self, required: Collection[type[Record]], optional: Collection[type[Record]]) -> AwsInventory:
+        return AwsInventory(self._session, self._narrow(self._id, {*required, *optional}))
 
 
 def _of_volume(id: str, wanted: Collection[type[Record]]) -> Mapping[type[Record], Reader]:
     """A volume, its instances, its history; and, where it counts which disk of an instance is which, its instances' volumes."""
 
-    def volumes(session: AwsSession, target: Target, before: Fleet) -> Iterator[Volume]:
+    def volumes(session: AwsSession, target: Target, before: Earlier) -> Iterator[Volume]:
         found = list(inventory_ec2.volumes(session, target, before, VolumeIds=[id]))
         yield from found
         if DiskMetric in wanted and (on := _instances_of(found)):
             beside = inventory_ec2.volumes(session, target, before, Filters=_filter("attachment.instance-id", on))
             yield from (one for one in beside if one.id != id)
 
-    def instances(session: AwsSession, target: Target, before: Fleet) -> Iterator[Instance]:
+    def instances(session: AwsSession, target: Target, before: Earlier) -> Iterator[Instance]:
         if on := _instances_of([one for one in before.all(Volume) if one.id == id]):
             yield from inventory_ec2.instances(session, target, before, Filters=_filter("instance-id", on))
 
-    def event(session: AwsSession, target: Target, before: Fleet) -> Iterator[AttachmentEvent]:
+    def event(session: AwsSession, target: Target, before: Earlier) -> Iterator[AttachmentEvent]:
         return inventory_cloudtrail.attachment_event(session, target, before, id)
 
     return {
@@ -93,7 +101,7 @@ def _of_volume(id: str, wanted: Collection[type[Record]]) -> Mapping[type[Record
 def _of_efs(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reader]:
     """An EFS file system. What hangs on one is read of it alone; EFS lists replications in one call."""
 
-    def file_systems(session: AwsSession, target: Target, before: Fleet) -> Iterator[EfsFileSystem]:
+    def file_systems(session: AwsSession, target: Target, before: Earlier) -> Iterator[EfsFileSystem]:
         return inventory_efs.file_systems(session, target, before, FileSystemId=id)
 
     return {**READERS, EfsFileSystem: replace(READERS[EfsFileSystem], read=_unless_gone(file_systems))}
@@ -102,10 +110,10 @@ def _of_efs(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reade
 def _of_fsx(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reader]:
     """An FSx file system and its volumes."""
 
-    def file_systems(session: AwsSession, target: Target, before: Fleet) -> Iterator[FsxFileSystem]:
+    def file_systems(session: AwsSession, target: Target, before: Earlier) -> Iterator[FsxFileSystem]:
         return inventory_fsx.file_systems(session, target, before, FileSystemIds=[id])
 
-    def volumes(session: AwsSession, target: Target, before: Fleet) -> Iterator[FsxVolume]:
+    def volumes(session: AwsSession, target: Target, before: Earlier) -> Iterator[FsxVolume]:
         return inventory_fsx.volumes(session, target, before, Filters=_filter("file-system-id", [id]))
 
     return {
@@ -118,7 +126,7 @@ def _of_fsx(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reade
 def _unless_gone(read: Read) -> Read:
     """The same, but what AWS calls not found is not there, rather than not read."""
 
-    def reading(session: AwsSession, target: Target, before: Fleet) -> Iterator[Record]:
+    def reading(session: AwsSession, target: Target, before: Earlier) -> Iterator[Record]:
         try:
             yield from read(session, target, before)
         except ClientError as error:

@@ -14,11 +14,12 @@ from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import BrokenAnswerError
 from slackwater.aws.pages import pages
+from slackwater.aws.stock import is_any
 from slackwater.model.resources import IdleRecommendation, OptimizerEnrollment, Volume, VolumeOption, VolumeRecommendation
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
-    from slackwater.model.fleet import Fleet
+    from slackwater.aws.stock import Earlier
     from slackwater.model.resources import Target
 
 ACTIONS: Final = frozenset(
@@ -37,12 +38,12 @@ IDLE_PAGE: Final = 100
 IDLE_TYPES: Final = ("EBSVolume", "EC2Instance")
 
 
-def enrollment(session: AwsSession, target: Target, before: Fleet) -> Iterator[OptimizerEnrollment]:
+def enrollment(session: AwsSession, target: Target, before: Earlier) -> Iterator[OptimizerEnrollment]:
     """A record where Compute Optimizer looks at the account. Nothing is asked when there is no volume.
 
     Where there is an instance, there is the volume that it starts from.
     """
-    if not before.all(Volume) or target.region not in session.regions_of(SERVICE):
+    if not is_any(before, Volume) or target.region not in session.regions_of(SERVICE):
         return
     try:
         answer = session.client(SERVICE, target.region).get_enrollment_status()
@@ -54,17 +55,17 @@ def enrollment(session: AwsSession, target: Target, before: Fleet) -> Iterator[O
         yield OptimizerEnrollment(id=target.account)
 
 
-def volume_recommendations(session: AwsSession, target: Target, before: Fleet) -> Iterator[VolumeRecommendation]:
+def volume_recommendations(session: AwsSession, target: Target, before: Earlier) -> Iterator[VolumeRecommendation]:
     """One for each volume that was attached for 30 hours in a row; none where the account is not enrolled."""
-    if before.all(OptimizerEnrollment):
+    if is_any(before, OptimizerEnrollment):
         call = session.client(SERVICE, target.region).get_ebs_volume_recommendations
         for found in _paged(call, "volumeRecommendations", maxResults=VOLUMES_PAGE):
             yield _volume(found)
 
 
-def idle_recommendations(session: AwsSession, target: Target, before: Fleet) -> Iterator[IdleRecommendation]:
+def idle_recommendations(session: AwsSession, target: Target, before: Earlier) -> Iterator[IdleRecommendation]:
     """Volumes and instances that it calls idle or unattached; none where the account is not enrolled."""
-    if before.all(OptimizerEnrollment):
+    if is_any(before, OptimizerEnrollment):
         call = session.client(SERVICE, target.region).get_idle_recommendations
         filters = [{"name": "ResourceType", "values": [*IDLE_TYPES]}]
         for found in _paged(call, "idleRecommendations", maxResults=IDLE_PAGE, filters=filters):

@@ -10,13 +10,14 @@ from importlib.resources import files
 from itertools import batched
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
+from slackwater.aws.errors import BrokenAnswerError
 from slackwater.aws.pages import pages
 from slackwater.model.resources import Instance, InstanceType
 from slackwater.performance.network import GENERAL_FAMILIES
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
-    from slackwater.model.fleet import Fleet
+    from slackwater.aws.stock import Earlier
     from slackwater.model.resources import Target
 
 ACTIONS: Final = frozenset({"ec2:DescribeInstanceTypes"})
@@ -25,7 +26,7 @@ PAGE: Final = 100
 """DescribeInstanceTypes takes 100 names and gives 100 types a page."""
 
 
-def instance_types(session: AwsSession, target: Target, before: Fleet) -> Iterator[InstanceType]:
+def instance_types(session: AwsSession, target: Target, before: Earlier) -> Iterator[InstanceType]:
     """The types that the fleet uses, as EC2 describes them; then other sizes of their families, from the packaged snapshot."""
     used = sorted({instance.instance_type for instance in before.all(Instance)})
     if not used:
@@ -35,8 +36,12 @@ def instance_types(session: AwsSession, target: Target, before: Fleet) -> Iterat
     yield from (kind for kind in snapshot() if kind.family in families)
     call = session.client("ec2", target.region).describe_instance_types
     for names in batched(used, PAGE, strict=False):
+        unsaid = {*names}
         for found in pages(call, "InstanceTypes", InstanceTypes=list(names)):
+            unsaid.discard(found["InstanceType"])
             yield instance_type(found)
+        if unsaid:
+            raise BrokenAnswerError(f"it says nothing of {', '.join(sorted(unsaid))}")
 
 
 @cache

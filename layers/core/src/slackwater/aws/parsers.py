@@ -26,6 +26,8 @@ type Wanted = Mapping[str, Wanted]
 
 type Reader = Callable[[Element], Any]
 
+POINTS: Final = ("Timestamps", "Values")
+
 ONE_AT_A_TIME: Final = threading.Lock()
 """Several threads that take a JSON document apart are no faster than one, and hold several documents in pieces."""
 
@@ -64,14 +66,14 @@ WANTED: Final[Mapping[str, Wanted]] = {
 
 
 def timestamp(value: str | float) -> datetime:
-    """A time in any form that AWS writes, aware, and fast for the usual two (epoch seconds and ISO 8601)."""
+    """A time in any form that AWS writes, in UTC, and fast for the usual two (epoch seconds and ISO 8601)."""
     if not isinstance(value, str):
         return datetime.fromtimestamp(value, UTC)
     try:
         parsed = datetime.fromisoformat(value) if "T" in value else parse_timestamp(value)
     except ValueError:
         parsed = parse_timestamp(value)
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 class LeanEc2Parser(EC2QueryParser):
@@ -87,8 +89,11 @@ class LeanEc2Parser(EC2QueryParser):
         except ParseError as error:
             raise ResponseParserError(f"The answer is not XML: {error}") from error
         namespace, closed, _ = root.tag.rpartition("}")
-        read = _reader(shape, wanted, namespace + closed, {})
-        return {**read(root), "ResponseMetadata": {"HTTPStatusCode": HTTPStatus.OK}}
+        try:
+            found = _reader(shape, wanted, namespace + closed, {})(root)
+        except (ValueError, KeyError) as error:
+            raise ResponseParserError(f"The answer cannot be read: {error}") from error
+        return {**found, "ResponseMetadata": {"HTTPStatusCode": HTTPStatus.OK}}
 
 
 class LeanJsonParser(JSONParser):
@@ -98,11 +103,14 @@ class LeanJsonParser(JSONParser):
         """The answer as botocore gives it, but for those time stamps."""
         if shape is None or shape.name != "GetMetricDataOutput" or response["status_code"] != HTTPStatus.OK:
             return super().parse(response, shape)
+        body = response["body"]
+        # An array would take them for numbers. Looking for them at every point costs as much as reading the points.
+        hook = _packed_numbers if b"true" in body or b"false" in body else _packed
         try:
             with ONE_AT_A_TIME:
-                parsed = json.loads(response["body"], object_hook=_packed)
-        except ValueError as error:
-            raise ResponseParserError(f"The answer is not JSON: {error}") from error
+                parsed = json.loads(body, object_hook=hook, parse_constant=_no_number)
+        except (TypeError, ValueError) as error:
+            raise ResponseParserError(f"The answer cannot be read: {error}") from error
         if not isinstance(parsed, dict):
             raise ResponseParserError("The answer is not a JSON object")
         return {**parsed, "ResponseMetadata": {"HTTPStatusCode": HTTPStatus.OK}}
@@ -110,10 +118,22 @@ class LeanJsonParser(JSONParser):
 
 def _packed(item: dict[str, Any]) -> dict[str, Any]:
     """A metric's points as arrays, 8 bytes each: as objects they would take ten times that until they are laid out."""
-    for name in ("Timestamps", "Values"):
+    for name in POINTS:
         if item.get(name):
             item[name] = array("d", item[name])
     return item
+
+
+def _packed_numbers(item: dict[str, Any]) -> dict[str, Any]:
+    """The same, where there may be points that are true or false."""
+    if any(isinstance(point, bool) for name in POINTS for point in item.get(name) or ()):
+        raise ValueError("a point is not a number")
+    return _packed(item)
+
+
+def _no_number(name: str) -> float:
+    """JSON has no NaN and no infinity, but Python reads them."""
+    raise ValueError(f"{name} is not a number")
 
 
 class LeanParserFactory(ResponseParserFactory):
@@ -150,8 +170,10 @@ def _reader(shape: Shape, wanted: Wanted, namespace: str, texts: dict[str, str])
     return _SCALARS[shape.type_name]
 
 
+BOOLEANS: Final = {"true": True, "false": False}
+
 _SCALARS: Final[Mapping[str, Reader]] = {
     "integer": lambda element: int(element.text or ""),
-    "boolean": lambda element: element.text == "true",
+    "boolean": lambda element: BOOLEANS[element.text or ""],
     "timestamp": lambda element: timestamp(element.text or ""),
 }

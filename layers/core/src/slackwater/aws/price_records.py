@@ -33,7 +33,7 @@ def quote(price_list: Iterable[str], query: PriceQuery, item_id: str) -> Quote:
         UnknownPriceError: there is none, there are several, or a record is not what a price record must be.
     """
     try:
-        found = {one for text in price_list for one in _prices(json.loads(text), query)}
+        found = {one for text in price_list for one in _prices(json.loads(text), query, item_id)}
     except (ValueError, KeyError, TypeError, AttributeError, InvalidOperation) as error:
         raise UnknownPriceError(f"{item_id}: a price record cannot be read ({error!r})") from error
     if len(found) != 1:
@@ -42,7 +42,7 @@ def quote(price_list: Iterable[str], query: PriceQuery, item_id: str) -> Quote:
     return found.pop()
 
 
-def _prices(record: Mapping[str, Any], query: PriceQuery) -> Iterator[Quote]:
+def _prices(record: Mapping[str, Any], query: PriceQuery, item_id: str) -> Iterator[Quote]:
     product = record["product"]
     attributes = {**product["attributes"], "productFamily": product.get("productFamily")}
     if any(attributes.get(name) != value for name, value in query.filters.items()):
@@ -53,6 +53,9 @@ def _prices(record: Mapping[str, Any], query: PriceQuery) -> Iterator[Quote]:
         for dimension in term["priceDimensions"].values():
             first_tier = dimension.get("beginRange", "0") == "0"
             held = query.units.get(dimension["unit"])
-            usd = Decimal(dimension["pricePerUnit"]["USD"])
+            prices = dimension["pricePerUnit"]
+            if "USD" not in prices:
+                raise UnknownPriceError(f"{item_id}: a price is in {', '.join(prices) or 'no currency'}, not in USD")
+            usd = Decimal(prices["USD"])
             if first_tier and held is not None and usd:
                 yield Quote(usd / held, product["sku"], term.get("effectiveDate", "")[:10])

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 ACTIONS: Final = frozenset({"pricing:GetProducts"})
 
 PRICING_REGION: Final = "us-east-1"
-"""The API has few endpoints; each answers for all regions."""
+"""The API has few endpoints; each answers for all regions of its partition."""
+
+PARTITION: Final = "aws"
+"""Where the API lists prices in USD. In `aws-cn` it lists them in CNY, in `aws-us-gov` there is none."""
 
 AT_ONCE: Final = 4
 PAGE: Final = 100
@@ -92,6 +95,11 @@ class PriceList:
         """List prices, and what went wrong on the way to them."""
         if not items:
             return {}, []
+        partition = self._session.partition_of(region)
+        if partition != PARTITION:
+            packaged = {item: price for item in items if (price := snapshot(region).get(item.id))}
+            why = f"partition {partition} has no price list in USD: unknown is what the policy's prices.overrides do not say"
+            return packaged, [why] if len(packaged) < len(items) else []
         with self._lock:
             cache = self._cache()
             answers = cache.read(region)

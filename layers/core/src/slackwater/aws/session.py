@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from botocore.config import Config
@@ -15,12 +16,20 @@ from botocore.credentials import (
     CredentialResolver,
     DeferredRefreshableCredentials,
 )
+from botocore.exceptions import UnknownRegionError
+from botocore.hooks import HierarchicalEmitter
+from botocore.loaders import create_loader
 from botocore.session import Session
 
 from slackwater.aws.errors import NoCredentialsError, remedies
+from slackwater.aws.meter import IAM_PREFIXES
+from slackwater.aws.pace import THROTTLED
 from slackwater.aws.parsers import LeanParserFactory
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from botocore.loaders import Loader
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_cloudtrail import CloudTrailClient
     from mypy_boto3_cloudwatch import CloudWatchClient
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sts import STSClient
 
     from slackwater.aws.meter import CallMeter
+    from slackwater.aws.pace import Pace
 
 ACTIONS: Final = frozenset({"sts:AssumeRole"})
 
@@ -85,6 +95,9 @@ ONCE: Final = Patience(1, 60, retry_mode="standard")
 SLACK_WAITS: Final = Patience(2, 1, 1, "standard")
 """Slack hangs up after three seconds, and whoever pressed a button is told that it did not work."""
 
+ASIDE: Final = Patience(2, 2, 2, "standard")
+"""For what a scan goes on without."""
+
 QUICK_ATTEMPTS: Final = {"sts": 3, "pricing": 3}
 """Services that are asked first, where a wrong endpoint must show soon, or that have a fallback."""
 
@@ -127,11 +140,18 @@ class AwsSession:
             NoCredentialsError: the profile does not exist.
         """
         self._endpoint = endpoint
+        self.simulated = endpoint is not None
+        """Whether nobody else is there whom it could disturb."""
         self._patience = patience
+        self._profile = profile
+        self._hooks = HierarchicalEmitter()
         self._lock = threading.Lock()
         self._clients: dict[tuple[str, str], Any] = {}
+        self.pace: Pace | None = None
+        """How fast its account is asked, retries included; without one, as fast as there are answers."""
         with remedies():
-            own = self._session_of(profile, meter)
+            own = self._session_of(self._hooks)
+            meter.watch(own)
             if endpoint:
                 own.set_credentials(endpoint.access_key_id, endpoint.secret_access_key)
             self.region: str | None = None if endpoint else os.environ.get("AWS_REGION") or own.get_config_variable("region")
@@ -141,9 +161,25 @@ class AwsSession:
             self.home = home if home and home in self.regions_of("ec2") else self.region or FALLBACK_REGION
             if role_arn:
                 create_sts = partial(own.create_client, **self._options("sts", self.home))
-                role = _AssumedRole(own, create_sts, role_arn, external_id)
-                self._session = self._session_of(profile, meter)
-                self._session.register_component("credential_provider", CredentialResolver([role]))
+                self._session = self._session_as(_AssumedRole(own, create_sts, role_arn, external_id))
+
+    def assuming(self, role_arn: str, external_id: str | None = None) -> AwsSession:
+        """A session of a role that these credentials may assume, which is assumed now, and counted by the same meter.
+
+        It shares what botocore has read and registered: without a client it takes less than a millisecond.
+
+        Raises:
+            AwsError: the role cannot be assumed.
+        """
+        with remedies():
+            session = self._session_as(
+                _AssumedRole(self._session, lambda *_, **__: self.client("sts", self.home), role_arn, external_id)
+            )
+            if credentials := session.get_credentials():
+                credentials.get_frozen_credentials()
+        other = copy.copy(self)
+        other.__dict__.update(_session=session, _clients={}, _lock=threading.Lock(), pace=None)
+        return other
 
     @overload
     def client(self, service: Literal["ec2"], region: str) -> EC2Client: ...
@@ -176,13 +212,15 @@ class AwsSession:
     @overload
     def client(self, service: Literal["cloudformation"], region: str) -> CloudFormationClient: ...
     @overload
-    def client(self, service: Literal["backup", "iam"], region: str) -> Any: ...
+    def client(self, service: Literal["backup", "iam", "organizations"], region: str) -> Any: ...
     def client(self, service: str, region: str) -> Any:
         """The client of a service in a region; made once."""
         with self._lock:
             if (service, region) not in self._clients:
                 with remedies():
-                    self._clients[service, region] = self._session.create_client(service, **self._options(service, region))
+                    client = self._session.create_client(service, **self._options(service, region))
+                self._keep_pace(client, IAM_PREFIXES.get(service, service), region)
+                self._clients[service, region] = client
             return self._clients[service, region]
 
     def has_credentials(self) -> bool:
@@ -203,15 +241,47 @@ class AwsSession:
             partitions = self._session.get_available_partitions()
             return sorted({r for p in partitions for r in self._session.get_available_regions(service, p)})
 
-    def _session_of(self, profile: str | None, meter: CallMeter) -> Session:
-        """A session of botocore's, counted and with our parsers; it has no credentials yet where an endpoint is given."""
+    def partition_of(self, region: str) -> str:
+        """The partition that a region is in; `aws` where botocore cannot tell. Makes no call."""
+        try:
+            with self._lock:
+                return str(self._session.get_partition_for_region(region))
+        except UnknownRegionError:
+            return "aws"
+
+    def _keep_pace(self, client: Any, service: str, region: str) -> None:
+        """Have every request of a client wait for its turn: before it is signed, because a signature grows old."""
+
+        def wait(**_: Any) -> None:
+            if self.pace:
+                self.pace.call(service, region)
+
+        def look(parsed_response: Mapping[str, Any] | None, **_: Any) -> None:
+            if self.pace and parsed_response and parsed_response.get("Error", {}).get("Code") in THROTTLED:
+                self.pace.throttled(service, region)
+
+        name = client.meta.service_model.service_id.hyphenize()
+        client.meta.events.register_first(f"request-created.{name}", wait)
+        client.meta.events.register(f"response-received.{name}", look)
+
+    def _session_of(self, hooks: HierarchicalEmitter, *, built: bool = False) -> Session:
+        """A session of botocore's with our parsers; it has no credentials yet where an endpoint is given.
+
+        To `built` hooks everything that it registers there, and whoever counts, is registered already: most of its cost.
+        """
+        options: dict[str, Any] = {"profile": self._profile, "event_hooks": hooks, "include_builtin_handlers": not built}
         if self._endpoint:
             no_files = dict.fromkeys(("config_file", "credentials_file"), (None, None, os.devnull, None))
-            session = Session(session_vars={"profile": (None, None, None, None), **no_files})
-        else:
-            session = Session(profile=profile)
-        meter.watch(session)
+            options |= {"profile": None, "session_vars": {"profile": (None, None, None, None), **no_files}}
+        session = Session(**options)
+        session.register_component("data_loader", _loader(session.get_config_variable("data_path")))
         session.register_component("response_parser_factory", LeanParserFactory())
+        return session
+
+    def _session_as(self, role: CredentialProvider) -> Session:
+        """Another session like this one's, with other credentials."""
+        session = self._session_of(copy.copy(self._hooks), built=True)
+        session.register_component("credential_provider", CredentialResolver([role]))
         return session
 
     def _options(self, service: str, region: str) -> dict[str, Any]:
@@ -236,12 +306,18 @@ class AwsSession:
         return {"region_name": region, "config": Config(**settings), "endpoint_url": url}
 
 
+@cache
+def _loader(data_path: str | None) -> Loader:
+    """What has read botocore's data, kept for all sessions: EC2's model takes longer to read than many regions to scan."""
+    return create_loader(data_path)
+
+
 class _AssumedRole(CredentialProvider):
     """Credentials of a role, fetched when first needed and again before they run out."""
 
     METHOD = "slackwater-assume-role"
 
-    def __init__(self, source: Session, create_sts: Any, role_arn: str, external_id: str | None) -> None:
+    def __init__(self, source: Session, create_sts: Callable[..., Any], role_arn: str, external_id: str | None) -> None:
         super().__init__()
         self._source, self._create_sts, self._role_arn = source, create_sts, role_arn
         self._extra = {"RoleSessionName": "slackwater"} | ({"ExternalId": external_id} if external_id else {})

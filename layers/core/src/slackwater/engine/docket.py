@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of
+from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of, window_of
 from slackwater.engine.remedies import resolved
 from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, Seen
 from slackwater.model.findings import UnknownVerdict
@@ -99,7 +99,8 @@ class Docket:
                         continue
                     household.failed.pop(need, None)
                     answer = silence(query) if query in failed else series[query]
-                    household.answered[need] = answer.since(query_of(need, self._now).window.start_s)
+                    start_s = window_of(need, self._now).start_s
+                    household.answered[need] = answer if answer.start_s == start_s else answer.since(start_s)
                 household.waiting -= 1
                 if not household.waiting:
                     self._advance(household)
@@ -139,7 +140,7 @@ class Docket:
             if question.rounds > MAX_ROUNDS or all(need in household.answered for need in verdict.needs):
                 return self._broken(question, f"a mistake of ours, please report it: it asks without end: {verdict.needs}")
             for need in verdict.needs:
-                query_of(need, self._now)
+                window_of(need, self._now)
         except TooFineError as error:
             return Unknown(str(error))
         except Exception as error:  # noqa: BLE001 -- a mistake in one detector must not lose what the others found

@@ -131,7 +131,7 @@ def _unseen(known: TrackedFinding, report: TargetReport, audit_id: str, now: dat
     )
     if not asked:
         return None
-    answered = report.complete and (known.sighting.detector, resource.id) not in report.unknown
+    answered = report.whole and (known.sighting.detector, resource.id) not in report.unknown
     if answered and known.status != "cleaning":
         decision = known.decision if known.status in LASTING else None
         gone = replace(known, status="resolved", decision=decision, resolved_at=now)

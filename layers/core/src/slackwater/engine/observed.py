@@ -17,7 +17,7 @@ def observed(cleanup: Cleanup, report: TargetReport, audit_id: str, now: datetim
     """
     resource = cleanup.resource
     asked = (
-        report.complete
+        report.whole
         and (report.account, report.region) == (resource.account, resource.region)
         and cleanup.detector in report.detectors
     )

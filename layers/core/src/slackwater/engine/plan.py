@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from slackwater.model.metrics import Dimensions, Metric, Need
@@ -43,6 +44,10 @@ class MetricQuery:
     period_s: int
     window: Window
 
+    def __hash__(self) -> int:
+        """Of what tells most queries apart, as of a need."""
+        return hash((self.dimensions, self.metric.name, self.period_s))
+
     @property
     def points(self) -> int:
         """Points that the answer holds at most."""
@@ -65,16 +70,23 @@ def window_of(need: Need, now: datetime) -> Window:
     Raises:
         TooFineError: CloudWatch does not keep this period for so long.
     """
-    now_s = int(now.timestamp())
-    end_s = -(-now_s // DAY_S) * DAY_S if need.period_s == DAY_S else now_s // need.period_s * need.period_s
-    span_s = int(need.days * DAY_S)
-    start_s = (now_s - span_s) // DAY_S * DAY_S if need.period_s == DAY_S else end_s - span_s
-    kept_days = max((days for period_s, days in RETENTION_DAYS if need.period_s % period_s == 0), default=0)
-    if now_s - start_s > kept_days * DAY_S:
+    window, kept_days = _window(need.period_s, need.days, now)
+    if window is None:
         raise TooFineError(
             f"{need.metric.name} by {need.period_s} s is kept for {kept_days} days, and {need.days:g} were asked for"
         )
-    return Window(start_s, end_s)
+    return window
+
+
+@lru_cache(256)
+def _window(period_s: int, days: float, now: datetime) -> tuple[Window | None, int]:
+    """The window, None where it is no longer kept, and for how many days it is. Thousands of needs have the same."""
+    now_s = int(now.timestamp())
+    end_s = -(-now_s // DAY_S) * DAY_S if period_s == DAY_S else now_s // period_s * period_s
+    span_s = int(days * DAY_S)
+    start_s = (now_s - span_s) // DAY_S * DAY_S if period_s == DAY_S else end_s - span_s
+    kept_days = max((kept for finest_s, kept in RETENTION_DAYS if period_s % finest_s == 0), default=0)
+    return (Window(start_s, end_s) if now_s - start_s <= kept_days * DAY_S else None), kept_days
 
 
 def query_of(need: Need, now: datetime) -> MetricQuery:

@@ -41,6 +41,7 @@ class AuditPlan:
 
     `gaps` are why some of the targets are not even scanned: an account that cannot be entered is one target, in the region
     where it was tried. `accounts` are of the organization's accounts those that have targets; of a lone account there are none.
+    `own_account` is the one that asks, where no role is assumed.
     """
 
     audit_id: str
@@ -51,6 +52,7 @@ class AuditPlan:
     targets: tuple[Target, ...]
     accounts: tuple[Account, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    own_account: str = ""
 
     @property
     def to_scan(self) -> tuple[Target, ...]:

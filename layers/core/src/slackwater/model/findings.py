@@ -95,6 +95,13 @@ class Gap:
     optional: bool = False
 
 
+CLOSED: Final = "organizations:ServiceControlPolicy"
+"""What is missing where a service control policy denies all that would have to be read: everything, and it is optional."""
+
+NOT_ENABLED: Final = "account:EnableRegion"
+"""What is missing where AWS knows nobody, as where a region is not enabled: everything."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """What the scan itself asked of AWS; `estimated_usd` is what the metric requests cost."""
@@ -121,10 +128,18 @@ class TargetScan:
         """True when nothing required was missing."""
         return all(gap.optional for gap in self.gaps)
 
+    @property
+    def closed(self) -> bool:
+        """True where a service control policy closes the region: complete, but nothing is known of what is there."""
+        return any(gap.what == CLOSED for gap in self.gaps)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """A whole scan, over all its targets, judged as of `as_of`: the detectors it asked, and the policy it went by."""
+    """A whole scan, over all its targets, judged as of `as_of`: the detectors it asked, and the policy it went by.
+
+    With `more` it is a part of one large target, which another follows.
+    """
 
     id: str
     as_of: datetime
@@ -135,6 +150,7 @@ class Scan:
     usage: Usage
     detectors: tuple[str, ...] = ()
     policy: PolicyVersion = DEFAULTS
+    more: bool = False
 
     @property
     def complete(self) -> bool:

@@ -53,6 +53,11 @@ def news(audit_id: str) -> str:
     return f"{AUDITS}{audit_id}/news.json"
 
 
+def told(audit_id: str) -> str:
+    """Of the findings of a whole audit those of which there is something new to tell."""
+    return f"{AUDITS}{audit_id}/told.json"
+
+
 def report(audit_id: str) -> str:
     """The report of a whole audit, to look at."""
     return f"{AUDITS}{audit_id}/report.html"

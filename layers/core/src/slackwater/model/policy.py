@@ -24,11 +24,31 @@ UNIT: Final = r"^(r-[0-9a-z]{4,32}|ou-[0-9a-z]{4,32}-[0-9a-z]{8,32})$"
 
 
 class ScanSection(Section):
-    """Where to look, and what is worth saying."""
+    """Where to look, what is worth saying, and how much may be asked."""
 
     regions: list[str] = Field(default=[], description="Regions to scan when the command line names none.")
     minimum_monthly_savings_usd: float = Field(
         default=1, ge=0, description="Waste that would save less than this, in USD a month, is counted but not listed."
+    )
+    most_metrics_usd: float = Field(
+        default=25,
+        gt=0,
+        description=(
+            "The most that the metrics of an audit may cost, in USD, at 0.01 USD for 1,000; above it none is asked for, and the"
+            " audit is incomplete. 200,000 resources take about 7 USD."
+        ),
+    )
+    calls_per_second: dict[str, Annotated[float, Field(gt=0)]] = Field(
+        default={},
+        description=(
+            "How often a service may be asked in one account and region, by its name in IAM, such as elasticfilesystem ="
+            " 5; scans at the same time share it. The others keep their own rates."
+        ),
+    )
+    datapoints_per_second: float = Field(
+        default=300_000,
+        gt=0,
+        description="How many points of metrics may be asked for in one account and region; CloudWatch allows 396,000.",
     )
 
 

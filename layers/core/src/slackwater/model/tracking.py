@@ -76,7 +76,10 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetReport:
-    """What an audit says of one target: nothing of `unknown` (detector and resource id), and why it does not of `unlisted`."""
+    """What an audit says of one target: nothing of `unknown` (detector and resource id), and why it does not of `unlisted`.
+
+    `closed`: a service control policy lets nobody look, so that it is complete and says nothing at all.
+    """
 
     account: str
     region: str
@@ -85,6 +88,12 @@ class TargetReport:
     sightings: tuple[Sighting, ...]
     unknown: frozenset[tuple[str, str]]
     unlisted: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    closed: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether what it does not name is not there."""
+        return self.complete and not self.closed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ operations, and no less than the bytes in units of 256 KiB, and never more than 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -292,7 +293,8 @@ class Look:
         for part in self.measure.parts:
             operations = reads if part.name in {READS.name, READ_BYTES.name} else writes
             moved = self._by_five_minutes(part).since(since.timestamp())
-            lost = max(lost, sum(isnan(m) and o > 0 for m, o in zip(moved.values, operations.values, strict=True)))
+            if moved.missing > lost:
+                lost = max(lost, sum(isnan(m) and o > 0 for m, o in zip(moved.values, operations.values, strict=True)))
         return lost, len(reads)
 
     @property
@@ -303,14 +305,13 @@ class Look:
         """A second's sum of parts, so many times."""
         per_s = FIVE_MINUTES_S if self.xen else MINUTE_S
         first = parts[0][1]
-        columns = ([value * times / per_s / part.per for value in series.values] for part, series in parts)
-        return Series.of(first.start_s, first.period_s, map(_total, zip(*columns, strict=True)))
+        columns = [[value * times / per_s / part.per for value in series.values] for part, series in parts]
+        return Series(first.start_s, first.period_s, _totals(columns))
 
 
 def added(all_: Sequence[Series]) -> Series:
     """Point by point, as if all of them came at once; one without a point counts as nothing."""
-    rows = zip(*(one.values for one in all_), strict=True)
-    return Series.of(all_[0].start_s, all_[0].period_s, map(_total, rows))
+    return Series(all_[0].start_s, all_[0].period_s, _totals([one.values for one in all_]))
 
 
 def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:
@@ -361,13 +362,14 @@ def carried(kind: InstanceType) -> tuple[Evidence, ...]:
     )
 
 
-def _total(row: tuple[float, ...]) -> float | None:
-    """The sum of what is there; None where nothing is. NaN in any makes NaN of all: few rows are looked at twice."""
-    total = sum(row)
-    if not isnan(total):
-        return total
-    there = [value for value in row if not isnan(value)]
-    return sum(there) if there else None
+def _totals(columns: Sequence[Sequence[float]]) -> array[float]:
+    """Row by row the sum of what is there, NaN where nothing is. NaN in any makes NaN of all: few rows are looked at twice."""
+    totals = array("d", map(sum, zip(*columns, strict=True)))
+    if any(map(isnan, totals)):
+        for i, total in enumerate(totals):
+            if isnan(total) and (there := [column[i] for column in columns if not isnan(column[i])]):
+                totals[i] = sum(there)
+    return totals
 
 
 def _greatest(all_: list[Series]) -> Series:

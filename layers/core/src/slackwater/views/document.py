@@ -32,11 +32,12 @@ class TrendPointDocument(TypedDict):
 
 
 class TargetDocument(TypedDict):
-    """One account in one region."""
+    """One account in one region. `closed`: a service control policy lets nobody look, and nothing is known of it."""
 
     account: str
     region: str
     complete: bool
+    closed: NotRequired[Literal[True]]
 
 
 class GapDocument(TypedDict):
@@ -234,7 +235,8 @@ class SomeTotals(TypedDict):
 class TotalsDocument(TypedDict):
     """What all findings come to, each resource once; `kept` and `below_minimum` were flagged but are not listed.
 
-    `by_owner` has the findings without an owner under the empty text. Documents of older versions lack it and `by_account`.
+    `unknown` counts questions without an answer. `by_owner` has the findings without an owner under the empty text. Documents
+    of older versions lack these two and `by_account`.
     """
 
     findings: int
@@ -242,6 +244,7 @@ class TotalsDocument(TypedDict):
     unpriced: int
     kept: int
     below_minimum: int
+    unknown: NotRequired[int]
     by_detector: dict[str, SomeTotals]
     by_kind: dict[FindingKind, SomeTotals]
     by_account: NotRequired[dict[str, SomeTotals]]

@@ -8,9 +8,19 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
-from slackwater.model.findings import BELOW_MINIMUM, KEPT, Finding, PriceBasis, Recommendation, Scan, UnknownVerdict, Usage
+from slackwater.model.findings import (
+    BELOW_MINIMUM,
+    KEPT,
+    Finding,
+    PriceBasis,
+    Recommendation,
+    Scan,
+    TargetScan,
+    UnknownVerdict,
+    Usage,
+)
 from slackwater.model.metrics import Series
 from slackwater.model.rank import ranked, totals
 from slackwater.model.resources import Resource
@@ -28,6 +38,7 @@ from slackwater.views.document import (
     SeriesDocument,
     SettingDocument,
     SomeTotals,
+    TargetDocument,
     TotalsDocument,
     UnknownDocument,
     UsageDocument,
@@ -55,7 +66,7 @@ def document(scan: Scan) -> ScanDocument:
     findings = ranked(finding for target in scan.targets for finding in target.findings)
     gaps = sorted({*scan.gaps, *(gap for target in scan.targets for gap in target.gaps)})
     resources = sum((Counter(target.resources) for target in scan.targets), Counter[str]())
-    return {
+    whole: ScanDocument = {
         "schema": SCHEMA,
         "scan": {
             "id": scan.id,
@@ -63,7 +74,7 @@ def document(scan: Scan) -> ScanDocument:
             "started_at": rfc3339(scan.started_at),
             "finished_at": rfc3339(scan.finished_at),
             "complete": scan.complete,
-            "targets": [{"account": t.target.account, "region": t.target.region, "complete": t.complete} for t in scan.targets],
+            "targets": [_target(target) for target in scan.targets],
             "detectors": sorted(scan.detectors),
             "policy": {"version": scan.policy.version, "sha256": scan.policy.sha256},
             "gaps": [
@@ -81,11 +92,22 @@ def document(scan: Scan) -> ScanDocument:
         ],
         "totals": _totals(scan, findings),
     }
+    if scan.more:
+        whole["scan"]["more"] = True
+    return whole
 
 
 def rfc3339(at: datetime) -> str:
     """A time in UTC, `2026-11-16T09:07:00Z`; fractions of a second only where there are any."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _target(scan: TargetScan) -> TargetDocument:
+    where = scan.target
+    target: TargetDocument = {"account": where.account, "region": where.region, "complete": scan.complete}
+    if scan.closed:
+        target["closed"] = True
+    return target
 
 
 def _usage(usage: Usage) -> UsageDocument:
@@ -205,6 +227,7 @@ def _totals(scan: Scan, findings: Iterable[Finding]) -> TotalsDocument:
         **_sum(findings),
         "kept": reasons[KEPT],
         "below_minimum": reasons[BELOW_MINIMUM],
+        "unknown": sum(len(target.unknown) for target in scan.targets),
         "by_detector": _by(findings, lambda finding: finding.detector),
         "by_kind": _by(findings, lambda finding: finding.kind),
         "by_account": _by(findings, lambda finding: finding.resource.target.account),
@@ -236,11 +259,15 @@ def _usd(amount: Decimal | None) -> str | None:
     return None if amount is None else f"{amount:.2f}"
 
 
+_plain: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+"""One encoder for all: `json.dumps` makes one for each value that is not as usual."""
+
+
 def _indented(value: object, newline: str) -> str:
     deeper = newline + "  "
     if isinstance(value, dict) and value:
-        inside = f",{deeper}".join(f"{json.dumps(k, ensure_ascii=False)}: {_indented(v, deeper)}" for k, v in value.items())
+        inside = f",{deeper}".join(f"{_plain(k)}: {_indented(v, deeper)}" for k, v in value.items())
         return f"{{{deeper}{inside}{newline}}}"
     if isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
         return f"[{deeper}{f',{deeper}'.join(_indented(v, deeper) for v in value)}{newline}]"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _plain(value)

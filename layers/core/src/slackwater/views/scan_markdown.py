@@ -7,11 +7,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from slackwater.model.findings import Scan
-from slackwater.views.document import FindingDocument, GapDocument, PriceBasisDocument, RecommendationDocument, UnknownDocument
+from slackwater.views.document import (
+    FindingDocument,
+    GapDocument,
+    PriceBasisDocument,
+    RecommendationDocument,
+    ScanDocument,
+    UnknownDocument,
+)
 from slackwater.views.markdown import fenced, section, table, text
 from slackwater.views.scan_json import document
 from slackwater.views.sparkline import sparkline
-from slackwater.views.words import completeness, count, facts, gaps_title, headline, named, reasons, saving, scale, told
+from slackwater.views.words import (
+    completeness,
+    count,
+    facts,
+    gaps_title,
+    headline,
+    named,
+    not_read,
+    reasons,
+    saving,
+    scale,
+    told,
+)
 
 SPARKLINE_WIDTH: Final = 60
 A_YEAR: Final = re.compile(r"\b20\d\d\b")
@@ -19,12 +38,16 @@ A_YEAR: Final = re.compile(r"\b20\d\d\b")
 
 def render(scan: Scan) -> str:
     """The money, what could not be seen, a table of the findings, then each with its evidence."""
-    doc = document(scan)
+    return render_document(document(scan))
+
+
+def render_document(doc: ScanDocument) -> str:
+    """The same of a document, which may hold only the worst findings: how many more there are is said."""
     lines = [f"# {headline(doc)}", "", *(f"- {text(fact)}" for fact in (completeness(doc), *facts(doc)))]
-    if gaps := doc["scan"]["gaps"]:
+    if gaps := not_read(doc):
         lines += _gaps(gaps, gaps_title(doc))
     if findings := doc["findings"]:
-        lines += _findings(findings)
+        lines += _findings(findings, doc["totals"]["findings"])
     if unknown := doc["unknown"]:
         lines += _unknown(unknown)
     return "\n".join(lines) + "\n"
@@ -41,8 +64,11 @@ def _gaps(gaps: Iterable[GapDocument], title: str) -> Iterator[str]:
     )
 
 
-def _findings(findings: Sequence[FindingDocument]) -> Iterator[str]:
-    yield from section(count(len(findings), "finding"))
+def _findings(findings: Sequence[FindingDocument], of_all: int) -> Iterator[str]:
+    yield from section(count(of_all, "finding"))
+    if len(findings) < of_all:
+        yield f"The worst {len(findings):,} of them; the others are in the scan as JSON or CSV."
+        yield ""
     yield from table(
         ("Severity", "Detector", "Resource", "USD a month", "What"),
         (

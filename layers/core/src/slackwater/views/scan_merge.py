@@ -1,11 +1,14 @@
-"""One scan document out of those of its targets."""
+"""One scan document out of those of its targets, and of the parts of those that are large."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import Final
 
 from slackwater.model.rank import SEVERITIES
 from slackwater.views.document import (
@@ -13,81 +16,195 @@ from slackwater.views.document import (
     FindingDocument,
     GapDocument,
     ScanDocument,
+    ScanHead,
     SomeTotals,
-    TotalsDocument,
+    TargetDocument,
     UsageDocument,
 )
 
+TIMES: Final = re.compile(r"(?s)(.*) \((\d+) times\)")
+"""A reason, and how often it was one."""
+
 
 def merged(parts: Sequence[ScanDocument]) -> ScanDocument:
-    """The document of a whole audit. The parts, one or more, are its own, and no two of the same target: so totals add up."""
-    heads = [part["scan"] for part in parts]
+    """The document of a whole audit. The parts, one or more, are its own, and no two tell of the same: so totals add up."""
+    merger = Merger()
+    for part in parts:
+        merger.add(part)
     return {
-        "schema": SCHEMA,
-        "scan": {
-            **heads[0],
-            "started_at": min((head["started_at"] for head in heads), key=datetime.fromisoformat),
-            "finished_at": max((head["finished_at"] for head in heads), key=datetime.fromisoformat),
-            "complete": all(head["complete"] for head in heads),
-            "targets": [target for head in heads for target in head["targets"]],
-            "gaps": sorted((gap for head in heads for gap in head["gaps"]), key=_gap_order),
-            "resources": dict(sorted(_counted(head["resources"] for head in heads).items())),
-            "usage": _usage([head["usage"] for head in heads]),
-        },
-        "findings": sorted((finding for part in parts for finding in part["findings"]), key=_rank),
+        **merger.head(),
+        "findings": sorted((finding for part in parts for finding in part["findings"]), key=rank),
         "unknown": [unknown for part in parts for unknown in part["unknown"]],
         "unlisted": [unlisted for part in parts for unlisted in part["unlisted"]],
-        "totals": _totals([part["totals"] for part in parts]),
     }
 
 
-def _usage(usages: Sequence[UsageDocument]) -> UsageDocument:
-    return {
-        "api_calls": dict(sorted(_counted(usage["api_calls"] for usage in usages).items())),
-        "metrics_requested": sum(usage["metrics_requested"] for usage in usages),
-        "datapoints": sum(usage["datapoints"] for usage in usages),
-        "estimated_usd": f"{sum((Decimal(usage['estimated_usd']) for usage in usages), Decimal(0)).normalize():f}",
-    }
+class Merger:
+    """Takes the parts of an audit one by one, and knows what all come to but for the lists that grow with what was found."""
+
+    def __init__(self) -> None:
+        """Nothing is seen yet."""
+        self._added = 0
+        self._first: tuple[tuple[int, int], ScanHead] | None = None
+        self._times = list[tuple[datetime, str]]()
+        self._complete = True
+        self._targets: dict[tuple[str, str], _Target] = {}
+        self._gaps: Counter[tuple[str, str, str, str, bool]] = Counter()
+        self._resources = Counter[str]()
+        self._usage = _Usage()
+        self._all, self._by = _Sum(), defaultdict[str, defaultdict[str, _Sum]](lambda: defaultdict(_Sum))
+        self._counts = Counter[str]()
+
+    def add(self, part: ScanDocument, place: int = 0) -> None:
+        """One more part. Targets are told by their `place`, then as they come; so are the parts of one."""
+        head, totals = part["scan"], part["totals"]
+        self._added += 1
+        order = place, self._added
+        if self._first is None or order < self._first[0]:
+            self._first = order, head
+        started, finished = ((datetime.fromisoformat(at), at) for at in (head["started_at"], head["finished_at"]))
+        self._times = [min([*self._times[:1], started]), max([*self._times[1:], finished])]
+        self._complete &= head["complete"]
+        for target in head["targets"]:
+            known = self._targets.setdefault((target["account"], target["region"]), _Target(order, target))
+            known.add(order, target, ended="more" not in head)
+        self._add_gaps(head["gaps"])
+        self._resources.update(head["resources"])
+        self._usage.add(head["usage"])
+        self._all.add(totals)
+        self._counts.update(
+            kept=totals["kept"], below_minimum=totals["below_minimum"], unknown=totals.get("unknown", len(part["unknown"]))
+        )
+        by: dict[str, Mapping[str, SomeTotals]] = {
+            "detector": totals["by_detector"],
+            "kind": totals["by_kind"],  # type: ignore[dict-item]
+            "account": totals.get("by_account", {}),
+            "owner": totals.get("by_owner", {}),
+        }
+        for what, sums in by.items():
+            for key, some in sums.items():
+                self._by[what][key].add(some)
+
+    def head(self) -> ScanDocument:
+        """The document without findings, unknown and unlisted. A large target whose last part is missing is not complete.
+
+        Raises:
+            ValueError: there was no part.
+        """
+        if self._first is None:
+            raise ValueError("an audit without any document")
+        (_, started_at), (_, finished_at) = self._times
+        targets = sorted(self._targets.values(), key=lambda one: one.order)
+        head: ScanHead = {
+            **self._first[1],
+            "started_at": started_at,
+            "finished_at": finished_at,
+            "complete": self._complete and all(one.ended for one in targets),
+            "targets": [one.document() for one in targets],
+            "gaps": sorted((_gap(key, times) for key, times in self._gaps.items()), key=_gap_order),
+            "resources": dict(sorted(self._resources.items())),
+            "usage": self._usage.document(),
+        }
+        head.pop("more", None)
+        return {
+            "schema": SCHEMA,
+            "scan": head,
+            "findings": [],
+            "unknown": [],
+            "unlisted": [],
+            "totals": {
+                **self._all.document(),
+                "kept": self._counts["kept"],
+                "below_minimum": self._counts["below_minimum"],
+                "unknown": self._counts["unknown"],
+                "by_detector": self._of_each("detector"),
+                "by_kind": self._of_each("kind"),  # type: ignore[typeddict-item]
+                "by_account": self._of_each("account"),
+                "by_owner": self._of_each("owner"),
+            },
+        }
+
+    def _of_each(self, what: str) -> dict[str, SomeTotals]:
+        return {key: some.document() for key, some in sorted(self._by[what].items())}
+
+    def _add_gaps(self, gaps: Sequence[GapDocument]) -> None:
+        """What failed metric by metric, or question by question, adds up over the parts; the rest is the same gap in all."""
+        for gap in gaps:
+            reason, times = gap["reason"], 1
+            adds_up = gap["what"] == "cloudwatch:GetMetricData" or gap["what"].startswith("detector:")
+            if adds_up and (counted := TIMES.fullmatch(reason)):
+                reason, times = counted[1], int(counted[2])
+            key = gap["account"], gap["region"], gap["what"], reason, gap["optional"]
+            self._gaps[key] = self._gaps[key] + times if adds_up else 1
 
 
-def _totals(totals: Sequence[TotalsDocument]) -> TotalsDocument:
-    return {
-        **_sum(totals),
-        "kept": sum(total["kept"] for total in totals),
-        "below_minimum": sum(total["below_minimum"] for total in totals),
-        "by_detector": _by(total["by_detector"] for total in totals),
-        "by_kind": _by(total["by_kind"] for total in totals),
-        "by_account": _by(total.get("by_account", {}) for total in totals),
-        "by_owner": _by(total.get("by_owner", {}) for total in totals),
-    }
+def rank(finding: FindingDocument) -> tuple[int, Decimal, str, str]:
+    """As `model.rank.rank` does."""
+    saving = Decimal(finding["monthly_savings_usd"] or 0)
+    return SEVERITIES.index(finding["severity"]), -saving, finding["detector"], finding["id"]
 
 
-def _by[K: str](parts: Iterable[Mapping[K, SomeTotals]]) -> dict[K, SomeTotals]:
-    some: defaultdict[K, list[SomeTotals]] = defaultdict(list)
-    for part in parts:
-        for key, of_key in part.items():
-            some[key].append(of_key)
-    return {key: _sum(of_key) for key, of_key in sorted(some.items())}
+@dataclass(slots=True)
+class _Target:
+    """A target as its parts tell; it has `ended` with one that no other follows."""
+
+    order: tuple[int, int]
+    first: TargetDocument
+    complete: bool = True
+    ended: bool = False
+
+    def add(self, order: tuple[int, int], target: TargetDocument, *, ended: bool) -> None:
+        if order < self.order:
+            self.order, self.first = order, target
+        self.complete &= target["complete"]
+        self.ended |= ended
+
+    def document(self) -> TargetDocument:
+        return {**self.first, "complete": self.complete and self.ended}
 
 
-def _sum(totals: Iterable[SomeTotals]) -> SomeTotals:
-    some = list(totals)
-    return {
-        "findings": sum(total["findings"] for total in some),
-        "monthly_savings_usd": f"{sum((Decimal(total['monthly_savings_usd']) for total in some), Decimal(0)):.2f}",
-        "unpriced": sum(total["unpriced"] for total in some),
-    }
+@dataclass(slots=True)
+class _Usage:
+    calls: Counter[str] = field(default_factory=Counter)
+    metrics: int = 0
+    datapoints: int = 0
+    usd: Decimal = Decimal(0)
+
+    def add(self, usage: UsageDocument) -> None:
+        self.calls.update(usage["api_calls"])
+        self.metrics += usage["metrics_requested"]
+        self.datapoints += usage["datapoints"]
+        self.usd += Decimal(usage["estimated_usd"])
+
+    def document(self) -> UsageDocument:
+        return {
+            "api_calls": dict(sorted(self.calls.items())),
+            "metrics_requested": self.metrics,
+            "datapoints": self.datapoints,
+            "estimated_usd": f"{self.usd.normalize():f}",
+        }
 
 
-def _counted(counts: Iterable[dict[str, int]]) -> Counter[str]:
-    return sum(map(Counter, counts), Counter[str]())
+@dataclass(slots=True)
+class _Sum:
+    findings: int = 0
+    usd: Decimal = Decimal(0)
+    unpriced: int = 0
+
+    def add(self, some: SomeTotals) -> None:
+        self.findings += some["findings"]
+        self.usd += Decimal(some["monthly_savings_usd"])
+        self.unpriced += some["unpriced"]
+
+    def document(self) -> SomeTotals:
+        return {"findings": self.findings, "monthly_savings_usd": f"{self.usd:.2f}", "unpriced": self.unpriced}
+
+
+def _gap(key: tuple[str, str, str, str, bool], times: int) -> GapDocument:
+    account, region, what, reason, optional = key
+    said = reason if times == 1 else f"{reason} ({times} times)"
+    return {"account": account, "region": region, "what": what, "reason": said, "optional": optional}
 
 
 def _gap_order(gap: GapDocument) -> tuple[str, str, str, str, bool]:
     return gap["account"], gap["region"], gap["what"], gap["reason"], gap["optional"]
-
-
-def _rank(finding: FindingDocument) -> tuple[int, Decimal, str, str]:
-    """As `rank.ranked` does."""
-    saving = Decimal(finding["monthly_savings_usd"] or 0)
-    return SEVERITIES.index(finding["severity"]), -saving, finding["detector"], finding["id"]

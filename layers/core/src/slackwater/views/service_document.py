@@ -10,7 +10,7 @@ from typing import Final, Literal, NotRequired, TypedDict
 from slackwater.model.audits import AuditState
 from slackwater.model.tracking import Decided, Happening, Status
 from slackwater.model.verdicts import Confidence, FindingKind, Severity
-from slackwater.views.document import FindingDocument, GapDocument, TargetDocument
+from slackwater.views.document import AccountDocument, FindingDocument, GapDocument, SomeTotals, TargetDocument
 
 EVENT_SCHEMA: Final = "slackwater.event/1"
 
@@ -132,6 +132,8 @@ class AuditDocument(TypedDict):
     requested_by: str
     regions: list[str]
     detectors: list[str]
+    accounts: list[str]
+    retry_of: str | None
     policy_version: str | None
     policy_sha256: str | None
     outcome: OutcomeDocument | None
@@ -143,6 +145,8 @@ class AuditDetailDocument(AuditDocument):
 
     targets: list[TargetDocument]
     gaps: list[GapDocument]
+    organization: list[AccountDocument]
+    by_account: dict[str, SomeTotals]
     scan_url: str | None
     scan_url_expires_at: str | None
 

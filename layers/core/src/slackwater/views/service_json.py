@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -38,21 +38,22 @@ from slackwater.views.service_document import (
 )
 
 
-def report(document: ScanDocument) -> TargetReport:
-    """What the scan document of one target says of it.
+def report(parts: Sequence[ScanDocument], *, whole: bool) -> TargetReport:
+    """What the scan documents of one target, one or more, say of it; `whole` says that none is missing.
 
     Raises:
-        ValueError: it is not of just one target.
+        ValueError: they are not of just one target.
     """
-    (target,) = document["scan"]["targets"]
+    ((account, region),) = {(one["account"], one["region"]) for part in parts for one in part["scan"]["targets"]}
     return TargetReport(
-        account=target["account"],
-        region=target["region"],
-        complete=target["complete"],
-        detectors=frozenset(document["scan"]["detectors"]),
-        sightings=tuple(sighting(finding) for finding in document["findings"]),
-        unknown=frozenset((unknown["detector"], unknown["resource"]["id"]) for unknown in document["unknown"]),
-        unlisted={(one["detector"], one["resource"]["id"]): one["reason"] for one in document["unlisted"]},
+        account=account,
+        region=region,
+        complete=whole and all(one["complete"] for part in parts for one in part["scan"]["targets"]),
+        detectors=frozenset(parts[0]["scan"]["detectors"]),
+        sightings=tuple(sighting(finding) for part in parts for finding in part["findings"]),
+        unknown=frozenset((one["detector"], one["resource"]["id"]) for part in parts for one in part["unknown"]),
+        unlisted={(one["detector"], one["resource"]["id"]): one["reason"] for part in parts for one in part["unlisted"]},
+        closed=any("closed" in one for part in parts for one in part["scan"]["targets"]),
     )
 
 
@@ -150,6 +151,8 @@ def audit(record: AuditRecord) -> AuditDocument:
         "requested_by": record.request.requested_by,
         "regions": list(record.request.regions),
         "detectors": list(record.request.detectors),
+        "accounts": list(record.request.accounts),
+        "retry_of": record.request.retry_of,
         "policy_version": policy.version if policy else None,
         "policy_sha256": policy.sha256 if policy else None,
         "outcome": None if record.outcome is None else _outcome(record.outcome),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from slackwater.model.findings import CLOSED
 from slackwater.model.verdicts import FindingKind
 from slackwater.views.document import (
     EvidenceDocument,
+    GapDocument,
     ResourceDocument,
     ScanDocument,
     SomeTotals,
@@ -93,10 +95,17 @@ def headline(doc: ScanDocument) -> str:
     found = [_waste(by_kind["waste"])] if "waste" in by_kind else []
     nouns: dict[FindingKind, str] = {"performance": "performance trouble", "risk": "risk"}
     found += [count(by_kind[kind]["findings"], noun) for kind, noun in nouns.items() if kind in by_kind]
+    if _all_closed(doc):
+        return "Nothing can be said: every region is closed by a service control policy."
     if doc["scan"]["complete"]:
         return f"{'; '.join(found) or 'Nothing found'}."
     failed = count(sum(not gap["optional"] for gap in doc["scan"]["gaps"]), "required call")
     return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {failed} failed."
+
+
+def _all_closed(doc: ScanDocument) -> bool:
+    targets = doc["scan"]["targets"]
+    return bool(targets) and all("closed" in target for target in targets)
 
 
 def _waste(totals: SomeTotals) -> str:
@@ -110,8 +119,11 @@ def _waste(totals: SomeTotals) -> str:
 def completeness(doc: ScanDocument) -> str:
     """Whether the scan saw what it had to, and how many questions it left open."""
     unanswered = f"{count(len(doc['unknown']), 'question')} without an answer."
+    if _all_closed(doc):
+        return "A service control policy closes every region that was asked: nothing was read."
     if doc["scan"]["complete"]:
-        return f"Complete: all that is required could be read; {unanswered}"
+        but = " but for closed regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
+        return f"Complete{but}: all that is required could be read; {unanswered}"
     return f"What could not be read is listed; {unanswered}"
 
 
@@ -121,13 +133,15 @@ def facts(doc: ScanDocument) -> list[str]:
     seen = ", ".join(count(many, NOUNS.get(kind, kind)) for kind, many in head["resources"].items()) or "nothing"
     regions: defaultdict[str, list[str]] = defaultdict(list)
     for target in head["targets"]:
-        regions[target["account"]].append(target["region"])
+        if "closed" not in target:
+            regions[target["account"]].append(target["region"])
     where = "; ".join(f"{', '.join(names)} of account {account}" for account, names in regions.items()) or "no region"
     left_out = {"kept by their tags": totals["kept"], "below the least saving worth reporting": totals["below_minimum"]}
     unlisted = ", ".join(f"{many:,} {why}" for why, many in left_out.items() if many)
     requests, metrics = count(sum(usage["api_calls"].values()), "request"), count(usage["metrics_requested"], "metric")
     return [
         f"Looked at {seen} in {where}.",
+        *closed((target["account"], target["region"]) for target in head["targets"] if "closed" in target),
         *(["Prices: packaged snapshot, not live."] if _from_snapshot(doc) else []),
         *([f"Flagged but not listed: {unlisted}."] if unlisted else []),
         f"This scan sent {requests} to AWS and asked for {metrics}, for about {usage['estimated_usd']} USD.",
@@ -136,6 +150,26 @@ def facts(doc: ScanDocument) -> list[str]:
 
 def _from_snapshot(doc: ScanDocument) -> bool:
     return any(basis["source"].startswith("snapshot") for finding in doc["findings"] for basis in finding["price_basis"])
+
+
+def closed(targets: Iterable[tuple[str, str]]) -> list[str]:
+    """Closed targets (account, region) by region, with the accounts counted: one sentence for regions of the same accounts."""
+    accounts: defaultdict[str, set[str]] = defaultdict(set)
+    for account, region in targets:
+        accounts[region].add(account)
+    regions: defaultdict[frozenset[str], list[str]] = defaultdict(list)
+    for region, where in sorted(accounts.items()):
+        regions[frozenset(where)].append(region)
+    return [
+        f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} closed by a service control policy in "
+        f"{count(len(where), 'account') if len(where) > 1 else f'account {min(where)}'}: nothing is known of what is there."
+        for where, names in sorted(regions.items(), key=lambda one: (-len(one[0]), one[1]))
+    ]
+
+
+def not_read(doc: ScanDocument) -> list[GapDocument]:
+    """The gaps to list one by one: those of closed regions are said by `closed`."""
+    return [gap for gap in doc["scan"]["gaps"] if gap["what"] != CLOSED]
 
 
 def gaps_title(doc: ScanDocument) -> str:
@@ -163,7 +197,11 @@ class Reason:
 def reasons(questions: Iterable[UnknownDocument | UnlistedDocument], examples: int = EXAMPLES) -> list[Reason]:
     """What was not answered, or not listed, by detector and reason, the most frequent first."""
     names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    many = Counter[tuple[str, str]]()
     for question in questions:
-        names[question["detector"], question["reason"]].append(question["resource"]["name"])
-    grouped = (Reason(id_, why, len(who), tuple(who[:examples])) for (id_, why), who in names.items())
+        about = question["detector"], question["reason"]
+        many[about] += 1
+        if many[about] <= examples:
+            names[about].append(question["resource"]["name"])
+    grouped = (Reason(id_, why, many[id_, why], tuple(who)) for (id_, why), who in names.items())
     return sorted(grouped, key=lambda reason: (-reason.count, reason.detector, reason.reason))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -21,21 +21,43 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
+from slackwater.model.findings import CLOSED
 from slackwater.model.rank import SEVERITIES
 from slackwater.model.verdicts import FindingKind, Severity
-from slackwater.views.document import FindingDocument, GapDocument, ScanDocument
+from slackwater.views import trend
+from slackwater.views.document import FindingDocument, GapDocument, ScanDocument, TotalsDocument
+from slackwater.views.organization import Organization, Share, organized, within
 from slackwater.views.report.details import details, visible
 from slackwater.views.report.pictures import album, drawn, sparkline
+from slackwater.views.report.trends import HEIGHT, WIDTH
+from slackwater.views.report.trends import pictures as trends
 from slackwater.views.words import NOUNS, count, gaps_title, reasons
 from slackwater.views.worth import ways, worth
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+REPORT_FINDINGS: Final = 5_000
+"""Findings in a report, the worst: 8 MB, which a browser opens in 0.4 s, and in 2.3 s with a sixth of the processor. Twice as
+many take 15 MB and 5 s there; eight times as many 56 MB and 46 s, and to sort them minutes."""
+
 FILTERS: Final = ("severity", "kind", "detector", "account", "region", "owner", "confidence")
+UNIT: Final = "unit"
+"""The filter by organizational unit, of which those below it are part; there where accounts have units."""
+LABELS: Final = {UNIT: "Organizational unit"}
 KINDS: Final = ("waste", "performance", "risk")
 NOBODY: Final = "(none)"
 """How the filters call an owner who is not named."""
+NOWHERE: Final = "(unknown)"
+"""How they call the unit of an account of which none is known."""
+SHARES: Final = 20
+"""Organizational units, accounts and owners that are in sight at once."""
+BLIND: Final = 10
+"""Accounts in sight that were not seen whole."""
+FOLDED: Final = 2_000
+"""Of each, those that can be unfolded besides; the rest are counted."""
+TARGETS: Final = 60
+"""Targets that are named where the scan looked; where there are more, they are counted."""
 NAMED: Final = 12
 """Resources that are named beside a reason; the rest are counted."""
 REASONS: Final = 100
@@ -54,39 +76,55 @@ _INDENT: Final = re.compile(r"^\s+", re.MULTILINE)
 def render_report(doc: ScanDocument, notice: str = "") -> str:
     """The scan as HTML: one file without a reference to another, the same for the same document.
 
-    A `notice` stands above all else, such as that nothing of it is real.
+    A `notice` stands above all else, such as that nothing of it is real. Of more than `REPORT_FINDINGS` findings the worst are
+    shown, and the document may come with these alone, as long as its totals are of all; unknown and unlisted are gone through
+    once.
     """
-    findings = doc["findings"]
+    totals, head = doc["totals"], doc["scan"]
+    findings = doc["findings"][:REPORT_FINDINGS]
+    more = max(0, totals["findings"] - len(findings))
     groups = _groups(findings)
-    waste = doc["totals"]["by_kind"].get("waste")
-    seen = doc["scan"].get("as_of", doc["scan"]["finished_at"])
+    waste = totals["by_kind"].get("waste")
+    seen = head.get("as_of", head["finished_at"])
     pictures = album(findings, until=seen)
+    organization = organized(doc)
+    points = trend.points(doc)
+    filed = _filing(organization)
     return _template().render(
         _fixed(),
         notice=notice,
-        as_of=doc["scan"].get("as_of"),
+        as_of=head.get("as_of"),
         doc=doc,
-        head=doc["scan"],
-        totals=doc["totals"],
+        head=head,
+        totals=totals,
         findings=findings,
+        more=more,
+        filed=filed,
         places=_places(doc),
         gaps_title=gaps_title(doc),
         severities=Counter(finding["severity"] for finding in findings),
+        levels=_levels(findings, more),
         waste=waste,
-        beside=_beside(findings),
+        beside=_beside(findings, totals, more),
         grave=_grave(findings),
         groups=groups,
-        shared=waste and sum(group.usd for group in groups) != Decimal(waste["monthly_savings_usd"]),
+        detectors=_detectors(totals, groups) if more else [],
+        shared=_is_shared(totals, groups, more),
         best=[_best(finding) for finding in findings],
-        filters=[(name, _choices(findings, name)) for name in FILTERS],
+        filters=_filters(findings, filed, organization),
         sparks=[_spark(finding, seen) for finding in findings],
         left_out=pictures.left_out,
-        gaps=_failures(doc["scan"]["gaps"]),
+        organization=organization,
+        shares=_shares(organization, findings),
+        since=trend.since(points[-2], points[-1]) if points else "",
+        points=points,
+        trends=trends(points),
+        gaps=_failures(head["gaps"], organization),
         unknown=reasons(doc["unknown"], NAMED),
         unlisted=reasons(doc["unlisted"], NAMED),
         wanted=_wanted(doc),
         snapshot=any(basis["source"].startswith("snapshot") for finding in findings for basis in finding["price_basis"]),
-        silent=[id_ for id_ in doc["scan"]["detectors"] if id_ not in doc["totals"]["by_detector"]],
+        silent=[id_ for id_ in head["detectors"] if id_ not in totals["by_detector"]],
         details=Markup(details(findings, pictures)),  # noqa: S704 -- inert JSON
     )
 
@@ -117,6 +155,20 @@ class Failure:
     reason: str
     optional: bool
     places: tuple[str, ...]
+    often: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Shares to show: their name for the filters, a title, what a row is of, and the rows, each with what filters by it.
+
+    The filter is empty where nothing of a row is shown that could be filtered.
+    """
+
+    filter: str
+    title: str
+    of: str
+    rows: tuple[tuple[str, str, Share], ...]
 
 
 def _groups(findings: Sequence[FindingDocument]) -> list[Group]:
@@ -153,14 +205,41 @@ def _best(finding: FindingDocument) -> Decimal | None:
     return best if best > max(Decimal(0), Decimal(first or 0)) else None
 
 
-def _beside(findings: Iterable[FindingDocument]) -> str:
-    """What was found beside waste: how much of it, and what its ways out cost and save."""
-    others = [finding for finding in findings if finding["kind"] != "waste"]
-    kinds = Counter(finding["kind"] for finding in others)
+def _detectors(totals: TotalsDocument, groups: Iterable[Group]) -> list[tuple[str, str, int, Decimal, float]]:
+    """What each detector found in all, by money: its id, the group where some of it is, findings, USD a month, and its bar."""
+    anchors = {group.detector: group.id for group in groups}
+    found = [(id_, of["findings"], Decimal(of["monthly_savings_usd"])) for id_, of in totals["by_detector"].items()]
+    most = max((usd for *_, usd in found), default=Decimal(0)) or Decimal(1)
+    by_money = sorted(found, key=lambda one: (-one[2], -one[1], one[0]))
+    return [(id_, anchors.get(id_, ""), many, usd, float(usd / most) * 100) for id_, many, usd in by_money]
+
+
+def _is_shared(totals: TotalsDocument, groups: Iterable[Group], more: int) -> bool:
+    """Whether a resource is in the bars of several detectors."""
+    if more:
+        bars = sum(Decimal(of["monthly_savings_usd"]) for of in totals["by_detector"].values())
+        return bars != Decimal(totals["monthly_savings_usd"])
+    waste = totals["by_kind"].get("waste")
+    return waste is not None and sum(group.usd for group in groups) != Decimal(waste["monthly_savings_usd"])
+
+
+def _levels(findings: Sequence[FindingDocument], more: int) -> list[tuple[Severity, str]]:
+    """How many findings are of each severity; where more are not shown, of the least that is shown there are more."""
+    found = Counter(finding["severity"] for finding in findings)
+    if not more:
+        return [(severity, f"{found[severity]:,}") for severity in SEVERITIES]
+    shown = SEVERITIES[: SEVERITIES.index(findings[-1]["severity"]) + 1] if findings else ()
+    return [(one, f"{'at least ' if one == shown[-1] else ''}{found[one]:,}") for one in shown]
+
+
+def _beside(findings: Iterable[FindingDocument], totals: TotalsDocument, more: int) -> str:
+    """What was found beside waste: how much of it, and, where it is all known, what its ways out cost and save."""
+    others = [finding for finding in findings if finding["kind"] != "waste" and not more]
+    kinds = {kind: of["findings"] for kind, of in totals["by_kind"].items()}
     nouns: dict[FindingKind, str] = {"performance": "performance trouble", "risk": "risk"}
     cost, _ = worth((one["resource"]["arn"], [-Decimal(one["monthly_savings_usd"] or 0)]) for one in others)
     saved, _ = worth(map(ways, others))
-    told = " and ".join(count(kinds[kind], noun) for kind, noun in nouns.items() if kinds[kind])
+    told = " and ".join(count(kinds[kind], noun) for kind, noun in nouns.items() if kinds.get(kind))
     money = [
         *([f"the first ways out would cost {usd(cost)} USD a month in all"] if cost else []),
         *([f"the best {'' if cost else 'ways out '}would save up to {usd(saved)} USD a month"] if saved else []),
@@ -177,28 +256,78 @@ def _grave(findings: Iterable[FindingDocument]) -> dict[str, list[FindingDocumen
     return grave
 
 
-def _failures(gaps: Iterable[GapDocument]) -> list[Failure]:
-    """What is required first, then what failed most often."""
-    places: defaultdict[tuple[bool, str, str], list[str]] = defaultdict(list)
+def _failures(gaps: Iterable[GapDocument], organization: Organization | None) -> list[Failure]:
+    """What is required first, then what failed most often. Of several accounts what differs only by their ids is the same."""
+    places: defaultdict[tuple[bool, str, str], list[tuple[str, str]]] = defaultdict(list)
     for gap in gaps:
-        where = " of ".join(part for part in (gap["region"], gap["account"]) if part)
-        places[gap["optional"], gap["what"], gap["reason"]].append(where or "everywhere")
-    failures = (Failure(what, reason, optional, tuple(where)) for (optional, what, reason), where in places.items())
-    return sorted(failures, key=lambda one: (one.optional, -len(one.places), one.what, one.reason))
+        reason, account = gap["reason"], gap["account"]
+        if organization and account:
+            reason = reason.replace(account, "{account}")
+        places[gap["optional"], gap["what"], reason].append((account, gap["region"]))
+    failures = (
+        Failure(what, reason, optional, tuple(_where(what, some, organization)), len(some))
+        for (optional, what, reason), some in places.items()
+    )
+    return sorted(failures, key=lambda one: (one.optional, -one.often, one.what, one.reason))
 
 
-def filed(finding: FindingDocument) -> dict[str, str]:
-    """What a finding is filtered by."""
-    resource = finding["resource"]
-    return {
-        "severity": finding["severity"],
-        "kind": finding["kind"],
-        "detector": finding["detector"],
-        "account": resource["account"],
-        "region": resource["region"],
-        "owner": finding["owner"] or NOBODY,
-        "confidence": finding["confidence"],
-    }
+def _where(what: str, places: Iterable[tuple[str, str]], organization: Organization | None) -> Iterator[str]:
+    """Where a call failed, each account of several once."""
+    if what == CLOSED:  # the same regions in many accounts
+        yield from _counted(region for _, region in places)
+        return
+    regions: defaultdict[str, list[str]] = defaultdict(list)
+    for account, region in places:
+        regions[account].append(region)
+    for account, some in regions.items():
+        name = organization.names.get(account, account) if organization else account
+        few = [count(len(some), "region")] if organization and len(some) > 1 else some
+        yield from (" of ".join(part for part in (where, name) if part) or "everywhere" for where in few)
+
+
+def _counted(regions: Iterable[str]) -> Iterator[str]:
+    for region, accounts in Counter(regions).most_common():
+        yield f"{region} in {count(accounts, 'account')}"
+
+
+def _filing(organization: Organization | None) -> Callable[[FindingDocument], dict[str, str]]:
+    """What finds for a finding what it is filtered by."""
+    units = organization.units if organization and organization.by_unit else None
+
+    def filed(finding: FindingDocument) -> dict[str, str]:
+        resource = finding["resource"]
+        return {
+            "severity": finding["severity"],
+            "kind": finding["kind"],
+            "detector": finding["detector"],
+            "account": resource["account"],
+            "region": resource["region"],
+            "owner": finding["owner"] or NOBODY,
+            "confidence": finding["confidence"],
+        } | ({} if units is None else {UNIT: units.get(resource["account"]) or NOWHERE})
+
+    return filed
+
+
+def _shares(organization: Organization | None, findings: Iterable[FindingDocument]) -> list[Table]:
+    """What organizational units, accounts and owners come to; a row of which a finding is shown leads to the filter by it."""
+    if organization is None:
+        return []
+    accounts = {finding["resource"]["account"] for finding in findings}
+    owners = {finding["owner"] or "" for finding in findings}
+    units = {path for account in accounts for path in within(organization.units.get(account, ""))}
+
+    def table(filter: str, title: str, of: str, shares: Iterable[Share], shown: set[str], names: Mapping[str, str]) -> Table:
+        nobody = NOBODY if filter == "owner" else NOWHERE
+        rows = (((one.key or nobody) if one.key in shown else "", names.get(one.key, one.key), one) for one in shares)
+        return Table(filter, title, of, tuple(rows))
+
+    tables = [
+        table(UNIT, "Organizational units", "unit", organization.by_unit, units, {"": "unknown"}),
+        table("account", "Accounts", "account", organization.by_account, accounts, organization.names),
+        table("owner", "Owners", "owner", organization.by_owner, owners, {"": "nobody"}),
+    ]
+    return [one for one in tables if one.rows]
 
 
 def _places(doc: ScanDocument) -> str:
@@ -217,10 +346,26 @@ def _wanted(doc: ScanDocument) -> list[str]:
     return [f"{number:,} {why}" for why, number in many.items() if number]
 
 
-def _choices(findings: Iterable[FindingDocument], name: str) -> list[tuple[str, int]]:
-    found = Counter(filed(finding)[name] for finding in findings)
-    levels = list(SEVERITIES)
-    return sorted(found.items(), key=lambda each: (levels.index(each[0]) if each[0] in levels else -1, each[0]))
+def _filters(
+    findings: Sequence[FindingDocument],
+    filed: Callable[[FindingDocument], dict[str, str]],
+    organization: Organization | None,
+) -> list[tuple[str, str, list[tuple[str, str, int]]]]:
+    """Each filter with its label and what there is to choose: a value, what it is called, and how many findings are shown."""
+    by = [filed(finding) for finding in findings]
+    found = {name: Counter(one[name] for one in by) for name in FILTERS}
+    names = {"account": organization.names} if organization else {}
+    if organization and organization.by_unit:
+        found[UNIT] = Counter(path for one in by for path in within(one[UNIT]))
+    return [
+        (name, LABELS.get(name, name.capitalize()), _choices(counts, names.get(name, {}))) for name, counts in found.items()
+    ]
+
+
+def _choices(found: Mapping[str, int], names: Mapping[str, str]) -> list[tuple[str, str, int]]:
+    levels = list[str](SEVERITIES)
+    choices = [(value, names.get(value, value), many) for value, many in found.items()]
+    return sorted(choices, key=lambda each: (levels.index(each[0]) if each[0] in levels else -1, each[1]))
 
 
 def _spark(finding: FindingDocument, until: str) -> str:
@@ -250,7 +395,8 @@ def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, finalize=clean, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"usd": usd, "at": at, "counted": count}
     environment.globals |= {"KINDS": KINDS, "LONG": LONG, "NOUNS": NOUNS, "REASONS": REASONS, "SEVERITIES": SEVERITIES}
-    environment.globals |= {"FAILURES": FAILURES, "NAMED": NAMED, "filed": filed}
+    environment.globals |= {"FAILURES": FAILURES, "NAMED": NAMED, "SHARES": SHARES, "FOLDED": FOLDED}
+    environment.globals |= {"BLIND": BLIND, "TARGETS": TARGETS, "WIDTH": WIDTH, "HEIGHT": HEIGHT, "day": trend.day}
     return environment.from_string(_INDENT.sub("", _text("report.html.j2")))
 
 

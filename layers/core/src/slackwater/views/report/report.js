@@ -453,7 +453,8 @@
   function narrow() {
     const words = search.value.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = filters.filter((filter) => filter.value).map((filter) => [filter.dataset.filter, filter.value]);
-    const matches = (row) => wanted.every(([name, value]) => row.dataset[name] === value) && words.every((word) => haystack(row).includes(word));
+    const fitting = (found, [name, value]) => found === value || (name === "unit" && found.startsWith(`${value}/`)); // with what is below
+    const matches = (row) => wanted.every((filter) => fitting(row.dataset[filter[0]], filter)) && words.every((word) => haystack(row).includes(word));
     const of = new Map();
     let many = 0;
     for (const row of rows) {
@@ -554,6 +555,13 @@
       search.select();
     });
     addEventListener("hashchange", follow);
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest("[data-narrow]");
+      if (!link) return;
+      search.value = "";
+      for (const filter of filters) filter.value = filter.dataset.filter === link.dataset.narrow ? link.dataset.value : "";
+      narrow();
+    });
   }
 
   // ---- print: what is shown, opened, in the light theme

@@ -84,10 +84,11 @@ def report(url: str, record: AuditRecord, minutes: int) -> Message:
     return said(paragraph(*where))
 
 
-def started(audit_id: str, account: str, regions: Sequence[str]) -> Message:
-    """That an audit has started; no regions are those that the policy names."""
+def started(audit_id: str, account: str | None, regions: Sequence[str]) -> Message:
+    """That an audit has started; no account, and no regions, are those that the policy names."""
+    where = f"account {literal(account)}" if account else "the policy's accounts"
     place = ", ".join(literal(region) for region in regions) or "the policy's regions"
-    return said(paragraph(run(f"Audit {literal(audit_id)} of account {literal(account)}, {place}, has started.")))
+    return said(paragraph(run(f"Audit {literal(audit_id)} of {where}, {place}, has started.")))
 
 
 def usage(problem: str = "") -> Message:

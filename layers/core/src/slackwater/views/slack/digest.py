@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, get_args
 
 from slackwater.model.audits import AuditRecord
-from slackwater.model.findings import Gap, UnlistedReason
+from slackwater.model.findings import CLOSED, Gap, UnlistedReason
 from slackwater.model.posts import Block, Message
 from slackwater.model.tracking import LedgerEntry
+from slackwater.views.document import TrendPointDocument
+from slackwater.views.organization import Organization
+from slackwater.views.scan_json import rfc3339
 from slackwater.views.slack import finding
 from slackwater.views.slack.blocks import BLOCKS, ROOM, actions, button, header, paragraph, run, said, small, weight
 from slackwater.views.slack.news import FindingNews, News
 from slackwater.views.slack.text import SENTENCE, literal
-from slackwater.views.words import count
+from slackwater.views.trend import since
+from slackwater.views.words import closed, count
 
 MESSAGES, OF_DETAILS = 5, 3
 """Messages of a thread at most, and those that details may take."""
 
 NAMED: Final = 3
-"""Of what is gone, and of what could not be seen; the rest is counted."""
+"""Of what is gone, of what could not be seen, and of where most could be saved; the rest is counted."""
+ACCOUNTS: Final = 5
+"""Accounts named that were not seen whole; the rest is counted."""
 
 UNLISTED: Final = frozenset(get_args(UnlistedReason.__value__))
 """Why a finding may be gone that saved nothing."""
@@ -38,7 +44,7 @@ def digest(news: News, post_id: str) -> tuple[Message, ...]:
     if not told or news.audit.state == "failed":
         return (nothing(news),)
     top = _top(news, told, post_id)
-    return (_digest(news, told[:top], len(told) - top, post_id), *_thread(told[:top], told[top:]))
+    return (_digest(news, told[:top], len(told) - top, post_id), *_thread(told[:top], told[top:], _accounts(news)))
 
 
 def nothing(news: News) -> Message:
@@ -52,7 +58,7 @@ def nothing(news: News) -> Message:
         "Nothing new here." if news.others else "Nothing new.",
         elsewhere,
         _gone(news.gone),
-        unseen(news.audit, news.gaps, news.unknown),
+        unseen(news.audit, news.gaps, news.unknown, news.organization),
         _whole(news),
     )
     return said(paragraph(run(" ".join(part for part in parts if part))))
@@ -68,10 +74,12 @@ def _top(news: News, told: Sequence[FindingNews], post_id: str) -> int:
 
 def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> Message:
     head = [header(_headline(news)), small(_about(news))]
-    if not_seen := unseen(news.audit, news.gaps, news.unknown):
+    if not_seen := unseen(news.audit, news.gaps, news.unknown, news.organization):
         head.append(paragraph(run("Not seen", "bold"), run(f": {not_seen}")))
     if gone := _gone(news.gone):
         head.append(paragraph(run("Gone since", "bold"), run(f": {gone.removeprefix('Gone since: ')}")))
+    if dearest := _dearest(news.organization):
+        head.append(paragraph(run("Most could be saved in", "bold"), run(f": {dearest}")))
     body = [block for one in top for block in _finding(news, one, post_id)]
     foot = [small(_rest(news, more))] if more or news.others or news.buttons else []
     report = [actions(f"{post_id}/report", [button("report", "Open the report")])] if news.buttons else []
@@ -80,7 +88,7 @@ def _digest(news: News, top: Sequence[FindingNews], more: int, post_id: str) -> 
 
 def _finding(news: News, one: FindingNews, post_id: str) -> tuple[Block, ...]:
     sighting = one.entry.evidence
-    told = finding.shown(sighting, _aside(one.entry))
+    told = finding.shown(sighting, _aside(one.entry), _accounts(news))
     if not news.buttons:
         return told
     return (
@@ -99,21 +107,50 @@ def _headline(news: News) -> str:
 
 def _about(news: News) -> str:
     changed = [f"{count(len(news.changed), 'finding')} changed"] if news.new and news.changed else []
-    return " · ".join((f"Audit of {time(news.audit.started_at)}", *changed, _whole(news)))
+    about = " · ".join((f"Audit of {time(news.audit.started_at)}", *changed, _whole(news)))
+    return f"{about} {_since(news)}".rstrip()
+
+
+def _since(news: News) -> str:
+    """What became of an organization's findings since the audit before."""
+    outcome = news.audit.outcome
+    if outcome is None or not news.trend or news.organization is None:
+        return ""
+    this = TrendPointDocument(
+        audit_id=news.audit.id,
+        as_of=rfc3339(news.audit.started_at),
+        complete=news.audit.state == "complete",
+        findings=outcome.findings,
+        monthly_savings_usd=f"{outcome.monthly_savings_usd:.2f}",
+    )
+    return f"{since(news.trend[-1], this)}."
+
+
+def _dearest(organization: Organization | None) -> str:
+    """The organizational units, or accounts, where most could be saved."""
+    dearest = organization.dearest(NAMED) if organization else []
+    return ", ".join(f"{literal(name)} ({usd:,.2f} USD a month)" for name, usd in dearest)
+
+
+def _accounts(news: News) -> Mapping[str, str]:
+    """What to call accounts."""
+    return news.organization.names if news.organization else finding.NAMELESS
 
 
 def _whole(news: News) -> str:
     """What the whole audit came to, whoever is told of what."""
     worth = finding.could_be_saved(news.waste_usd, news.waste_unpriced) if news.waste_usd or news.waste_unpriced else ""
-    return whole(news.audit, worth)
+    if (organization := news.organization) is None:
+        return whole(news.audit, worth)
+    return whole(news.audit, worth, f"{organization.found_in:,} of {count(len(organization.names), 'account')}")
 
 
-def whole(audit: AuditRecord, worth: str = "") -> str:
-    """How much the whole audit found and, in `worth`, what that comes to; empty where it has no outcome."""
+def whole(audit: AuditRecord, worth: str = "", where: str = "") -> str:
+    """How much the whole audit found, `where`, and, in `worth`, what that comes to; empty where it has no outcome."""
     outcome = audit.outcome
     if outcome is None:
         return ""
-    found = f"In all {count(outcome.findings, 'finding')} in {count(outcome.targets, 'target')}"
+    found = f"In all {count(outcome.findings, 'finding')} in {where or count(outcome.targets, 'target')}"
     return f"{found}: {worth}." if worth else f"{found}."
 
 
@@ -141,26 +178,45 @@ def _gone(gone: Iterable[LedgerEntry]) -> str:
     return f"Gone since: {'; '.join(parts)}." if parts else ""
 
 
-def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int) -> str:
-    """What the audit could not see, and how many questions it left open; empty where there is neither."""
+def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: Organization | None = None) -> str:
+    """What the audit could not see, and how many questions it left open; empty where there is neither.
+
+    Of an organization that is told by account, and not for each region.
+    """
     parts = []
     outcome = audit.outcome
     if outcome and outcome.incomplete_targets:
-        targets = [f"{literal(one.region)}/{literal(one.account)} ({literal(one.why, 150)})" for one in outcome.incomplete]
+        if organization:
+            many, of = len(organization.unseen), count(len(organization.names), "account")
+            named = _blind(organization)
+        else:
+            some = [f"{literal(one.region)}/{literal(one.account)} ({literal(one.why, 150)})" for one in outcome.incomplete]
+            many, of = outcome.incomplete_targets, count(outcome.targets, "target")
+            named = _some(some, outcome.incomplete_targets)
         again = f" It is audit {outcome.incomplete_in_a_row:,} in a row." if outcome.incomplete_in_a_row > 1 else ""
-        parts.append(
-            f"{outcome.incomplete_targets:,} of {count(outcome.targets, 'target')} could not be seen whole, and findings there"
-            f" may be missing: {_some(targets, outcome.incomplete_targets)}.{again}"
-        )
+        parts.append(f"{many:,} of {of} could not be seen whole, and findings there may be missing: {named}.{again}")
     if required := [gap for gap in gaps if not gap.optional]:
         calls = dict.fromkeys(f"{literal(gap.what)}: {literal(gap.reason, 150)}" for gap in required)
         which = "" if parts else f": {_some([*calls])}"  # a target says already what failed
         parts.append(f"{count(len(required), 'required call')} failed{which}.")
-    if optional := len(gaps) - len(required):
+    shut = [(gap.account, gap.region) for gap in gaps if gap.what == CLOSED]
+    parts += [literal(one, SENTENCE) for one in closed(shut)]
+    if optional := len(gaps) - len(required) - len(shut):
         parts.append(f"{count(optional, 'call')} failed that the audit can do without.")
     if unknown:
         parts.append(f"{count(unknown, 'question')} without an answer.")
     return " ".join(parts)
+
+
+def _blind(organization: Organization) -> str:
+    """The first accounts that were not seen whole, each with what is missing and why; a reason that they share is said once."""
+    blind, names = organization.unseen, organization.names
+    alike = {one.why.replace(one.account, "{account}") for one in blind}
+    if len(alike) == 1:
+        of_all = [f"{literal(names[one.account])} ({literal(one.extent)})" for one in blind]
+        return f"{_some(of_all, most=ACCOUNTS)}; {literal(alike.pop(), 150)}"
+    each = [f"{literal(names[one.account])} ({literal(one.extent)}: {literal(one.why, 150)})" for one in blind]
+    return _some(each, most=ACCOUNTS)
 
 
 def _rest(news: News, more: int) -> str:
@@ -175,10 +231,12 @@ def _rest(news: News, more: int) -> str:
     return " ".join(parts)
 
 
-def _thread(top: Sequence[FindingNews], rest: Sequence[FindingNews]) -> list[Message]:
+def _thread(top: Sequence[FindingNews], rest: Sequence[FindingNews], accounts: Mapping[str, str]) -> list[Message]:
     """The details of the findings in the digest, then a line for every other; what is too much is counted."""
     packed, left_out = _packed([finding.details(one.entry.evidence, one.found) for one in top], OF_DETAILS)
-    tail = [(block,) for block in finding.in_lines(finding.line(one.entry.evidence, _aside(one.entry)) for one in rest)]
+    tail = [
+        (block,) for block in finding.in_lines(finding.line(one.entry.evidence, _aside(one.entry), accounts) for one in rest)
+    ]
     of_tail, too_much = _packed(tail, MESSAGES - len(packed))
     untold = max(0, len(rest) - finding.LINES * (len(tail) - too_much)) if too_much else 0
     notes = [
@@ -206,10 +264,10 @@ def _packed(units: Iterable[Sequence[Block]], most: int) -> tuple[list[list[Bloc
     return messages, left
 
 
-def _some(names: Sequence[str], of: int | None = None) -> str:
+def _some(names: Sequence[str], of: int | None = None, most: int = NAMED) -> str:
     """The first names, and how many more there are."""
-    more = (len(names) if of is None else of) - len(names[:NAMED])
-    return f"{', '.join(names[:NAMED])}{f' and {more:,} more' if more else ''}"
+    more = (len(names) if of is None else of) - len(names[:most])
+    return f"{', '.join(names[:most])}{f' and {more:,} more' if more else ''}"
 
 
 def _aside(entry: LedgerEntry) -> str:

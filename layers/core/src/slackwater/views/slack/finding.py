@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import batched
+from types import MappingProxyType
 from typing import Final
 
 from slackwater.model.posts import Block
@@ -51,6 +52,9 @@ LINE: Final = 400
 LINES: Final = (TEXT + 1) // (LINE + 1)
 """Characters of a line, and lines of a block."""
 
+NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})
+"""Accounts of which nobody knows more than their ids."""
+
 type Told = tuple[Sighting, FindingDocument | None]
 """A finding, and how the scan document has it, where that is known."""
 
@@ -73,9 +77,9 @@ def named(resource: TrackedResource, most: int = NAME) -> str:
     return id_ if name == id_ else f"{name} ({id_})"
 
 
-def place(resource: TrackedResource) -> str:
-    """`eu-west-1, account 123456789012`."""
-    return f"{literal(resource.region)}, account {literal(resource.account)}"
+def place(resource: TrackedResource, accounts: Mapping[str, str] = NAMELESS) -> str:
+    """`eu-west-1, account 123456789012`; `accounts` has what to call an account."""
+    return f"{literal(resource.region)}, account {literal(accounts.get(resource.account, resource.account))}"
 
 
 def money(sighting: Sighting) -> str:
@@ -109,14 +113,14 @@ def comes_to(told: Sequence[Told]) -> str:
     return ", ".join(said)
 
 
-def shown(sighting: Sighting, aside: str = "") -> tuple[Block, ...]:
+def shown(sighting: Sighting, aside: str = "", accounts: Mapping[str, str] = NAMELESS) -> tuple[Block, ...]:
     """A finding in two blocks: what it is and what it comes to; how sure that is, and whose."""
     told_of = (
         f"{sighting.severity.capitalize()} severity",
         f"{sighting.confidence} confidence",
         f"owner {literal(sighting.owner)}" if sighting.owner else "no owner",
         NOUNS.get(sighting.resource.type, literal(sighting.resource.type)),
-        place(sighting.resource),
+        place(sighting.resource, accounts),
         literal(sighting.detector),
     )
     more = (literal(aside, SENTENCE),) if aside else ()
@@ -129,14 +133,14 @@ def title(sighting: Sighting, rest: str = "") -> Block:
     return paragraph(run(name, "bold"), run(f" · {money(sighting)}{rest}"))
 
 
-def line(sighting: Sighting, aside: str = "") -> str:
+def line(sighting: Sighting, aside: str = "", accounts: Mapping[str, str] = NAMELESS) -> str:
     """A finding in a line, of LINE characters at most."""
     resource = sighting.resource
     parts = (
         f"{MARKS[sighting.severity]} {named(resource, 50)}",
         money(sighting),
         f"{literal(sighting.detector, 40)}, {sighting.severity}",
-        f"{literal(resource.region, 30)}/{literal(resource.account, 30)}",
+        f"{literal(resource.region, 30)}/{literal(accounts.get(resource.account, resource.account), 45)}",
         *((f"owner {literal(sighting.owner, 40)}",) if sighting.owner else ()),
         *((literal(aside, 60),) if aside else ()),
     )

@@ -8,7 +8,8 @@ from decimal import Decimal
 from slackwater.model.audits import AuditRecord
 from slackwater.model.findings import Gap
 from slackwater.model.tracking import LedgerEntry
-from slackwater.views.document import FindingDocument
+from slackwater.views.document import FindingDocument, TrendPointDocument
+from slackwater.views.organization import Organization
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,8 @@ class News:
     `may_decide` whether the policy lets anybody snooze and dismiss. `top` findings are told in the digest, all in its thread.
     `unknown` counts questions without an answer. `waste_usd` is what all waste of the audit comes to, by the totals of its scan
     document, and `waste_unpriced` of how many resources nobody knows that. `grace_days` lie between the approval of a deletion
-    and the deletion; None where nothing acts on approvals.
+    and the deletion; None where nothing acts on approvals. `organization` is there where several accounts were audited, and
+    `trend` has the audits before of the same scope, the oldest first, as the head of the scan document tells.
     """
 
     audit: AuditRecord
@@ -44,3 +46,5 @@ class News:
     buttons: bool
     may_decide: bool
     grace_days: int | None = None
+    organization: Organization | None = None
+    trend: tuple[TrendPointDocument, ...] = ()

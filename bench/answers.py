@@ -1,0 +1,254 @@
+"""What Slackwater and Cloud Custodian answered to the same seven questions, resource by resource, beside the fleet's truth.
+
+Every difference is explained by a rule that is checked on the fleet itself, or by what Slackwater said of that very resource. One
+that no rule explains is unexplained, and fails the benchmark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from floor_questions import DAY, HOUR, KIB, Truth, Windows
+
+from slackwater_simulator.resources import Fleet, FsxVolume, Volume
+from slackwater_simulator.truth import is_sync
+
+DAYS: Final = 14
+WINDOWS: Final = Windows(ebs_days=DAYS, files_days=DAYS)
+BUSY_HOUR: Final = 180_000
+"""Writes: 100 a second for half an hour."""
+
+type Rule = Callable[[World, str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, its policy in custodian.yml, the field that names its resources there, and its detector."""
+
+    title: str
+    policy: str
+    key: str
+    detector: str
+
+
+QUESTIONS: Final = (
+    Question("unattached volumes", "unattached-volumes", "VolumeId", "ebs-unattached"),
+    Question("idle volumes", "idle-volumes", "VolumeId", "ebs-idle"),
+    Question("gp2 volumes", "gp2-volumes", "VolumeId", "ebs-outdated-type"),
+    Question("idle EFS", "idle-efs", "FileSystemId", "efs-idle"),
+    Question("quiet EC2", "quiet-ec2", "InstanceId", "ec2-idle"),
+    Question("idle FSx", "idle-fsx", "FileSystemId", "fsx-idle"),
+    Question("sync exports", "sync-exports", "FileSystemId", "fsx-sync-export"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one tool answered to a question: the ids it flagged, and what it said of ids that it did not."""
+
+    flagged: frozenset[str]
+    besides: Mapping[str, str] = field(default_factory=dict)
+
+
+class World:
+    """A fleet, looked at by id."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet, self.now = fleet, fleet.now
+        self.truth = Truth(fleet, WINDOWS)
+        self.volumes = {volume.id: volume for volume in fleet.volumes}
+        self.efs = {system.id: system for system in fleet.efs}
+        self.instances = {instance.id: instance for instance in fleet.instances}
+        self.exports: dict[str, list[FsxVolume]] = {}
+        for volume in fleet.fsx_volumes:
+            self.exports.setdefault(volume.file_system_id, []).append(volume)
+        self.holder = {volume.id: volume.file_system_id for volume in fleet.fsx_volumes}
+        self.last_event: dict[str, int] = {}
+        for event in fleet.events:
+            for _, id_ in event.resources:
+                self.last_event[id_] = max(event.at, self.last_event.get(id_, 0))
+
+    def runs(self, volume: Volume) -> bool:
+        """Whether an instance that has it runs."""
+        return any(self.instances[one.instance_id].state == "running" for one in volume.attachments)
+
+    def is_gp2(self, id_: str) -> bool:
+        """Of a volume."""
+        return self.volumes[id_].type == "gp2"
+
+    def busiest_hour(self, volume: FsxVolume) -> float:
+        """Its most writes in an hour."""
+        return float(self.truth.values(volume, "DataWriteOperations Sum", HOUR, DAYS).max(initial=0))
+
+    def write_kib(self, volume: FsxVolume) -> float:
+        """The mean size of its writes."""
+        writes = self.truth.total(volume, "DataWriteOperations Sum", HOUR, DAYS)
+        return self.truth.total(volume, "DataWriteBytes Sum", HOUR, DAYS) / max(writes, 1) / KIB
+
+    def busy_exports(self, system_id: str) -> list[FsxVolume]:
+        """Its volumes with a sync export and an hour of many writes."""
+        return [one for one in self.exports.get(system_id, ()) if is_sync(one) and self.busiest_hour(one) >= BUSY_HOUR]
+
+    def clients_today(self, system_id: str) -> float:
+        """Minutes of connections since midnight."""
+        return float(self.truth.values(self.efs[system_id], "ClientConnections Sum", DAY, DAYS)[-1:].sum())
+
+
+def _left_lately(world: World, id_: str) -> bool:
+    return world.now - max(world.last_event.get(id_, 0), *(end for _, end in world.volumes[id_].used), 0) < 7 * DAY
+
+
+def _is_root(world: World, id_: str) -> bool:
+    return any(one.device == "/dev/xvda" for one in world.volumes[id_].attachments)
+
+
+def _stands_still(world: World, id_: str) -> bool:
+    return not world.runs(world.volumes[id_])
+
+
+def _new_there(world: World, id_: str) -> bool:
+    return world.now - max(one.since for one in world.volumes[id_].attachments) < (DAYS + 1) * DAY
+
+
+def _replicates(world: World, id_: str) -> bool:
+    return id_ in world.truth.members
+
+
+def _written_elsewhere(world: World, id_: str) -> bool:
+    return not world.busy_exports(id_)
+
+
+def _writes_much_at_once(world: World, id_: str) -> bool:
+    return all(world.write_kib(one) > 64 for one in world.busy_exports(id_))
+
+
+ONLY_THEIRS: Final[Mapping[str, Sequence[tuple[str, Rule]]]] = {
+    "unattached-volumes": [("left its instance less than 7 days ago: Custodian knows only when it was made", _left_lately)],
+    "idle-volumes": [
+        ("its instance is stopped, which is another question: a metric that is not there counts as 0", _stands_still),
+        ("an instance starts from it", _is_root),
+        ("attached for less than 15 days", _new_there),
+    ],
+    "gp2-volumes": [
+        ("on no running instance, which is another question", _stands_still),
+    ],
+    "idle-efs": [
+        ("the source of a replication", _replicates),
+        ("used today: Custodian was asked for whole days", lambda world, id_: world.clients_today(id_) > 0),
+    ],
+    "sync-exports": [
+        ("another volume of the file system is written: Custodian has no metrics of a volume", _written_elsewhere),
+        ("it writes much at a time: Custodian cannot divide one metric by another", _writes_much_at_once),
+    ],
+}
+"""Why Slackwater did not flag what Custodian did, where it did not say so itself; the first that holds counts."""
+
+UNEXPLAINED: Final = "unexplained"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Both answers to a question: how many ids both flagged, and why only one of them did, with how many."""
+
+    title: str
+    both: int
+    only_ours: Mapping[str, int]
+    only_theirs: Mapping[str, int]
+    unexplained: tuple[str, ...]
+    planted: tuple[int, int, int] | None
+    """Troubles that were planted, and of those what Slackwater and Custodian found; None where none is planted."""
+    twins: tuple[int, int, int] | None
+    """Innocents that were planted to look like it, and of those what the two flagged."""
+
+
+def ours(document: Mapping[str, Any], world: World) -> dict[str, Said]:
+    """A scan document's answers, by policy; exports by their file system, as Custodian flags those."""
+    found = {question.detector: set[str]() for question in QUESTIONS}
+    besides: dict[str, dict[str, str]] = {question.detector: {} for question in QUESTIONS}
+    for one in document["findings"]:
+        found[one["detector"]].add(_id(one, world))
+    for one in document["unlisted"]:
+        besides[one["detector"]][_id(one, world)] = one["reason"]
+    for one in document["unknown"]:
+        besides[one["detector"]][_id(one, world)] = f"unknown: {_without_numbers(one['reason'])}"
+    found["ebs-outdated-type"] = set(filter(world.is_gp2, found["ebs-outdated-type"]))
+    return {one.policy: Said(frozenset(found[one.detector]), besides[one.detector]) for one in QUESTIONS}
+
+
+def _id(told: Mapping[str, Any], world: World) -> str:
+    id_ = str(told["resource"]["id"])
+    return world.holder.get(id_, id_)
+
+
+def _without_numbers(reason: str) -> str:
+    """The same reason of another resource reads the same."""
+    return "".join("n" if character.isdigit() else character for character in reason).replace("nn", "n")
+
+
+def theirs(folder: Path) -> dict[str, Said]:
+    """What Custodian wrote, a folder for each policy.
+
+    Raises:
+        FileNotFoundError: a policy did not run to its end.
+    """
+    told = {question: json.loads((folder / question.policy / "resources.json").read_text()) for question in QUESTIONS}
+    return {question.policy: Said(frozenset(one[question.key] for one in told[question])) for question in QUESTIONS}
+
+
+def compared(world: World, ours: Mapping[str, Said], theirs: Mapping[str, Said]) -> list[Row]:
+    """Question by question; both by policy."""
+    return [_row(world, question, ours[question.policy], theirs[question.policy]) for question in QUESTIONS]
+
+
+def _row(world: World, question: Question, ours: Said, theirs: Said) -> Row:
+    only_ours = dict.fromkeys(ours.flagged - theirs.flagged, UNEXPLAINED)  # of none is known why Custodian should not see it
+    only_theirs = {
+        id_: ours.besides.get(id_) or _why(world, id_, ONLY_THEIRS.get(question.policy, ()))
+        for id_ in theirs.flagged - ours.flagged
+    }
+    planted = [(world.holder.get(one.resource_id, one.resource_id), one) for one in world.fleet.planted]
+    troubles = {id_ for id_, one in planted if question.detector in one.troubles}
+    twins = {id_ for id_, one in planted if one.twin_of == question.detector}
+    return Row(
+        title=question.title,
+        both=len(ours.flagged & theirs.flagged),
+        only_ours=Counter(only_ours.values()),
+        only_theirs=Counter(only_theirs.values()),
+        unexplained=tuple(sorted(id_ for id_, why in (only_ours | only_theirs).items() if why == UNEXPLAINED)),
+        planted=_found(troubles, ours, theirs),
+        twins=_found(twins, ours, theirs),
+    )
+
+
+def _why(world: World, id_: str, rules: Sequence[tuple[str, Rule]]) -> str:
+    return next((words for words, holds in rules if holds(world, id_)), UNEXPLAINED)
+
+
+def _found(truly: set[str], ours: Said, theirs: Said) -> tuple[int, int, int] | None:
+    return (len(truly), len(truly & ours.flagged), len(truly & theirs.flagged)) if truly else None
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Two Markdown tables: how many, and why not the same."""
+    lines = [
+        "| Question | Both | Only Slackwater | Only Custodian | Troubles: planted, found by each | Look-alikes: planted, flagged by each |",
+        "|-|-|-|-|-|-|",
+    ]
+    why = ["| Question | Flagged by | How many | Why not by the other |", "|-|-|-|-|"]
+    for row in rows:
+        counts = row.both, sum(row.only_ours.values()), sum(row.only_theirs.values())
+        cells = [f"{count:,}" for count in counts] + [_three(row.planted), _three(row.twins)]
+        lines.append(f"| {row.title} | {' | '.join(cells)} |")
+        for who, reasons in (("Slackwater", row.only_ours), ("Custodian", row.only_theirs)):
+            by_count = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))
+            why += [f"| {row.title} | {who} | {count:,} | {words} |" for words, count in by_count]
+    return "\n".join([*lines, "", *why, ""])
+
+
+def _three(counts: tuple[int, int, int] | None) -> str:
+    return ", ".join(f"{count:,}" for count in counts) if counts else "none"

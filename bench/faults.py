@@ -1,0 +1,393 @@
+"""The five faults in which Cloud Custodian goes wrong, played to it and to Slackwater: `make bench-faults`.
+
+Each tool meets its own copy of the same simulated account, and what is left in it is judged by the same measure. Custodian runs
+as a process, with default settings; Slackwater's scans too, and its clean-ups go through the state machine as it is deployed.
+Prints every play; `--write FILE` puts them between the file's marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+
+from cleanup_world import REGION
+from five_faults import (
+    DELETE,
+    METRICS,
+    Play,
+    denied,
+    file_systems,
+    files_words,
+    halves,
+    idle_in,
+    marked_without_days,
+    mounted,
+    refused_by_slack,
+    throttled,
+    unattached,
+    used_since,
+    volumes,
+    volumes_left,
+)
+from slack_server import Fault
+from slackwater_simulator import Account, Clock, Fleet, Simulator
+
+ROOT: Final = Path(__file__).parents[1]
+CUSTODIAN: Final = ROOT / ".tools/custodian/bin/custodian"
+POLICIES: Final = Path(__file__).with_name("custodian_faults")
+BEGIN, END = "<!-- faults -->\n", "<!-- /faults -->\n"
+
+IDLE, BUSY, FILES, VOLUMES = 53, 147, 14, 7
+TWO_A_SECOND: Final = {"*": 2.0}
+NONE_AT_ALL: Final = dict.fromkeys(METRICS, 0.0)
+SPEED: Final = 60.0
+"""Simulated seconds a real one, so that what is deleted is gone while Custodian waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run of Custodian: its exit status, the resources that its policy matched, and what it said."""
+
+    status: int
+    matched: list[dict[str, Any]]
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A situation, and both tools in it."""
+
+    fault: int
+    title: str
+    situation: str
+    theirs: Play
+    ours: Play
+
+
+# -- What Custodian needs beside the simulated account
+
+
+@dataclass
+class Beside:
+    """What the simulated account lacks: Resource Groups' tags, the account's alias, and a queue, with its `messages`."""
+
+    account: Account
+    messages: list[str] = field(default_factory=list)
+
+    def answer(self, target: str, body: bytes) -> tuple[str, str]:
+        """Content type and body of the answer."""
+        asked = json.loads(body) if target else {}
+        match target.rpartition(".")[2]:
+            case "TagResources":
+                for arn in asked["ResourceARNList"]:
+                    for key, value in asked["Tags"].items():
+                        self.account.tag(arn.rpartition("/")[2], key, value)
+                return "application/x-amz-json-1.1", json.dumps({"FailedResourcesMap": {}})
+            case "SendMessage":
+                self.messages.append(asked["MessageBody"])
+                digest = hashlib.md5(asked["MessageBody"].encode(), usedforsecurity=False).hexdigest()
+                return "application/x-amz-json-1.0", json.dumps({"MessageId": "1", "MD5OfMessageBody": digest})
+            case "":
+                aliases = (
+                    "<ListAccountAliasesResult><AccountAliases/><IsTruncated>false</IsTruncated></ListAccountAliasesResult>"
+                )
+                return "text/xml", f"<ListAccountAliasesResponse>{aliases}</ListAccountAliasesResponse>"
+        raise NotImplementedError(target)
+
+    @contextmanager
+    def served(self) -> Iterator[str]:
+        """Its address on the loopback."""
+        beside = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                kind, answer = beside.answer(self.headers.get("x-amz-target", ""), body)
+                self.send_response(200)
+                self.send_header("content-type", kind)
+                self.send_header("content-length", str(len(answer.encode())))
+                self.end_headers()
+                self.wfile.write(answer.encode())
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Nothing."""
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+            server.shutdown()
+
+
+@dataclass(frozen=True, slots=True)
+class Custodian:
+    """Cloud Custodian, and an account in which it runs."""
+
+    simulator: Simulator
+    beside: Beside
+    environment: Mapping[str, str]
+
+    def run(self, name: str) -> Ran:
+        """One run of one policy."""
+        with tempfile.TemporaryDirectory() as folder:
+            command = [str(CUSTODIAN), "run", "--output-dir", folder, "--region", REGION, "--cache-period", "0"]
+            done = subprocess.run(
+                [*command, str(POLICIES / f"{name}.yml")],
+                env=dict(self.environment) | {"HOME": folder},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            matched = Path(folder) / name / "resources.json"
+            return Ran(done.returncode, json.loads(matched.read_text()) if matched.exists() else [], done.stdout + done.stderr)
+
+    @property
+    def account(self) -> Account:
+        """The account in which it runs."""
+        return self.simulator.account
+
+
+@contextmanager
+def custodian(fleet: Callable[[int], Fleet]) -> Iterator[Custodian]:
+    """Custodian in an account as of now: it goes by the machine's clock."""
+    with Simulator(fleet(int(time.time()) // 60 * 60), clock=Clock(SPEED)) as simulator:
+        beside = Beside(simulator.account)
+        with beside.served() as url:
+            services = ("RESOURCE_GROUPS_TAGGING_API", "IAM", "SQS")
+            environment = {
+                "PATH": os.environ["PATH"],
+                "AWS_ENDPOINT_URL": simulator.url,
+                "AWS_ACCESS_KEY_ID": "simulated",
+                "AWS_SECRET_ACCESS_KEY": "simulated",
+                "AWS_DEFAULT_REGION": REGION,
+                "AWS_EC2_METADATA_DISABLED": "true",
+                **{f"AWS_ENDPOINT_URL_{service}": url for service in services},
+            }
+            yield Custodian(simulator, beside, environment)
+
+
+# -- Custodian's plays
+
+
+def theirs_throttled(rate: Mapping[str, float]) -> Play:
+    """It asks which volumes are idle, with so many calls a second of each action."""
+    with custodian(lambda now: volumes(now, IDLE, BUSY)) as there:
+        idle = idle_in(there.account.fleet)
+        for action, per_second in rate.items():
+            there.simulator.faults.throttle(action, per_second=per_second)
+        ran = there.run("idle-volumes")
+    found = {one["VolumeId"] for one in ran.matched}
+    whole, fails = found == idle and not ran.status, ran.status != 0
+    warnings = ran.said.count("CW Retrieval error")
+    return Play(
+        asked="`custodian run idle-volumes.yml`",
+        before=f"{len(idle)} idle volumes",
+        after=f"{len(found)} of {len(idle)} found; in its log, {warnings} warnings of batches that were lost",
+        status=str(ran.status),
+        verdict="finds them all" if whole else "fails" if fails else f"finds {len(found)} of {len(idle)}, as if these were all",
+        right=found <= idle and (whole or fails),
+    )
+
+
+def theirs_denied() -> Play:
+    """It deletes idle file systems, and may not."""
+    with custodian(lambda now: file_systems(now, FILES)) as there:
+        before = mounted(there.account)
+        there.simulator.faults.deny(DELETE)
+        ran = there.run("delete-idle-files")
+        there.simulator.advance(3_600)
+        after = mounted(there.account)
+        calls = there.simulator.calls
+    lost = len(halves(after))
+    tried = calls.get(DELETE, 0)
+    return Play(
+        asked="`custodian run delete-idle-files.yml`",
+        before=files_words(before),
+        after=f"{files_words(after)}; it tried to delete {tried} of them",
+        status=f"{ran.status}: {'AccessDeniedException' if 'AccessDeniedException' in ran.said else 'no word of it'}",
+        verdict=f"{lost} file systems are left unmounted and undeleted" if lost else "leaves nothing half done",
+        right=not lost,
+    )
+
+
+def theirs_marked() -> Play:
+    """It marks volumes, without saying for when; then it deletes what is marked, on the same day."""
+    with custodian(lambda now: unattached(now, VOLUMES)) as there:
+        before = volumes_left(there.account)
+        marks = there.run("mark-volumes")
+        deletes = there.run("delete-marked-volumes")
+        left = volumes_left(there.account)
+    return Play(
+        asked="`custodian run mark-volumes.yml` without `days`; then `custodian run delete-marked-volumes.yml`",
+        before=f"{before} volumes",
+        after=f"{left} volumes on the same day",
+        status=f"{marks.status}, then {deletes.status}",
+        verdict=f"deletes {before - left} of {before} with the next run" if left < before else "leaves them for later",
+        right=left == before,
+    )
+
+
+def theirs_used() -> Play:
+    """It marks idle file systems for four days later; they are used; then it deletes what is marked."""
+    with custodian(lambda now: file_systems(now, VOLUMES)) as there:
+        marks = there.run("mark-idle-files")
+        before = mounted(there.account)
+        marked = sum("maid_status" in one.tags for one in there.account.fleet.efs)
+        for id_ in before:
+            there.account.use(id_)
+        asked_before = there.simulator.metrics_requested
+        deletes = there.run("delete-marked-files")
+        asked = there.simulator.metrics_requested - asked_before
+        there.simulator.advance(3_600)
+        after = mounted(there.account)
+    gone = len(before) - len(after)
+    return Play(
+        asked="`custodian run mark-idle-files.yml` with `days: 4`; then `custodian run delete-marked-files.yml`, four days on",
+        before=f"{marked} marked file systems, all of them in use since",
+        after=f"{files_words(after)}; {'metrics were' if asked else 'no metric was'} asked for again",
+        status=f"{marks.status}, then {deletes.status}",
+        verdict=f"deletes {gone} of {len(before)} that are in use" if gone else "leaves what is in use",
+        right=before == after,
+    )
+
+
+def theirs_told() -> Play:
+    """It notifies Slack: as far as that is its own part."""
+    with custodian(lambda now: unattached(now, VOLUMES)) as there:
+        ran = there.run("notify")
+        queued = [json.loads(zlib.decompress(base64.b64decode(one))) for one in there.beside.messages]
+    to = ", ".join(f"`{address}`" for one in queued for address in one["action"]["to"])
+    return Play(
+        asked="`custodian run notify.yml`",
+        before=f"{VOLUMES} volumes to tell of",
+        after=f"{len(queued)} message in the queue, for {to}; Slack was asked nothing",
+        status=str(ran.status),
+        verdict="not run to its end: c7n-mailer sends it, and [its source says that it is lost](#what-was-not-run)",
+        right=None,
+    )
+
+
+# -- All of it
+
+
+def scenes(home: Path, told: Callable[[str], None]) -> Iterator[Scene]:
+    """Every scene, in the order of the faults."""
+    for title, situation, rate in (
+        (
+            "Throttled to two calls a second",
+            f"{IDLE + BUSY} attached volumes, {IDLE} of them without an operation for 14 days; AWS answers two calls a second.",
+            TWO_A_SECOND,
+        ),
+        ("CloudWatch refuses every call", "The same volumes; CloudWatch throttles whatever it is asked.", NONE_AT_ALL),
+    ):
+        told(title)
+        with Simulator(volumes(int(time.time()) // 60 * 60, IDLE, BUSY)) as simulator:
+            ours = throttled(home, simulator, rate)
+        yield Scene(fault=1, title=title, situation=situation, theirs=theirs_throttled(rate), ours=ours)
+    told("One denied permission")
+    theirs = theirs_denied()
+    for title, situation, foreseen in (
+        (
+            "One denied permission",
+            f"{FILES} idle file systems, each with three mount targets, are to be deleted by a role that lacks `{DELETE}`.",
+            True,
+        ),
+        (
+            "One denied permission, of which IAM's simulation knows nothing",
+            "The same, but the denial comes out only when AWS is asked to delete.",
+            False,
+        ),
+    ):
+        told(title)
+        yield Scene(fault=2, title=title, situation=situation, theirs=theirs, ours=denied(FILES, foreseen=foreseen))
+    told("A mark without days")
+    yield Scene(
+        fault=3,
+        title="A mark without days",
+        situation=f"{VOLUMES} volumes that nothing is attached to are marked for deletion, and nobody says for when.",
+        theirs=theirs_marked(),
+        ours=marked_without_days(home, VOLUMES),
+    )
+    told("In use since the mark")
+    yield Scene(
+        fault=4,
+        title="In use since the mark",
+        situation=f"{VOLUMES} idle file systems are marked for deletion. Then clients work on them. Then the grace is over.",
+        theirs=theirs_used(),
+        ours=used_since(VOLUMES),
+    )
+    told("Slack refuses a message")
+    theirs = theirs_told()
+    for title, situation, fault in (
+        ("Slack answers 429", "Slack answers the first try with 429 and `Retry-After: 30`.", Fault("busy", retry_after_s=30)),
+        (
+            "Slack answers `ok: false`",
+            "Slack answers the first try with `ok: false` and `internal_error`, and has posted nothing.",
+            Fault("refused", error="internal_error"),
+        ),
+    ):
+        told(title)
+        yield Scene(fault=5, title=title, situation=situation, theirs=theirs, ours=refused_by_slack(fault))
+
+
+def verdict(play: Play) -> str:
+    """`right: finds them all`."""
+    if play.right is None:
+        return play.verdict
+    return f"**{'right' if play.right else 'wrong'}**: {play.verdict}"
+
+
+def page(played: list[Scene], version: str) -> str:
+    """The summary, then every scene; `version` is Custodian's."""
+    text = f"| | Situation | Cloud Custodian {version} | Slackwater |\n|-|-|-|-|\n"
+    for scene in played:
+        text += f"| {scene.fault} | {scene.title} | {verdict(scene.theirs)} | {verdict(scene.ours)} |\n"
+    for scene in played:
+        text += f"\n### {scene.fault}. {scene.title}\n\n{scene.situation}\n\n"
+        text += f"| | Cloud Custodian {version} | Slackwater |\n|-|-|-|\n"
+        for name, pick in ROWS.items():
+            text += f"| {name} | {pick(scene.theirs)} | {pick(scene.ours)} |\n"
+    return text
+
+
+ROWS: Final[Mapping[str, Callable[[Play], str]]] = {
+    "Asked": lambda play: play.asked,
+    "Before": lambda play: play.before,
+    "After": lambda play: play.after,
+    "It ends with": lambda play: play.status,
+    "Verdict": verdict,
+}
+
+
+def main() -> None:
+    """Play, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="a file with marks")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home:
+        played = list(scenes(Path(home), lambda title: print(title, file=sys.stderr)))
+    text = page(played, subprocess.check_output([str(CUSTODIAN), "version"], text=True).strip())
+    sys.stdout.write(text)
+    if options.write:
+        before, _, rest = options.write.read_text().partition(BEGIN)
+        options.write.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}")
+    if any(scene.ours.right is not True for scene in played):
+        raise SystemExit("Slackwater goes wrong")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""A scan of one region with very many resources: whether time grows as they do, and memory does not.
+
+Each scan is a process of its own that lists, judges part by part, and writes the document, as `slackwater scan` does, against a
+simulated account in another process. The fleet is `bench/scan.py`'s; no real account has so many EFS file systems, of which EFS
+answers some questions one by one, so the policy's rates are lifted. Prints a Markdown table; `--write FILE` puts it between
+the file's marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from scan import simulator
+
+from slackwater.app.policy import parse_policy
+from slackwater.app.scan_spool import ScanSpool
+from slackwater.app.wiring import audit
+from slackwater.aws.inventory import AwsInventory
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import AwsSession, Endpoint
+from slackwater.aws.stock import PART_RECORDS
+from slackwater.engine.registry import registry
+from slackwater.model.resources import Target
+from slackwater.views.scan_json import document
+from slackwater_cli.memory import share_arenas
+
+BEGIN, END = "<!-- large -->\n", "<!-- /large -->\n"
+SEVEN = ("ebs-unattached", "ebs-idle", "ebs-outdated-type", "efs-idle", "ec2-idle", "fsx-idle", "fsx-sync-export")
+UNHURRIED = """
+[scan]
+most_metrics_usd = 1000
+datapoints_per_second = 1e9
+calls_per_second = { cloudwatch = 1e6, ec2 = 1e6, elasticfilesystem = 1e6, fsx = 1e6 }
+"""
+
+
+def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: Path) -> dict[str, float]:
+    """Scan, write the document, and say what it took. To be called once in a process."""
+    share_arenas()
+    started = time.monotonic()
+    meter = CallMeter()
+    session = AwsSession(meter=meter, endpoint=Endpoint(account["url"], "AKIASIMULATED0000000", "simulated"))
+    use_case = audit(
+        session,
+        meter,
+        registry=registry(),
+        policy=parse_policy(UNHURRIED, "bench/large.py", registry(), detectors),
+        cache_dir=None,
+        progress=lambda *_: None,
+        inventory=AwsInventory(session, part_records=part_records),
+    )
+    parts = 0
+    with ScanSpool() as spool:
+        for part in use_case.parts(Target(account["account"], account["regions"][0]), datetime.fromisoformat(account["now"])):
+            if not parts:
+                listed_s = time.monotonic() - started  # and the first part judged
+            spool.add(document(part))
+            parts += 1
+            del part
+        spool.write(out)
+        findings = spool.head()["totals"]["findings"]
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "parts": parts,
+        "calls": sum(meter.api_calls().values()),
+        "metrics": meter.metrics_requested(),
+        "findings": findings,
+        "document_mib": out.stat().st_size / 2**20,
+        "first_part_s": listed_s,
+        "wall_s": time.monotonic() - started,
+        "cpu_s": used.ru_utime + used.ru_stime,
+        "peak_mib": used.ru_maxrss / 1024,
+    }
+
+
+def row(account: dict[str, Any], resources: int, detectors: list[str], part_records: int) -> str:
+    """A line of the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        task = json.dumps([account, detectors, part_records, f"{folder}/scan.json"])
+        told = json.loads(subprocess.check_output([sys.executable, __file__, "--one", task]))
+    sys.stderr.write(f"{resources} {len(detectors)} {part_records} {told}\n")
+    asked = "seven" if detectors else "all"
+    return (
+        f"| {resources:,} | {asked} | {part_records:,} | {told['parts']} | {told['calls']:,} | {told['metrics']:,}"
+        f" | {told['findings']:,} | {told['document_mib']:,.0f} | {told['wall_s']:,.0f} | {told['cpu_s']:,.0f}"
+        f" | {told['cpu_s'] / resources * 1000:.2f} | {told['peak_mib']:,.0f} |\n"
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--resources", type=int, nargs="*", default=[20_000, 50_000, 100_000, 200_000])
+    parser.add_argument("--questions", choices=["seven", "all"], nargs="*", default=["seven", "all"])
+    parser.add_argument("--part-records", type=int, nargs="*", default=[PART_RECORDS])
+    parser.add_argument("--write", type=Path, help="a file with the marks")
+    options = parser.parse_args()
+    if options.one:
+        account, detectors, part_records, out = json.loads(options.one)
+        sys.stdout.write(json.dumps(scan(account, detectors, part_records, Path(out))))
+        return
+    table = (
+        "| Resources | Questions | Records a part | Parts | Calls | Metrics | Findings | Document, MiB | Wall, s | CPU, s"
+        " | CPU of a resource, ms | Peak, MiB |\n|-|-|-|-|-|-|-|-|-|-|-|-|\n"
+    )
+    for resources in options.resources:
+        with simulator("--fleet", "mixed", "--resources", str(resources)) as account:
+            for asked in options.questions:
+                for part_records in options.part_records:
+                    table += row(account, resources, [*SEVEN] if asked == "seven" else [], part_records)
+    sys.stdout.write(table)
+    if options.write:
+        text = options.write.read_text()
+        before, _, rest = text.partition(BEGIN)
+        options.write.write_text(f"{before}{BEGIN}{table}{END}{rest.partition(END)[2]}")
+
+
+if __name__ == "__main__":
+    main()

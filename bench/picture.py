@@ -1,0 +1,102 @@
+"""A picture of what two tools cost by the size of the fleet: bars on a logarithmic scale, as SVG, on light and dark pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+from typing import Final
+
+WIDTH, HEIGHT, GAP = 430, 250, 30
+"""Of a panel, and between two, in pixels."""
+LEFT, TOP, BOTTOM = 46, 34, 30
+STYLE: Final = """
+  text { font: 12px system-ui, sans-serif; fill: #24292f }
+  .title { font-weight: 600; font-size: 14px }
+  .number { font-size: 11px; text-anchor: middle }
+  .scale { text-anchor: end; fill: #57606a }
+  .size { text-anchor: middle; fill: #57606a }
+  .line { stroke: #8c959f; stroke-opacity: 0.35 }
+  .floor { stroke: #24292f; stroke-width: 2 }
+  .bar0 { fill: #0a7ea4 }
+  .bar1 { fill: #b8860b }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 }
+    .scale, .size { fill: #9ea7b3 }
+    .floor { stroke: #e6edf3 }
+    .bar0 { fill: #3fb6dc }
+    .bar1 { fill: #d9a62e }
+  }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One quantity: for each size of the fleet a bar of each tool, and perhaps a line that nobody can be below."""
+
+    title: str
+    bars: Mapping[str, Sequence[float]]
+    """By the size; as many numbers as tools."""
+    floor: Mapping[str, float] | None = None
+
+
+def picture(tools: Sequence[str], panels: Sequence[Panel], title: str) -> str:
+    """Two panels a row, under a key to the colours."""
+    rows = ceil(len(panels) / 2)
+    width, height = 2 * WIDTH + GAP, 40 + rows * (HEIGHT + GAP)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">',
+        f"<title>{title}</title>",
+        f"<style>{STYLE}</style>",
+        *_key(tools, any(panel.floor for panel in panels)),
+    ]
+    for place, panel in enumerate(panels):
+        x, y = place % 2 * (WIDTH + GAP), 40 + place // 2 * (HEIGHT + GAP)
+        parts += [f'<g transform="translate({x} {y})">', *_panel(panel), "</g>"]
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _key(tools: Sequence[str], with_floor: bool) -> list[str]:
+    parts, x = list[str](), LEFT
+    for place, tool in enumerate(tools):
+        parts.append(f'<rect class="bar{place}" x="{x}" y="8" width="12" height="12"/><text x="{x + 18}" y="18">{tool}</text>')
+        x += 40 + 7 * len(tool)
+    if with_floor:
+        parts.append(f'<path class="floor" d="M{x} 14h14"/><text x="{x + 20}" y="18">the least there could be</text>')
+    return parts
+
+
+def _panel(panel: Panel) -> list[str]:
+    values = [value for bars in panel.bars.values() for value in bars] + list((panel.floor or {}).values())
+    low, high = floor(log10(min(values))), ceil(log10(max(values)))
+    low -= min(values) == 10**low  # a bar of no height shows nothing
+    inner = HEIGHT - TOP - BOTTOM
+
+    def y(value: float) -> float:
+        return round(TOP + inner * (high - log10(value)) / (high - low), 1)
+
+    parts = [f'<text class="title" x="0" y="16">{panel.title}</text>']
+    for power in range(low, high + 1):
+        at = y(10.0**power)
+        parts.append(
+            f'<path class="line" d="M{LEFT} {at}H{WIDTH}"/>'
+            f'<text class="scale" x="{LEFT - 6}" y="{at + 4}">{10**power:,g}</text>'
+        )
+    step = (WIDTH - LEFT) / len(panel.bars)
+    for place, (size, bars) in enumerate(panel.bars.items()):
+        wide = step * 0.8 / len(bars)
+        start = LEFT + step * (place + 0.1)
+        for number, value in enumerate(bars):
+            x, top = start + wide * number, y(value)
+            parts.append(
+                f'<rect class="bar{number}" x="{x:.1f}" y="{top}" width="{wide - 3:.1f}" height="{TOP + inner - top:.1f}"/>'
+                f'<text class="number" x="{x + wide / 2 - 1.5:.1f}" y="{top - 4}">{_short(value)}</text>'
+            )
+        if panel.floor:
+            parts.append(f'<path class="floor" d="M{start:.1f} {y(panel.floor[size])}h{wide - 3:.1f}"/>')
+        parts.append(f'<text class="size" x="{start + step * 0.4:.1f}" y="{HEIGHT - 10}">{size}</text>')
+    return parts
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"

@@ -1,0 +1,45 @@
+"""What a target holds, where it fits in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from slackwater.model.findings import Gap
+from slackwater.model.fleet import Fleet
+from slackwater.model.resources import RESOURCE_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class WholeStock:
+    """A `ports.Stock` of one part."""
+
+    whole: Fleet
+    gaps: Sequence[Gap]
+    parts: int = 1
+    file: None = None
+
+    @property
+    def resources(self) -> Mapping[str, int]:
+        """How many there are, by kind."""
+        return counted(self.whole)
+
+    def fleet(self, part: int) -> Fleet:
+        """All of it."""
+        if part != 1:
+            raise ValueError(f"there is no part {part} of 1")
+        return self.whole
+
+    def __enter__(self) -> Self:
+        """Nothing is taken."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is to be given back."""
+
+
+def counted(fleet: Fleet) -> Mapping[str, int]:
+    """How many resources there are of each kind that there is."""
+    counts = {kind.KIND: len(fleet.all(kind)) for kind in RESOURCE_KINDS}
+    return {kind: count for kind, count in counts.items() if count}

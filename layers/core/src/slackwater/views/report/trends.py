@@ -1,0 +1,68 @@
+"""Small pictures of what became of findings and savings from audit to audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from slackwater.views.document import TrendPointDocument
+from slackwater.views.trend import day
+
+WIDTH: Final = 320
+HEIGHT: Final = 56
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """An audit in a picture; it is hollow where that was incomplete."""
+
+    x: float
+    y: float
+    hollow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One number, audit by audit: from zero at the foot to the greatest at the top, each where its time is."""
+
+    label: str
+    path: str
+    dots: tuple[Dot, ...]
+    first: str
+    last: str
+    told: str
+
+
+def pictures(points: Sequence[TrendPointDocument]) -> list[Picture]:
+    """What could be saved, and how many findings there were; none of fewer than two audits."""
+    if len(points) < 2:
+        return []
+    usd = [float(point["monthly_savings_usd"]) for point in points]
+    return [
+        _picture("USD a month", points, usd, [f"{value:,.2f}" for value in usd]),
+        _picture("Findings", points, [point["findings"] for point in points], [f"{point['findings']:,}" for point in points]),
+    ]
+
+
+def _picture(label: str, points: Sequence[TrendPointDocument], values: Sequence[float], said: Sequence[str]) -> Picture:
+    top = max(values) or 1
+    places = list(zip(_across(points), (HEIGHT * (1 - max(value, 0) / top) for value in values), strict=True))
+    dots = (Dot(round(x, 1), round(y, 1), not point["complete"]) for (x, y), point in zip(places, points, strict=True))
+    told = (
+        f"{day(point)} {value}{'' if point['complete'] else ' (incomplete)'}" for point, value in zip(points, said, strict=True)
+    )
+    return Picture(label, _path(places), tuple(dots), said[0], said[-1], f"{label}: {', '.join(told)}")
+
+
+def _across(points: Sequence[TrendPointDocument]) -> list[float]:
+    times = [datetime.fromisoformat(point["as_of"]).timestamp() for point in points]
+    span = times[-1] - times[0]
+    if span <= 0:
+        return [WIDTH * at / (len(times) - 1) for at in range(len(times))]
+    return [min(max(WIDTH * (time - times[0]) / span, 0), WIDTH) for time in times]
+
+
+def _path(places: Iterable[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)

@@ -1,0 +1,270 @@
+"""Answers that are not what a service would say: other bytes, other types, members that are missing, points of another clock.
+
+What is wrong is drawn from a seed. Nothing here says something that the service could have meant: a member that AWS leaves out
+where there is nothing to say is never left out, and text is never changed to other text of its kind.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+from .wire import Json, Reply, as_json
+
+type Spot = tuple[Any, Any]
+"""A container of a JSON document, and the key or the index of something in it."""
+
+_TOKENS: Final = frozenset({"NextToken", "nextToken", "NextMarker", "Marker"})
+_LEFT_OUT: Final = _TOKENS | {
+    *("Tags", "Name", "AvailabilityZoneName", "AvailabilityZoneId", "ProvisionedThroughputInMibps", "KmsKeyId", "Messages"),
+    *("FileSystemProtection", "ReplicationOverwriteProtection", "ValueInIA", "ValueInStandard", "ValueInArchive"),
+    *("TransitionToIA", "TransitionToArchive", "TransitionToPrimaryStorageClass", "LastReplicatedTimestamp"),
+    *("DiskIopsConfiguration", "Iops", "Mode", "ThroughputCapacity", "StorageCapacity", "StorageType", "DeploymentType"),
+    *("LustreConfiguration", "OntapConfiguration", "OpenZFSConfiguration", "WindowsConfiguration", "RootVolumeId"),
+    *("AutomaticBackupRetentionDays", "NfsExports", "ClientConfigurations", "VolumePath", "JunctionPath", "OntapVolumeType"),
+    *("Resources", "ResourceName", "CloudTrailEvent", "Dimensions", "Label"),
+}
+"""Members that an answer may do without, by the services' models: without them it says something else, and is whole."""
+_ELEMENTS_LEFT_OUT: Final = frozenset(
+    {
+        *("nextToken", "tagSet", "item", "iops", "throughput", "device", "attachTime", "multiAttachEnabled"),
+        *("instanceId", "monitoring", "state"),
+        *("rootDeviceName", "reason", "instanceLifecycle", "networkPerformanceOptions", "bandwidthWeighting", "hypervisor"),
+        *("networkInfo", "networkCards", "ebsInfo", "ebsOptimizedInfo", "baselineBandwidthInGbps", "peakBandwidthInGbps"),
+        *("baselineBandwidthInMbps", "maximumBandwidthInMbps", "baselineIops", "maximumIops", "instancesSet"),
+    }
+)
+"""The same of EC2's elements; by name alone, so some that are always there somewhere are in it too."""
+
+_OTHERS: Final[Mapping[str, Sequence[Any]]] = {
+    "str": ({"unexpected": True}, ["unexpected"], 7),
+    "int": ("seven", [], {}),
+    "float": ("seven", [], {}),
+    "bool": ("perhaps", []),
+    "list": ("unexpected", {"unexpected": 1}, 7),
+    "dict": ("unexpected", [], 7),
+}
+"""What stands where a value of a type should."""
+_TYPED: Final = re.compile(r"-?\d+(\.\d+)?|true|false|\d{4}-\d\d-\d\dT[\d:.]+Z")
+"""Texts of XML elements that are not just text."""
+
+_MANY: Final = 50
+_HTML: Final = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><p>Please sign in&nbsp;first.<br></body></html>"
+
+
+def malform(reply: Reply, how: str, seed: int) -> Reply:
+    """The reply, made wrong in one of the ways of `WAYS`; errors pass as they are."""
+    if reply.status >= 300:
+        return reply
+    return WAYS[how](reply, random.Random(seed))
+
+
+def _garbage(reply: Reply, chance: random.Random) -> Reply:
+    return replace(reply, body=chance.randbytes(max(8, len(reply.body) // 4)))
+
+
+def _html(reply: Reply, _: random.Random) -> Reply:
+    return replace(reply, body=_HTML, content_type="text/html")
+
+
+def _empty(reply: Reply, _: random.Random) -> Reply:
+    return replace(reply, body=b"")
+
+
+def _type(reply: Reply, chance: random.Random) -> Reply:
+    """Up to three values of another type."""
+    if not _is_json(reply):
+        return _in_xml(reply, chance, lambda leaf: bool(_TYPED.fullmatch(leaf.text or "")), _unreadable)
+    answer = json.loads(reply.body)
+    for container, key in _some(chance, list(_spots(answer))):
+        container[key] = chance.choice(_OTHERS.get(type(container[key]).__name__, ("unexpected",)))
+    return _as_body(reply, answer)
+
+
+def _missing(reply: Reply, chance: random.Random) -> Reply:
+    """Up to three members left out that are always there."""
+    if not _is_json(reply):
+        return _in_xml(reply, chance, lambda _: True, None)
+    return _without(reply, chance, lambda container, key: container.pop(key, None))
+
+
+def _null(reply: Reply, chance: random.Random) -> Reply:
+    """Up to three of them null, or empty in XML."""
+    if not _is_json(reply):
+        return _in_xml(reply, chance, lambda leaf: not len(leaf) and _name(leaf) != "value", _emptied)
+    return _without(reply, chance, lambda container, key: container.update({key: None}))
+
+
+def _without(reply: Reply, chance: random.Random, do: Callable[[Json, str], object]) -> Reply:
+    answer = json.loads(reply.body)
+    spots = [(held, key) for held, key in _spots(answer) if isinstance(held, dict) and key not in _LEFT_OUT]
+    for container, key in _some(chance, spots):
+        do(container, key)
+    return _as_body(reply, answer)
+
+
+def _points(change: Callable[[list[Any], list[Any], random.Random], object]) -> Callable[[Reply, random.Random], Reply]:
+    """Changes the points of up to three metrics that have some; other answers pass as they are."""
+
+    def changed(reply: Reply, chance: random.Random) -> Reply:
+        return _results(
+            reply,
+            lambda results: [
+                change(one["Timestamps"], one["Values"], chance)
+                for one in _some(chance, [one for one in results if one["Values"]])
+            ],
+        )
+
+    return changed
+
+
+def _shifted(reply: Reply, chance: random.Random) -> Reply:
+    """All of CloudWatch's points some hours early or late, as if its clock had moved."""
+    by = chance.choice((-1, 1)) * chance.randint(1, 48) * 3600
+
+    def shift(results: list[Json]) -> None:
+        for one in results:
+            one["Timestamps"] = [time + by for time in one["Timestamps"]]
+
+    return _results(reply, shift)
+
+
+def _left_out(reply: Reply, chance: random.Random) -> Reply:
+    """A metric that was asked for is not in the answer."""
+    return _results(reply, lambda results: results.pop(chance.randrange(len(results))) if results else None)
+
+
+def _unasked(reply: Reply, _: random.Random) -> Reply:
+    """A metric that nobody asked for."""
+    return _results(reply, lambda results: results.append({**results[0], "Id": "unasked"}) if results else None)
+
+
+def _told_twice(reply: Reply, chance: random.Random) -> Reply:
+    """A metric answered twice, each time otherwise."""
+
+    def twice(results: list[Json]) -> None:
+        if with_points := [one for one in results if one["Values"]]:
+            one = chance.choice(with_points)
+            results.append({**one, "Values": [value + 1 for value in one["Values"]]})
+
+    return _results(reply, twice)
+
+
+def _results(reply: Reply, change: Callable[[list[Json]], object]) -> Reply:
+    if not _is_json(reply):
+        return reply
+    answer = json.loads(reply.body)
+    if "MetricDataResults" in answer:
+        change(answer["MetricDataResults"])
+    return _as_body(reply, answer)
+
+
+def _unordered(times: list[Any], values: list[Any], chance: random.Random) -> None:
+    both = list(zip(times, values, strict=True))
+    chance.shuffle(both)
+    times[:], values[:] = [time for time, _ in both], [value for _, value in both]
+
+
+def _twice(times: list[Any], values: list[Any], chance: random.Random) -> None:
+    place = chance.randrange(len(times))
+    times.append(times[place])
+    values.append(values[place] + 1)
+
+
+def _outside(times: list[Any], _: list[Any], chance: random.Random) -> None:
+    times[chance.randrange(len(times))] += chance.choice((-1, 1)) * 400 * 86_400
+
+
+def _uneven(times: list[Any], _: list[Any], chance: random.Random) -> None:
+    del times[chance.randrange(len(times))]
+
+
+def _value(*instead: Any) -> Callable[[list[Any], list[Any], random.Random], None]:
+    def put(_: list[Any], values: list[Any], chance: random.Random) -> None:
+        values[chance.randrange(len(values))] = chance.choice(instead)
+
+    return put
+
+
+WAYS: Final[Mapping[str, Callable[[Reply, random.Random], Reply]]] = {
+    "garbage": _garbage,
+    "html": _html,
+    "empty": _empty,
+    "type": _type,
+    "missing": _missing,
+    "null": _null,
+    "shifted": _shifted,
+    "left-out": _left_out,
+    "unasked": _unasked,
+    "told-twice": _told_twice,
+    "unordered": _points(_unordered),
+    "twice": _points(_twice),
+    "outside": _points(_outside),
+    "uneven": _points(_uneven),
+    "not-a-number": _points(_value(float("nan"), float("inf"), float("-inf"))),
+    "word": _points(_value("NaN", "12.5", None, True, [])),
+}
+"""How an answer may be wrong; from `shifted` on, one of GetMetricData only."""
+OF_METRICS: Final = tuple(WAYS)[tuple(WAYS).index("shifted") :]
+
+
+def _is_json(reply: Reply) -> bool:
+    return "json" in reply.content_type
+
+
+def _as_body(reply: Reply, answer: object) -> Reply:
+    return replace(reply, body=as_json(answer))
+
+
+def _spots(node: Any) -> Iterator[Spot]:
+    """Everything in a document; of many numbers in a row some."""
+    items = list(node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ())
+    if len(items) > _MANY and not isinstance(items[0][1], dict | list):
+        items = items[:: len(items) // _MANY]
+    for key, value in items:
+        yield node, key
+        yield from _spots(value)
+
+
+def _some[T](chance: random.Random, items: Sequence[T]) -> list[T]:
+    return chance.sample(items, min(len(items), chance.randint(1, 3)))
+
+
+def _in_xml(
+    reply: Reply,
+    chance: random.Random,
+    fits: Callable[[ET.Element], bool],
+    do: Callable[[ET.Element], object] | None,
+) -> Reply:
+    """Up to three elements changed, or removed where `do` is None; never one that may be left out."""
+    root = ET.fromstring(reply.body)  # noqa: S314 -- the simulator wrote it
+    namespace = root.tag.partition("}")[0].lstrip("{")
+    spots = [
+        (parent, child)
+        for parent in root.iter()
+        for child in parent
+        if _name(child) not in _ELEMENTS_LEFT_OUT and _name(child) != "requestId" and fits(child)
+    ]
+    for parent, child in _some(chance, spots):
+        if do:
+            do(child)
+        elif child in parent:
+            parent.remove(child)
+    return replace(reply, body=ET.tostring(root, "utf-8", default_namespace=namespace))
+
+
+def _name(element: ET.Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _unreadable(leaf: ET.Element) -> None:
+    leaf.text = "unexpected"
+
+
+def _emptied(leaf: ET.Element) -> None:
+    leaf.text = None

@@ -1,0 +1,187 @@
+"""AWS Organizations over JSON 1.1: a tree of units and accounts, as its management account and its delegates see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from .account import cut
+from .resources import Fleet, Tags
+from .wire import AwsError, Call, Json, Operation, Reply, json_reply, offset_of, token
+
+type State = Literal["ACTIVE", "SUSPENDED", "PENDING_CLOSURE", "PENDING_ACTIVATION", "CLOSED"]
+
+PAGE = 20
+"""Entries a page, at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """An organizational unit below the root or another one."""
+
+    id: str
+    name: str
+    parent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """An account in a unit, or in the root."""
+
+    id: str
+    name: str
+    parent: str
+    state: State = "ACTIVE"
+    tags: Tags = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Organization:
+    """A tree. `fleet_of` makes what is in a member's account when somebody first asks for it; None is nothing to be asked."""
+
+    management: str
+    members: Sequence[Member]
+    units: Sequence[Unit] = ()
+    id: str = "o-simulated00"
+    root: str = "r-sim0"
+    delegates: frozenset[str] = frozenset()
+    fleet_of: Callable[[str], Fleet | None] = lambda _: None
+
+    @cached_property
+    def named(self) -> dict[str, Unit | Member]:
+        """Units and accounts by their ids."""
+        return {unit.id: unit for unit in self.units} | {member.id: member for member in self.members}
+
+    @cached_property
+    def children(self) -> dict[str, list[Unit | Member]]:
+        """What is right below the root and each unit."""
+        found: dict[str, list[Unit | Member]] = {self.root: [], **{unit.id: [] for unit in self.units}}
+        for each in self.named.values():
+            found[each.parent].append(each)
+        return found
+
+
+def operations(organization: Organization | None) -> dict[str, Operation]:
+    """The operations on an organization; without one, that there is none."""
+
+    def guarded(answer: Callable[[Organization, Call], Json]) -> Operation:
+        def operation(call: Call) -> Reply:
+            if organization is None or call.account.id not in {organization.management, *organization.named}:
+                raise AwsError("AWSOrganizationsNotInUseException", "Your account is not a member of an organization.")
+            delegated = call.account.id in {organization.management, *organization.delegates}
+            if not delegated and call.operation != "DescribeOrganization":
+                raise AwsError("AccessDeniedException", "You don't have permissions to access this resource.")
+            return json_reply(call, answer(organization, call))
+
+        return operation
+
+    return {
+        "DescribeOrganization": guarded(lambda org, _: _describe_organization(org)),
+        "DescribeAccount": guarded(_describe_account),
+        "DescribeOrganizationalUnit": guarded(_describe_unit),
+        "ListRoots": guarded(_list_roots),
+        "ListParents": guarded(_list_parents),
+        "ListAccounts": guarded(_list_accounts),
+        "ListAccountsForParent": guarded(_list_accounts_for_parent),
+        "ListOrganizationalUnitsForParent": guarded(_list_units_for_parent),
+        "ListTagsForResource": guarded(_list_tags),
+    }
+
+
+def _describe_organization(org: Organization) -> Json:
+    about = {
+        "Id": org.id,
+        "Arn": _arn(org, f"organization/{org.id}"),
+        "FeatureSet": "ALL",
+        "MasterAccountArn": _arn(org, f"account/{org.id}/{org.management}"),
+        "MasterAccountId": org.management,
+        "MasterAccountEmail": f"aws+{org.management}@example.com",
+        "AvailablePolicyTypes": [],
+    }
+    return {"Organization": about}
+
+
+def _describe_account(org: Organization, call: Call) -> Json:
+    member = org.named.get(call.input["AccountId"])
+    if not isinstance(member, Member):
+        raise AwsError("AccountNotFoundException", "You specified an account that doesn't exist.")
+    return {"Account": _account(org, member)}
+
+
+def _describe_unit(org: Organization, call: Call) -> Json:
+    unit = org.named.get(call.input["OrganizationalUnitId"])
+    if not isinstance(unit, Unit):
+        raise AwsError("OrganizationalUnitNotFoundException", "You specified an organizational unit that doesn't exist.")
+    return {"OrganizationalUnit": _unit(org, unit)}
+
+
+def _list_roots(org: Organization, call: Call) -> Json:
+    root = {"Id": org.root, "Arn": _arn(org, f"root/{org.id}/{org.root}"), "Name": "Root", "PolicyTypes": []}
+    return _page(call, "Roots", [org.root], lambda _: root)
+
+
+def _list_parents(org: Organization, call: Call) -> Json:
+    child = org.named.get(call.input["ChildId"])
+    if child is None:
+        raise AwsError("ChildNotFoundException", "You specified a child that doesn't exist.")
+    kind = "ROOT" if child.parent == org.root else "ORGANIZATIONAL_UNIT"
+    return _page(call, "Parents", [child.parent], lambda parent: {"Id": parent, "Type": kind})
+
+
+def _list_accounts(org: Organization, call: Call) -> Json:
+    return _page(call, "Accounts", org.members, lambda member: _account(org, member))
+
+
+def _list_accounts_for_parent(org: Organization, call: Call) -> Json:
+    members = [each for each in _children(org, call) if isinstance(each, Member)]
+    return _page(call, "Accounts", members, lambda member: _account(org, member))
+
+
+def _list_units_for_parent(org: Organization, call: Call) -> Json:
+    units = [each for each in _children(org, call) if isinstance(each, Unit)]
+    return _page(call, "OrganizationalUnits", units, lambda unit: _unit(org, unit))
+
+
+def _list_tags(org: Organization, call: Call) -> Json:
+    member = org.named.get(call.input["ResourceId"])
+    if not isinstance(member, Member):
+        raise AwsError("TargetNotFoundException", "You specified a target that doesn't exist.")
+    return _page(call, "Tags", [*member.tags.items()], lambda tag: {"Key": tag[0], "Value": tag[1]})
+
+
+def _children(org: Organization, call: Call) -> Sequence[Unit | Member]:
+    parent = call.input["ParentId"]
+    if parent not in org.children:
+        raise AwsError("ParentNotFoundException", "You specified a parent that doesn't exist.")
+    return org.children[parent]
+
+
+def _page[T](call: Call, key: str, items: Sequence[T], render: Callable[[T], Mapping[str, Any]]) -> Json:
+    size = int(call.input.get("MaxResults", PAGE))
+    if not 1 <= size <= PAGE:
+        raise AwsError("InvalidInputException", f"MaxResults has to be between 1 and {PAGE}.")
+    shown, following = cut(items, offset_of(call.input.get("NextToken"), "InvalidInputException"), size)
+    return {key: [render(item) for item in shown]} | ({"NextToken": token(following)} if following is not None else {})
+
+
+def _account(org: Organization, member: Member) -> Json:
+    """Without Status, which AWS took away in September 2026."""
+    return {
+        "Id": member.id,
+        "Arn": _arn(org, f"account/{org.id}/{member.id}"),
+        "Email": f"aws+{member.id}@example.com",
+        "Name": member.name,
+        "State": member.state,
+        "JoinedMethod": "CREATED",
+        "JoinedTimestamp": 1_700_000_000.0,
+    }
+
+
+def _unit(org: Organization, unit: Unit) -> Json:
+    return {"Id": unit.id, "Arn": _arn(org, f"ou/{org.id}/{unit.id}"), "Name": unit.name}
+
+
+def _arn(org: Organization, rest: str) -> str:
+    return f"arn:aws:organizations::{org.management}:{rest}"

@@ -1,0 +1,128 @@
+"""Pages: shorter ones than asked for, as AWS may give, and tokens that lead astray."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import Final
+
+from .wire import AwsError, Call, Operation, Reply, as_json, token
+
+_NAMES: Final[Mapping[str, tuple[str, str, str]]] = {
+    "elasticfilesystem:DescribeFileSystems": ("Marker", "NextMarker", "MaxItems"),
+    "elasticfilesystem:DescribeMountTargets": ("Marker", "NextMarker", "MaxItems"),
+    "cloudwatch:GetMetricData": ("NextToken", "NextToken", "MaxDatapoints"),
+    "compute-optimizer:GetEBSVolumeRecommendations": ("nextToken", "nextToken", "maxResults"),
+    "compute-optimizer:GetIdleRecommendations": ("nextToken", "nextToken", "maxResults"),
+}
+_USUAL: Final = ("NextToken", "NextToken", "MaxResults")
+_BEHIND: Final = 1 << 50
+"""An offset behind the end of every list."""
+_XML_TOKEN: Final = re.compile(rb"<nextToken>([^<]*)</nextToken>")
+_FRESH: Final = count()
+
+
+def has_token(call: Call) -> bool:
+    """Whether a call asks for another page than the first."""
+    return bool(call.input.get(_names(call)[0]))
+
+
+def shortened(call: Call, items: int, points: int) -> Call:
+    """The call as if it asked for fewer items a page, or points of GetMetricData; one of EC2 that names none is left alone."""
+    size = _names(call)[2]
+    most = points if size == "MaxDatapoints" else items
+    if call.service == "ec2" and size not in call.input:
+        return call
+    return replace(call, input={**call.input, size: min(most, int(call.input.get(size, most)))})
+
+
+def astray(operation: Operation, call: Call, how: str) -> Reply:
+    """What a call gets whose token leads astray: one of `WAYS`."""
+    return WAYS[how](operation, call)
+
+
+def _again(operation: Operation, call: Call) -> Reply:
+    """The first page once more, with the token that led here."""
+    return operation(_asking(call, None))
+
+
+def _instead(operation: Operation, call: Call) -> Reply:
+    """The first page instead of this one, which is lost, and then on to the next."""
+    following = _token(operation(call), call)
+    return _with_token(operation(_asking(call, None)), call, following)
+
+
+def _refused(_: Operation, call: Call) -> Reply:
+    raise AwsError("InvalidNextToken", f"The token of {call.action} has expired.", 400)
+
+
+def _nowhere(operation: Operation, call: Call) -> Reply:
+    """An empty page, and the end."""
+    return operation(_asking(call, token(_BEHIND)))
+
+
+def _endless(operation: Operation, call: Call) -> Reply:
+    """After the last page empty ones, each with another token."""
+    reply = operation(call)
+    following = _token(reply, call)
+    return reply if following else _with_token(reply, call, token(_BEHIND + next(_FRESH)))
+
+
+def _circle(operation: Operation, call: Call) -> Reply:
+    """After the last page the first one, by another token than ever."""
+    reply = operation(call)
+    following = _token(reply, call)
+    return reply if following else _with_token(reply, call, _zero(next(_FRESH)))
+
+
+WAYS: Final[Mapping[str, Callable[[Operation, Call], Reply]]] = {
+    "again": _again,
+    "instead": _instead,
+    "refused": _refused,
+    "nowhere": _nowhere,
+    "endless": _endless,
+    "circle": _circle,
+}
+FROM_THE_SECOND: Final = frozenset({"again", "instead", "refused", "nowhere"})
+"""What only happens to a call with a token."""
+
+
+def _names(call: Call) -> tuple[str, str, str]:
+    """The token's name in a request and in an answer, and that of the size of a page."""
+    return _NAMES.get(call.action, _USUAL)
+
+
+def _asking(call: Call, asked: str | None) -> Call:
+    """The call with this token, or none."""
+    name = _names(call)[0]
+    others = {key: value for key, value in call.input.items() if key != name}
+    return replace(call, input=others | ({name: asked} if asked else {}))
+
+
+def _token(reply: Reply, call: Call) -> str | None:
+    """The token of an answer, if it has one."""
+    if "json" in reply.content_type:
+        found: str | None = json.loads(reply.body).get(_names(call)[1])
+        return found
+    match = _XML_TOKEN.search(reply.body)
+    return match[1].decode() if match else None
+
+
+def _with_token(reply: Reply, call: Call, following: str | None) -> Reply:
+    """The answer with this token, or none."""
+    if "json" in reply.content_type:
+        name = _names(call)[1]
+        answer = {key: value for key, value in json.loads(reply.body).items() if key != name}
+        return replace(reply, body=as_json(answer | ({name: following} if following else {})))
+    body, end, tail = _XML_TOKEN.sub(b"", reply.body).rpartition(b"</")
+    put = f"<nextToken>{following}</nextToken>" if following else ""
+    return replace(reply, body=body + put.encode() + end + tail)
+
+
+def _zero(length: int) -> str:
+    """A token of the first page, another one for each length."""
+    return base64.urlsafe_b64encode(f"page:{'0' * (2 + length)}".encode()).decode()

@@ -1,0 +1,115 @@
+"""A digest of an organization, and its thread."""
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+import slack_messages as invented
+from slackwater.views.organization import Unseen
+from slackwater.views.slack.blocks import ROOM, weight
+from slackwater.views.slack.digest import digest, nothing
+from slackwater.views.slack.finding import LINE, line
+
+POST = invented.POST
+
+
+def told(**changes):
+    return invented.news(4, **{**invented.organization(), **changes})
+
+
+def whole(messages) -> str:
+    return "\n".join(json.dumps(message.blocks, ensure_ascii=False) for message in messages)
+
+
+def test_it_says_in_how_many_accounts_and_what_became_of_it() -> None:
+    first, *_ = digest(told(), POST)
+
+    assert (
+        "Audit of 2026-11-16 09:00 UTC · In all 76 findings in 38 of 1,000 accounts: 88,730.00 USD a month could be saved."
+        " Since the audit of 2026-11-09: +3 findings, −120.00 USD a month (this one is incomplete)."
+    ) in first.text
+
+
+def test_the_units_where_most_could_be_saved_are_named_the_dearest_first() -> None:
+    first, *_ = digest(told(), POST)
+
+    assert (
+        "Most could be saved in: Root/Media/Production (23,800.00 USD a month), Root/Media/Staging (22,900.00 USD a month), "
+        "Root/Research (21,420.00 USD a month)\n"
+    ) in first.text
+
+
+def test_accounts_are_called_by_their_names_in_the_digest_and_in_its_thread() -> None:
+    assert "eu-west-1, account media-live (123456789012)" in whole(digest(told(), POST)[:1])
+    many = invented.news(40, **invented.organization())
+    assert "eu-west-1/media-live (123456789012) · owner video" in whole(digest(many, POST)[1:])
+
+
+def test_five_accounts_that_were_not_seen_whole_are_named_the_rest_counted_and_what_they_share_said_once() -> None:
+    first, *_ = digest(told(), POST)
+
+    assert (
+        "Not seen: 7 of 1,000 accounts could not be seen whole, and findings there may be missing: team-000 (300000000000) (all of"
+        " it), team-001 (300000000001) (all of it), team-002 (300000000002) (all of it), team-003 (300000000003) (all of it),"
+        " team-004 (300000000004) (all of it) and 2 more; sts:AssumeRole: AccessDenied: not authorized to perform: sts:AssumeRole."
+        " 7 required calls failed.\n"
+    ) in first.text.replace("\u2060", "")
+
+
+def test_reasons_that_differ_are_said_for_each_account_and_those_that_differ_by_its_id_do_not() -> None:
+    news = told()
+    one, other = news.organization.unseen[:2]
+
+    def unseen(*blind: Unseen) -> str:
+        return nothing(replace(news, organization=replace(news.organization, unseen=blind))).text.replace("\u2060", "")
+
+    assert "team-000 (300000000000) (all of it: no), team-001 (300000000001) (eu-west-1: never)" in unseen(
+        replace(one, why="no"), replace(other, extent="eu-west-1", why="never")
+    )
+    alike = unseen(replace(one, why=f"role of {one.account}"), replace(other, why=f"role of {other.account}"))
+    assert "team-001 (300000000001) (all of it); role of {account}." in alike
+
+
+def test_nothing_new_is_told_of_accounts_too() -> None:
+    said = nothing(invented.news(0, **invented.organization())).text
+
+    assert "7 of 1,000 accounts could not be seen whole" in said
+    assert "In all 76 findings in 38 of 1,000 accounts: " in said
+
+
+def test_one_account_is_told_as_it_ever_was() -> None:
+    trend = invented.organization()["trend"]
+
+    assert digest(invented.news(4, trend=trend), POST) == digest(invented.news(4), POST)
+
+
+def test_an_audit_without_an_outcome_or_without_one_before_has_no_change() -> None:
+    assert "Since" not in digest(told(trend=()), POST)[0].text
+    assert "Since" not in digest(told(audit=replace(told().audit, outcome=None)), POST)[0].text
+
+
+@pytest.mark.parametrize("name", ["<!channel>", "n" * 300, "two\nlines", "*bold* :tada:", "מחיר \u202e"])
+def test_whatever_accounts_are_called_slack_takes_it(name: str, limits) -> None:
+    news = invented.news(51, **invented.organization())
+    names = dict.fromkeys(news.organization.names, name)
+    unseen = tuple(replace(one, extent=name, why=name) for one in news.organization.unseen)
+    unlike = (replace(unseen[0], why=f"{name}!"), *unseen[1:])
+    for blind in (unseen, unlike):
+        messages = digest(replace(news, organization=replace(news.organization, names=names, unseen=blind)), POST)
+        for message in messages:
+            assert limits.of_message({"text": message.text, "blocks": list(message.blocks)}) == []
+            assert weight(message.blocks) <= ROOM
+
+
+def test_the_longest_line_with_a_name_is_whole() -> None:
+    seen = invented.sighting(0)
+    longest = "w" * 300
+    seen = replace(
+        seen, resource=replace(seen.resource, name=longest, id=longest, region=longest, account=longest), owner=longest,
+        detector=longest, monthly_savings_usd=Decimal("1234567890.12"),
+    )  # fmt: skip
+
+    assert line(seen, f"{'x' * 59}y{longest}", {longest: "n" * 300}).endswith(f"{'x' * 59}…")
+    assert len(line(seen, longest, {longest: "n" * 300})) < LINE

@@ -1,0 +1,106 @@
+"""`python tools/chaos_page.py FILE`: scans 200 times while calls go wrong at random, and writes what came of it.
+
+It exits with 1, and says which scans, where one did what none may.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from chaos import KINDS, SCANS, Kind, Outcome, Verdict, chaos
+
+ROOT: Final = Path(__file__).parents[1]
+PAGE: Final = ROOT / "docs" / "chaos.md"
+
+HEAD: Final = f"""# Scans under fire
+
+Written by `python tools/chaos_page.py docs/chaos.md`, which takes some minutes; the tests repeat every sixth of these scans.
+
+Each of {SCANS} scans of the demo account ran against a simulated AWS in which one to four things went wrong, with actions,
+rates and times drawn from the scan's number. Its pages were short (20 resources, 30,000 points), so that there were many. A
+scan passes only as one of these:
+
+- **the same**: complete, without a gap, every finding as it is without faults: id, fingerprint, confidence, savings;
+- **less sure**: complete; an *optional* source failed, and a gap names its action. Nothing is made up or surer, and nothing
+  is missing but what only that source can show. A saving differs only where the packaged price stood in, and says so, or none;
+- **incomplete, and named**: `complete: false`, and every gap names an action that was hit. What is found is found without
+  faults too, with the same savings.
+
+Anything else fails: a finding that is not one, a gap that names what was not hit, a mistake in a detector, an exception, more
+requests than eight times the usual and a few hundred pages (so nothing hangs).
+
+## What goes wrong
+
+| Kind | What |
+|-|-|
+| denied | AccessDenied, each time |
+| throttled, failing | the service's own error codes, 400, 500 and 503, once or without end |
+| slow | answers up to 20 ms later |
+| dropped | the connection closes without an answer |
+| truncated | half of the body, as if it were all: botocore reads such JSON as an answer without keys |
+| malformed | random bytes, a proxy's HTML, an empty body, values of another type, members missing or null |
+| pages | the first page again, with its token or the next one; a token refused; tokens without end: empty pages, or a circle |
+| clock | AWS refuses the caller's clock; all points of CloudWatch hours or days early or late; a point years off |
+| points | NaN, infinity, words, null; uneven lists; no order; a point twice; a metric left out, unasked, or told twice |
+| partial | every second, seventh or fiftieth metric ends with InternalError |
+
+## What no client can see
+
+- **A service that leaves out resources and says nothing.** That includes a token that leads to an empty last page: EC2 ends so
+  where the page before was full. The page is asked for once more; what is empty twice is the end.
+- **A member that the service may leave out**, such as the tags of an FSx file system, and a text that is another text.
+- **The Date header** of an answer: nothing reads it. `--now` is a question, not a clock: whatever was made after it is young.
+
+"""
+
+COLUMNS: Final[Sequence[tuple[Verdict, str]]] = (
+    ("same", "The same"),
+    ("less sure", "Less sure"),
+    ("incomplete", "Incomplete, and named"),
+)
+
+
+def page(outcomes: Iterable[Outcome]) -> str:
+    """All of it: a row for each kind of fault, and one for each way where there are several."""
+    outcomes = list(outcomes)
+    problems = sum(bool(one.problems) for one in outcomes)
+    lines = ["| Faults | Scans | The same | Less sure | Incomplete, and named | Anything else |", "|-|-|-|-|-|-|"]
+    lines.append(_row(f"all {len(outcomes)} scans", outcomes))
+    for kind in KINDS:
+        lines.append(_row(kind, [one for one in outcomes if kind in _kinds(one)]))
+        ways = sorted({fault.way for one in outcomes for fault in one.faults if fault.kind == kind})
+        if len(ways) > 1:
+            lines += [_row(f"· {way}", [one for one in outcomes if way in {fault.way for fault in one.faults}]) for way in ways]
+    faults = Counter(len(one.faults) for one in outcomes)
+    said = ", ".join(f"{count} scans with {number}" for number, count in sorted(faults.items()))
+    requests = sorted(one.requests for one in outcomes)
+    return (
+        f"{HEAD}## What came of it\n\n**{problems} anything else** in {len(outcomes)} scans ({said} faults). A scan sent"
+        f" {requests[0]:,} to {requests[-1]:,} requests.\nA scan with several faults is in several rows.\n\n"
+        + "\n".join(lines)
+        + "\n"
+    )
+
+
+def _row(name: str, outcomes: Sequence[Outcome]) -> str:
+    counts = Counter(one.verdict for one in outcomes if not one.problems)
+    cells = [name, len(outcomes), *(counts[verdict] for verdict, _ in COLUMNS), sum(bool(one.problems) for one in outcomes)]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _kinds(one: Outcome) -> set[Kind]:
+    return {fault.kind for fault in one.faults}
+
+
+if __name__ == "__main__":
+    with chaos() as storm:
+        found = [storm.outcome(number) for number in range(SCANS)]
+    Path(sys.argv[1]).write_text(page(found), "utf-8")
+    for one in found:
+        for problem in one.problems:
+            print(f"scan {one.number}: {problem} ({', '.join(f'{f.way} {f.action}' for f in one.faults)})", file=sys.stderr)
+    sys.exit(any(one.problems for one in found))
