@@ -259,15 +259,18 @@ def used_since(number: int) -> Play:
         after = mounted(there.account)
         asked = there.simulator.metrics_requested - asked_before
         off = sum(MARK not in one.tags for one in there.account.fleet.efs)
+        cleanups = there.cleanups.cleanups.values()
+        early = [one.marked.act_after - one.ended_at for one in cleanups if one.marked and one.ended_at]
         ends, reasons = ended(there, executions)
-    kept = before == after and off == number and marked == number
+    spared = before == after and off == marked == number
+    days = _days(min(early, default=timedelta(0)))
     return Play(
         asked=f"{number} approved clean-ups, 30 days of grace",
         before=f"{marked} marked file systems, all of them in use since",
-        after=f"{len(after)} file systems, {sum(after.values())} mount targets, {number - off} marks; {'metrics were' if asked else 'no metric was'} asked for again",
+        after=f"{files_words(after)}; {'metrics were' if asked else 'no metric was'} asked for again; {days:.0f} days of grace were left",
         status=f"{ends}: {reasons}",
-        verdict="calls each off at the first sign of use" if kept else f"deletes {len(before) - len(after)} that are in use",
-        right=kept,
+        verdict="calls each off at the first sign of use" if spared else f"deletes {len(before) - len(after)} that are in use",
+        right=spared and len(early) == number and days > 0,
     )
 
 

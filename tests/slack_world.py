@@ -261,7 +261,7 @@ class World:
         if record.state not in {"failed", "running"} or entries:
             findings = [found(one.evidence) for one in entries if one.now != "resolved"]
             totals = {"by_kind": {"waste": waste} if waste else {}, "unknown": 0}
-            document = {"scan": {"gaps": list(gaps)}, "findings": [], "unknown": [], "totals": totals}
+            document = {"scan": {"targets": [], "gaps": list(gaps)}, "findings": [], "unknown": [], "totals": totals}
             self.bucket.write(object_keys.head(id_), json.dumps(document))
             self.bucket.write(object_keys.told(id_), json.dumps(findings))
             self.bucket.write(object_keys.news(id_), TypeAdapter(list[LedgerEntry]).dump_json(list(entries)).decode())

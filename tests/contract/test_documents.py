@@ -46,6 +46,18 @@ def test_a_text_is_read_as_it_was_written_in_every_version(documents) -> None:
     assert documents.read("a/b.json") == ("{}", second)
 
 
+def test_a_file_comes_back_as_it_was_and_one_that_is_not_there_leaves_none(documents, s3, tmp_path) -> None:
+    whole, back, none = (tmp_path / name for name in ("whole", "back", "none"))
+    whole.write_bytes(bytes(range(256)) * 10_000)
+    documents.write_file("a/b.sqlite", whole)
+
+    assert documents.read_file("a/b.sqlite", back)
+    assert back.read_bytes() == whole.read_bytes()
+    assert s3.head_object(Bucket=BUCKET, Key="a/b.sqlite")["ContentType"] == "application/vnd.sqlite3"
+    assert not documents.read_file("a/c.sqlite", none)
+    assert not none.exists()
+
+
 def test_of_two_who_write_once_the_first_holds(documents) -> None:
     assert documents.write_once("a/b.json", "{}")
     assert not documents.write_once("a/b.json", "[]")
@@ -196,7 +208,7 @@ def test_an_audit_is_started_once_under_its_id(session) -> None:
 
     assert execution["name"] == "a1"
     assert states.describe_execution(executionArn=execution["executionArn"])["input"] == (
-        '{"requested_by": "ann", "regions": ["eu-west-1"], "detectors": [], "occasion": null}'
+        '{"requested_by": "ann", "regions": ["eu-west-1"], "detectors": [], "occasion": null, "accounts": [], "retry_of": null}'
     )
 
 

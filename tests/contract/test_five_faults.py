@@ -77,7 +77,7 @@ def test_what_is_used_after_the_mark_is_called_off() -> None:
     play = used_since(2)
     right(play)
     assert play.status.startswith("2 called off: ")
-    assert play.after == "2 file systems, 6 mount targets, 0 marks; metrics were asked for again"
+    assert play.after.startswith("2 file systems, 6 mount targets; metrics were asked for again; ")
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from slackwater.app.wiring import audit
 from slackwater.aws.inventory import AwsInventory
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession, Endpoint
-from slackwater.aws.stock import open_stock
+from slackwater.aws.stock import SCHEMA, StockError, open_stock
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy
-from slackwater.model.resources import Target
+from slackwater.model.resources import Instance, Target, Volume
 from slackwater.views.document import ScanDocument
 from slackwater.views.scan_json import document
 from slackwater.views.scan_merge import merged
@@ -99,3 +99,12 @@ def test_an_empty_region_is_known_to_be_empty_by_four_calls(simulate: Callable[.
         "fsx:DescribeFileSystems": 1,
     }
     assert dict(there.sim.calls) == dict(scan.usage.api_calls)
+
+
+def test_an_inventory_for_which_there_is_no_room_ends_the_scan_and_is_no_gap(
+    simulate: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = simulate(mixed_fleet(60))
+    monkeypatch.setattr("slackwater.aws.stock.SCHEMA", f"PRAGMA max_page_count = 4; {SCHEMA}")
+    with pytest.raises(StockError, match=r"cannot be kept in .*full"):
+        AwsInventory(there.session, part_records=1).stock(there.target, {Volume, Instance}, set())

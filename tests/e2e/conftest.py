@@ -23,7 +23,7 @@ from local_aws import ACCOUNT, REGION, LocalAws, build, must, run, scratch, unti
 from slack_server import TEAM, SlackServer, signed
 
 STARTED = time.monotonic()
-STORY = ("test_service", "test_cleanup", "test_the_runtime", "test_undeploy")
+STORY = ("test_service", "test_cleanup", "test_organization", "test_the_runtime", "test_undeploy")
 """One deployment goes through all of them."""
 
 POLICY = f"""[scan]
@@ -233,7 +233,14 @@ class Service:
         """Deploy once more, with clean-up, unless it is there."""
         if "CleanupStateMachineArn" not in self.aws.outputs:
             self.say("sam deploy, with CleanupEnabled=true")
-            self.aws.deploy(self.template, SlackSecretArn=self.aws.outputs["SlackSecretArn"], CleanupEnabled="true")
+            self.deploy(CleanupEnabled="true")
+
+    def deploy(self, **parameters: str) -> None:
+        """Deploy once more, with these parameters beside what there is."""
+        there = {"SlackSecretArn": self.aws.outputs["SlackSecretArn"]}
+        if "CleanupStateMachineArn" in self.aws.outputs:
+            there["CleanupEnabled"] = "true"
+        self.aws.deploy(self.template, **there, **parameters)
 
     def keys(self, prefix: str) -> list[str]:
         """What the bucket has under a prefix."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slackwater.app import permissions
-from slackwater.aws import cleanup_store, finding_store, outbox, request_guard, table
+from slackwater.aws import cleanup_store, finding_store, leases, outbox, request_guard, spending, table
 from slackwater.model import object_keys
 
 BY_LAMBDA_ITSELF = {
@@ -28,7 +28,7 @@ FUNCTIONS = ["plan", "scan", "publish", "notify", "announce", "serve", "acknowle
 @pytest.fixture(scope="session")
 def stack(deploy: Any) -> Any:
     """Everything, but the stack inside it."""
-    return deploy(SlackSecretArn="secret", CleanupEnabled="true")
+    return deploy(SlackSecretArn="secret", CleanupEnabled="true", MemberRoleName="Member", MemberExternalId="tide")
 
 
 def listed(value: Any) -> list[Any]:
@@ -87,6 +87,7 @@ def test_only_reading_an_account_and_logging_is_about_everything(stack: Any) -> 
 
     assert everything == [
         ("plan", "NameTargets"),
+        ("plan", "NameTheOrganizationsAccounts"),
         ("scan", "ReadTheAccount"),
         ("serve", "ReadPricesTypesAndRegions"),
         ("answer", "NameAccountAndRegions"),
@@ -97,10 +98,23 @@ def test_only_reading_an_account_and_logging_is_about_everything(stack: Any) -> 
 
 def test_a_scan_can_only_read_what_it_audits(stack: Any) -> None:
     allowed = {action for statement in statements(stack, "scan") for action in listed(statement["Action"])}
-    writing = {action for action in allowed if not re.match(r"[\w-]+:(Describe|Get|List|Lookup)[A-Z]", action)}
+    writing = {action for action in allowed if not re.match(r"[\w-]+:(Describe|Get|List|Lookup)[A-Z]|dynamodb:Query$", action)}
 
-    assert writing == {"s3:PutObject"}
+    assert writing == {"s3:PutObject", "dynamodb:PutItem", "dynamodb:UpdateItem", "sts:AssumeRole"}
     assert objects(stack, "scan", "s3:PutObject") == {"audits/*/targets/*"}
+    for action, kind in (("dynamodb:PutItem", leases.KIND), ("dynamodb:UpdateItem", spending.KIND)):
+        (one,) = [one for one in statements(stack, "scan") if action in listed(one["Action"])]
+        assert one["Resource"] == "Table.Arn"
+        assert one["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{kind}#*"]}}
+
+
+@pytest.mark.parametrize("function", ["plan", "scan"])
+def test_other_accounts_are_entered_by_one_role_and_only_where_one_is_named(deploy: Any, stack: Any, function: str) -> None:
+    (enter,) = [one for one in statements(stack, function) if one["Action"] == "sts:AssumeRole"]
+    assert enter["Resource"] == "arn:AWS::Partition:iam::*:role/Member"
+
+    alone = [action for one in statements(deploy(), function) for action in listed(one["Action"])]
+    assert not [action for action in alone if action.startswith(("sts:AssumeRole", "organizations:"))]
 
 
 def test_only_who_posts_or_answers_may_read_the_secret(deploy: Any, stack: Any) -> None:
@@ -166,10 +180,11 @@ def test_whoever_posts_may_store_posts_and_nothing_else(stack: Any) -> None:
 
 MACHINES = {"AuditStateMachine", "Cleanup.Outputs.CleanupStateMachineArn", "Cleanup.Outputs.UndoStateMachineArn"}
 TABLE = {"Table.Arn"}
+MEMBERS = {"arn:AWS::Partition:iam::*:role/Member"}
 TABLE_AND_INDEXES = TABLE | {"Table.Arn/index/*"}
 WHERE = {
-    "plan": {"dynamodb": TABLE, "s3:ListBucket": {"Bucket.Arn"}},
-    "scan": {"s3:ListBucket": {"Bucket.Arn"}},
+    "plan": {"dynamodb": TABLE, "s3:ListBucket": {"Bucket.Arn"}, "sts": MEMBERS},
+    "scan": {"dynamodb": TABLE, "s3:ListBucket": {"Bucket.Arn"}, "sts": MEMBERS},
     "publish": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}},
     "notify": {
         "dynamodb": TABLE_AND_INDEXES,

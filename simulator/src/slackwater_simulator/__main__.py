@@ -17,7 +17,13 @@ from .resources import Fleet, rfc3339
 def _fleet(options: argparse.Namespace) -> tuple[Fleet, Organization | None]:
     chosen = {"now": options.now} if options.now else {}
     if options.fleet == "demo":
-        return demo_fleet(seed=options.seed, **chosen), None
+        own = demo_fleet(seed=options.seed, **chosen)
+        if options.members is None:
+            return own, None
+        # One of some size, and a last one that does not let anybody in.
+        regions = (*own.regions, "us-east-1")
+        members = organization(options.members, regions, large=1, resources=100, denied=1, closed=1, now=rfc3339(own.now))
+        return own, members[1]
     if options.fleet == "labelled":
         labelled = labelled_fleet(
             options.seed, troubles=options.troubles, twins=options.twins, ordinary_of_a_kind=options.ordinary_of_a_kind
@@ -43,6 +49,7 @@ def main() -> int:
     parser.add_argument("--fleet", choices=["demo", "mixed", "labelled", "organization"], default="demo")
     parser.add_argument("--resources", type=int, default=20_000, help="of the mixed fleet, or of each large account")
     parser.add_argument("--regions", help="of the mixed fleet (ap-northeast-1) or the organization (all), by commas")
+    parser.add_argument("--members", type=int, help="accounts of an organization around the demo fleet's, one of them shut")
     parser.add_argument("--accounts", type=int, default=1_000, help="of the organization")
     parser.add_argument("--troubles", type=int, default=30, help="of the labelled fleet, for each detector")
     parser.add_argument("--twins", type=int, default=6, help="of the labelled fleet, of each innocent scenario")

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from .account import cut
+from .partitions import global_arn
 from .resources import Fleet, Tags
 from .wire import AwsError, Call, Json, Operation, Reply, json_reply, offset_of, token
 
@@ -78,7 +79,7 @@ def operations(organization: Organization | None) -> dict[str, Operation]:
         return operation
 
     return {
-        "DescribeOrganization": guarded(lambda org, _: _describe_organization(org)),
+        "DescribeOrganization": guarded(_describe_organization),
         "DescribeAccount": guarded(_describe_account),
         "DescribeOrganizationalUnit": guarded(_describe_unit),
         "ListRoots": guarded(_list_roots),
@@ -90,12 +91,12 @@ def operations(organization: Organization | None) -> dict[str, Operation]:
     }
 
 
-def _describe_organization(org: Organization) -> Json:
+def _describe_organization(org: Organization, call: Call) -> Json:
     about = {
         "Id": org.id,
-        "Arn": _arn(org, f"organization/{org.id}"),
+        "Arn": _arn(org, call, f"organization/{org.id}"),
         "FeatureSet": "ALL",
-        "MasterAccountArn": _arn(org, f"account/{org.id}/{org.management}"),
+        "MasterAccountArn": _arn(org, call, f"account/{org.id}/{org.management}"),
         "MasterAccountId": org.management,
         "MasterAccountEmail": f"aws+{org.management}@example.com",
         "AvailablePolicyTypes": [],
@@ -107,18 +108,18 @@ def _describe_account(org: Organization, call: Call) -> Json:
     member = org.named.get(call.input["AccountId"])
     if not isinstance(member, Member):
         raise AwsError("AccountNotFoundException", "You specified an account that doesn't exist.")
-    return {"Account": _account(org, member)}
+    return {"Account": _account(org, call, member)}
 
 
 def _describe_unit(org: Organization, call: Call) -> Json:
     unit = org.named.get(call.input["OrganizationalUnitId"])
     if not isinstance(unit, Unit):
         raise AwsError("OrganizationalUnitNotFoundException", "You specified an organizational unit that doesn't exist.")
-    return {"OrganizationalUnit": _unit(org, unit)}
+    return {"OrganizationalUnit": _unit(org, call, unit)}
 
 
 def _list_roots(org: Organization, call: Call) -> Json:
-    root = {"Id": org.root, "Arn": _arn(org, f"root/{org.id}/{org.root}"), "Name": "Root", "PolicyTypes": []}
+    root = {"Id": org.root, "Arn": _arn(org, call, f"root/{org.id}/{org.root}"), "Name": "Root", "PolicyTypes": []}
     return _page(call, "Roots", [org.root], lambda _: root)
 
 
@@ -131,17 +132,17 @@ def _list_parents(org: Organization, call: Call) -> Json:
 
 
 def _list_accounts(org: Organization, call: Call) -> Json:
-    return _page(call, "Accounts", org.members, lambda member: _account(org, member))
+    return _page(call, "Accounts", org.members, lambda member: _account(org, call, member))
 
 
 def _list_accounts_for_parent(org: Organization, call: Call) -> Json:
     members = [each for each in _children(org, call) if isinstance(each, Member)]
-    return _page(call, "Accounts", members, lambda member: _account(org, member))
+    return _page(call, "Accounts", members, lambda member: _account(org, call, member))
 
 
 def _list_units_for_parent(org: Organization, call: Call) -> Json:
     units = [each for each in _children(org, call) if isinstance(each, Unit)]
-    return _page(call, "OrganizationalUnits", units, lambda unit: _unit(org, unit))
+    return _page(call, "OrganizationalUnits", units, lambda unit: _unit(org, call, unit))
 
 
 def _list_tags(org: Organization, call: Call) -> Json:
@@ -166,11 +167,11 @@ def _page[T](call: Call, key: str, items: Sequence[T], render: Callable[[T], Map
     return {key: [render(item) for item in shown]} | ({"NextToken": token(following)} if following is not None else {})
 
 
-def _account(org: Organization, member: Member) -> Json:
+def _account(org: Organization, call: Call, member: Member) -> Json:
     """Without Status, which AWS took away in September 2026."""
     return {
         "Id": member.id,
-        "Arn": _arn(org, f"account/{org.id}/{member.id}"),
+        "Arn": _arn(org, call, f"account/{org.id}/{member.id}"),
         "Email": f"aws+{member.id}@example.com",
         "Name": member.name,
         "State": member.state,
@@ -179,9 +180,9 @@ def _account(org: Organization, member: Member) -> Json:
     }
 
 
-def _unit(org: Organization, unit: Unit) -> Json:
-    return {"Id": unit.id, "Arn": _arn(org, f"ou/{org.id}/{unit.id}"), "Name": unit.name}
+def _unit(org: Organization, call: Call, unit: Unit) -> Json:
+    return {"Id": unit.id, "Arn": _arn(org, call, f"ou/{org.id}/{unit.id}"), "Name": unit.name}
 
 
-def _arn(org: Organization, rest: str) -> str:
-    return f"arn:aws:organizations::{org.management}:{rest}"
+def _arn(org: Organization, call: Call, rest: str) -> str:
+    return global_arn("organizations", call.region, org.management, rest)

@@ -366,3 +366,19 @@ def test_a_mistake_in_one_target_ends_it_all_aloud() -> None:
     with pytest.raises(KeyError):
         auditing(world).hand_over([HERE, THERE], CASE_NOW, lambda _: None)
     assert world.stocks[HERE].closed == 1
+
+
+def test_of_large_targets_one_part_is_in_memory_at_a_time_and_small_ones_wait_for_nobody() -> None:
+    held: list[tuple[str, bool]] = []
+
+    class Watched(Parts):
+        def fleet(self, part: int) -> Fleet:
+            held.append((self.volumes[0].target.region, use_case._large.locked()))
+            return super().fleet(part)
+
+    world = Counted({}, stocks={HERE: Watched(THREE), THERE: Watched([replace(LOOSE, target=THERE)])})
+    use_case = auditing(world)
+    use_case.hand_over([HERE], CASE_NOW, lambda _: None)
+    use_case.hand_over([THERE], CASE_NOW, lambda _: None)
+
+    assert held == [("us-east-1", True)] * 3 + [("eu-west-1", False)]

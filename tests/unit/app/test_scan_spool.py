@@ -86,6 +86,8 @@ def test_what_is_spooled_is_what_is_merged(parts: list[tuple[Any, int]]) -> None
         assert out.getvalue() == dump(whole)
         assert [*spool.findings()] == whole["findings"]
         assert [*spool.findings(2)] == whole["findings"][:2]
+        assert [*spool.document()["findings"]] == whole["findings"]
+        assert len(spool.document()["findings"]) == len(whole["findings"])
         assert [*spool.unknown()] == whole["unknown"]
         assert [*spool.unlisted()] == whole["unlisted"]
         assert spool.head() == whole | {"findings": [], "unknown": [], "unlisted": []}

@@ -384,3 +384,31 @@ def test_help_names_every_exit_status_on_a_line_of_its_own_and_no_type_of_a_flag
     for number in (0, 1, 2, 3, 4, 70, 130):
         assert any(line.startswith(f"{number} ") for line in lines)
     assert "bool" not in said
+
+
+def test_what_is_for_people_shows_the_worst_findings_and_says_how_many_more_there_are(
+    scan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("slackwater_cli.commands.scan.REPORT_FINDINGS", 3)
+
+    all_, few, markdown = (
+        scan(*QUIET, "--top", "0").out,
+        scan(*QUIET, "--top", "1").out,
+        scan(*QUIET, "--format", "markdown").out,
+    )
+    assert all_.count("efs-idle  ") == 3
+    assert "… 2 more: --top 0 shows the worst 3, --format csv or json has everything" in all_
+    assert "… 4 more: --top 0 shows the worst 3, --format csv or json has everything" in few
+    assert "5 findings" in markdown
+    assert "The worst 3 of them" in markdown
+    assert markdown.count("\n### ") == 3
+    assert "3 of 5 findings are shown" in scan(*QUIET, "--format", "html").out
+    assert len(scan(*QUIET, "--format", "csv").out.splitlines()) == 1 + 5
+    assert len(json.loads(scan(*QUIET, "--format", "json").out)["findings"]) == 5
+
+
+def test_regions_are_told_in_the_order_in_which_they_are_named(scan, account) -> None:
+    done = scan(*QUIET, "--region", "us-east-1", "--region", "eu-west-1", "--format", "json")
+
+    targets = [target["region"] for target in json.loads(done.out)["scan"]["targets"]]
+    assert targets[-2:] == ["us-east-1", "eu-west-1"]

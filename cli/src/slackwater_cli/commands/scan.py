@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from datetime import timedelta
 from enum import StrEnum
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -115,18 +116,19 @@ def scan(
         targets = targets_to_scan(session, region or [], rules, policy, every=all_regions)
         spool_scan(session, meter, spool, policy=rules, targets=targets, now=as_of, cache_dir=cache_dir(os.environ))
         deliver(_shown(spool, format, top=TOP if top is None else top, to_terminal=file is None))
-        doc = spool.document(REPORT_FINDINGS)
+        doc = spool.document()
         if file or format is not Format.TABLE:
             _say_what_was_found(doc)
-    raise typer.Exit(status(doc, fail_on))
+        ended = status(doc, fail_on)
+    raise typer.Exit(ended)
 
 
 def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
-    """The exit status for a scan, of which the document holds at least the worst finding."""
+    """The exit status for a scan, whose findings begin with the worst."""
     if not doc["scan"]["complete"]:
         return ExitStatus.INCOMPLETE
     severe_enough = SEVERITIES[: SEVERITIES.index(fail_on.value) + 1] if fail_on else ()
-    met = any(finding["severity"] in severe_enough for finding in doc["findings"][:1])
+    met = any(finding["severity"] in severe_enough for finding in islice(doc["findings"], 1))
     return ExitStatus.FAIL_ON_MET if met else ExitStatus.COMPLETE
 
 

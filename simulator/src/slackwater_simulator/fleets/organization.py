@@ -74,7 +74,9 @@ def organization(
         place = places.get(number, accounts)
         if place >= accounts:
             return None
-        roles = () if place >= accounts - denied else (Role(name=MEMBER_ROLE, external_id=MEMBER_EXTERNAL_ID, trusts=(ACCOUNT,)),)
+        roles = (
+            () if place >= accounts - denied else (Role(name=MEMBER_ROLE, external_id=MEMBER_EXTERNAL_ID, trusts=(ACCOUNT,)),)
+        )
         return replace(held(place), account=number, regions=regions, enabled=regions, roles=roles)
 
     members = (

@@ -28,7 +28,8 @@ from slackwater.model.posts import Message, Post
 from slackwater.model.rank import rank
 from slackwater.model.tracking import LedgerEntry
 from slackwater.ports import AuditStore, Channel, Clock, Documents, Outbox
-from slackwater.views.document import FindingDocument, ScanDocument, SomeTotals
+from slackwater.views.document import FindingDocument, ScanDocument, SomeTotals, TrendPointDocument
+from slackwater.views.organization import Organization, organized
 from slackwater.views.slack.blocks import said
 from slackwater.views.slack.digest import digest, nothing
 from slackwater.views.slack.news import FindingNews, News
@@ -147,13 +148,16 @@ class Notifier:
         gaps: tuple[Gap, ...] = ()
         unknown = 0
         waste: SomeTotals = {"findings": 0, "monthly_savings_usd": "0", "unpriced": 0}
+        organization: Organization | None = None
+        trend: tuple[TrendPointDocument, ...] = ()
         if record.state != "failed" or self.documents.has(object_keys.news(record.id)):
             document: ScanDocument = json.loads(self._read(object_keys.head(record.id)))
             changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
             found = {one["id"]: one for one in json.loads(self._read(object_keys.told(record.id)))}
             gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
-            unknown = document["totals"]["unknown"]
+            unknown = document["totals"].get("unknown", 0)
             waste = document["totals"]["by_kind"].get("waste", waste)
+            organization, trend = organized(document), tuple(document["scan"].get("trend", ()))
         of: dict[str | None, list[_Change]] = {channel: [] for channel in channels}
         for change in changes:
             routed = route(change.entry.evidence, policy.slack) if buttons else None
@@ -185,6 +189,8 @@ class Notifier:
                 buttons=buttons,
                 may_decide=buttons and bool(policy.slack.deciders),
                 grace_days=policy.cleanup.grace_days if self.cleans_up else None,
+                organization=organization,
+                trend=trend,
             )
             for channel in channels
         ]

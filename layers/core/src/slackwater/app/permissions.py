@@ -26,6 +26,8 @@ from slackwater.aws import (
     identity,
     instance_types,
     inventory,
+    leases,
+    organization,
     outbox,
     permissions,
     pricing,
@@ -33,13 +35,32 @@ from slackwater.aws import (
     regions,
     request_guard,
     secrets,
+    session,
+    spending,
     stack,
 )
 
-PLAN: Final = identity.ACTIONS | regions.ACTIONS | documents.READ | documents.WRITE | audit_store.AUDIT_CLAIM
-SCAN: Final = (
-    inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | documents.READ | documents.READ_VERSION | documents.WRITE
+PLAN: Final = (
+    identity.ACTIONS
+    | regions.ACTIONS
+    | organization.ACTIONS
+    | session.ACTIONS
+    | documents.READ
+    | documents.WRITE
+    | audit_store.AUDIT_CLAIM
 )
+SCAN: Final = (
+    inventory.ACTIONS
+    | cloudwatch.ACTIONS
+    | pricing.ACTIONS
+    | session.ACTIONS
+    | leases.ACTIONS
+    | spending.ACTIONS
+    | documents.READ
+    | documents.READ_VERSION
+    | documents.WRITE
+)
+"""Organizations, and roles to assume, only where a role is named for other accounts."""
 MEMBER: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | regions.ACTIONS
 """What template-member.yaml's role allows planning and scanning in another account."""
 PUBLISH: Final = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import batched, chain
 from pathlib import Path
@@ -37,7 +37,7 @@ CHUNK: Final = 500
 LEVEL: Final = 1
 """How hard texts are pressed: the least. Five of them then take the room of one."""
 
-type Listed = Literal["unknown", "unlisted"]
+type Listed = Literal["findings", "unknown", "unlisted"]
 
 
 class ScanSpoolError(Exception):
@@ -100,21 +100,23 @@ class ScanSpool:
         """The questions answered with yes that are not listed."""
         return chain.from_iterable(map(_read, self._texts(PLACED, "unlisted", ALL)))
 
-    def document(self, most: int) -> ScanDocument:
-        """The document with the worst findings, at most so many, for a view of it; the totals are of all.
+    def document(self, most: int | None = None) -> ScanDocument:
+        """The document for a view of it, with the worst findings, at most so many; the totals are of all.
 
-        Its unknown and its unlisted are read from disk whenever somebody goes through them: it is good as long as the spool is.
+        Its unknown and its unlisted are read from disk whenever somebody goes through them, and so are its findings where no
+        number is named: it is good as long as the spool is.
         """
         doc = self.head()
-        doc["findings"] = [*self.findings(most)]
+        doc["findings"] = cast("list[FindingDocument]", _OnDisk(self, "findings")) if most is None else [*self.findings(most)]
         doc["unknown"] = cast("list[UnknownDocument]", _OnDisk(self, "unknown"))
         doc["unlisted"] = cast("list[UnlistedDocument]", _OnDisk(self, "unlisted"))
         return doc
 
     def count(self, name: Listed) -> int:
         """How many there are in a list."""
+        counted = "SELECT count(*) FROM findings", "SELECT coalesce(sum(count), 0) FROM lists WHERE list = ?"
         with self._lock:
-            ((count,),) = self._db.execute("SELECT coalesce(sum(count), 0) FROM lists WHERE list = ?", (name,))
+            ((count,),) = self._db.execute(counted[0]) if name == "findings" else self._db.execute(counted[1], (name,))
         return int(count)
 
     def chunks(self) -> Iterator[str]:
@@ -176,7 +178,12 @@ class _OnDisk(Sequence[object]):
         return self._spool.count(self._name)
 
     def __iter__(self) -> Iterator[object]:
-        return self._spool.unknown() if self._name == "unknown" else self._spool.unlisted()
+        every: dict[Listed, Callable[[], Iterator[object]]] = {
+            "findings": self._spool.findings,
+            "unknown": self._spool.unknown,
+            "unlisted": self._spool.unlisted,
+        }
+        return every[self._name]()
 
     @overload
     def __getitem__(self, index: int) -> object: ...

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from slackwater.app.notify import Notifier
     from slackwater.app.policies import Policies
     from slackwater.app.scan import Audit, Progress, Sources
-    from slackwater.app.scan_spool import ScanSpool
     from slackwater.app.settings import Deployed
     from slackwater.app.slack_acknowledge import Acknowledger
     from slackwater.app.slack_answer import Answerer
@@ -215,19 +214,13 @@ def publishing(deployed: Deployed) -> Publisher:
     from slackwater.aws.table import Table
     from slackwater.views.report import REPORT_FINDINGS, render_report
 
-    def report_of(spool: ScanSpool) -> str:
-        document = spool.head()
-        document["findings"] = list(spool.findings(REPORT_FINDINGS))
-        document["unknown"], document["unlisted"] = list(spool.unknown()), list(spool.unlisted())
-        return render_report(document)
-
     session = AwsSession(meter=CallMeter())
     return Publisher(
         documents=S3Documents(session, deployed.bucket_name),
         audits=_audits(deployed, session),
         findings=_findings(deployed, session),
         cleanups=DynamoCleanups(Table(session, deployed.table_name)),
-        render=report_of,
+        render=lambda spool: render_report(spool.document(REPORT_FINDINGS)),
         clock=clock,
     )
 

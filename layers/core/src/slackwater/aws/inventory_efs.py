@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
+from slackwater.aws.abreast import abreast
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
 from slackwater.aws.stock import is_any
@@ -61,10 +63,10 @@ def replications(session: AwsSession, target: Target, before: Earlier) -> Iterat
 def lifecycles(session: AwsSession, target: Target, before: Earlier) -> Iterator[EfsLifecycle]:
     """The lifecycle policies of each file system with much in Standard: a call for each."""
     call = session.client("efs", target.region).describe_lifecycle_configuration
-    for system in before.all(EfsFileSystem):
-        if system.stored_bytes["Standard"] < EfsLifecycle.LEAST_STANDARD_GIB * GIB:
-            continue
-        if (policies := _of(system, call, "LifecyclePolicies")) is not None:
+    least_bytes = EfsLifecycle.LEAST_STANDARD_GIB * GIB
+    systems = (one for one in before.all(EfsFileSystem) if one.stored_bytes["Standard"] >= least_bytes)
+    for system, policies in abreast(lambda system: (system, _of(system, call, "LifecyclePolicies")), systems):
+        if policies is not None:
             words = {name: word for policy in policies for name, word in policy.items()}
             yield EfsLifecycle(
                 id=system.id,
@@ -76,11 +78,10 @@ def lifecycles(session: AwsSession, target: Target, before: Earlier) -> Iterator
 
 def mount_targets(session: AwsSession, target: Target, before: Earlier) -> Iterator[EfsMountTarget]:
     """The mount target of each Regional file system that has just one: a call for each."""
-    call = session.client("efs", target.region).describe_mount_targets
-    for system in before.all(EfsFileSystem):
-        if system.availability_zone is not None or system.mount_targets != 1:
-            continue
-        for found in _of(system, call, "MountTargets", MaxItems=MOUNT_TARGETS_PAGE) or ():
+    call = partial(session.client("efs", target.region).describe_mount_targets, MaxItems=MOUNT_TARGETS_PAGE)
+    systems = (one for one in before.all(EfsFileSystem) if one.availability_zone is None and one.mount_targets == 1)
+    for system, mounts in abreast(lambda system: (system, _of(system, call, "MountTargets")), systems):
+        for found in mounts or ():
             if found["LifeCycleState"] not in GONE:
                 yield EfsMountTarget(
                     id=found["MountTargetId"],
@@ -91,10 +92,10 @@ def mount_targets(session: AwsSession, target: Target, before: Earlier) -> Itera
                 )
 
 
-def _of(system: EfsFileSystem, call: Callable[..., Mapping[str, Any]], key: str, **parameters: Any) -> list[Any] | None:
+def _of(system: EfsFileSystem, call: Callable[..., Mapping[str, Any]], key: str) -> list[Any] | None:
     """Everything under `key` about one file system; None where it was deleted since it was listed."""
     try:
-        return list(pages(call, key, next_in="Marker", next_out="NextMarker", FileSystemId=system.id, **parameters))
+        return list(pages(call, key, next_in="Marker", next_out="NextMarker", FileSystemId=system.id))
     except ClientError as error:
         if error.response["Error"]["Code"] != "FileSystemNotFound":
             raise

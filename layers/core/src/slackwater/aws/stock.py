@@ -264,13 +264,17 @@ class _File:
     @classmethod
     def new(cls) -> _File:
         """An empty one."""
-        folder = tempfile.TemporaryDirectory(prefix="slackwater-")
-        path = Path(folder.name) / "stock.sqlite"
-        path.touch()
-        file = cls(path, folder)
-        with file._alone():
-            file._db.executescript(SCHEMA)
-        file.note(records=_records_version())
+        with ExitStack() as unless_good:
+            folder = tempfile.TemporaryDirectory(prefix="slackwater-")
+            unless_good.callback(folder.cleanup)
+            path = Path(folder.name) / "stock.sqlite"
+            path.touch()
+            file = cls(path, folder)
+            unless_good.callback(file._db.close)
+            with file._alone():
+                file._db.executescript(SCHEMA)
+            file.note(records=_records_version())
+            unless_good.pop_all()
         return file
 
     def add(self, records: Iterable[Record]) -> None:

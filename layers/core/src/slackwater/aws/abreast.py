@@ -1,0 +1,30 @@
+"""Asks for one thing at a time what AWS tells of only one thing at a time, several at once."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Final
+
+AT_ONCE: Final = 8
+"""Fewer than a client has connections (`session.POOL`)."""
+
+
+def abreast[T, R](ask: Callable[[T], R], things: Iterable[T], at_once: int = AT_ONCE) -> Iterator[R]:
+    """What `ask` gives for each, in their order; never more than a few answers wait to be taken.
+
+    The first error is raised in its turn, and nothing is asked after it that was not on its way already.
+    """
+    with ThreadPoolExecutor(at_once) as pool:
+        asked = deque[Future[R]]()
+        try:
+            for thing in things:
+                if len(asked) == at_once:
+                    yield asked.popleft().result()
+                asked.append(pool.submit(ask, thing))
+            while asked:
+                yield asked.popleft().result()
+        finally:
+            for future in asked:
+                future.cancel()
