@@ -1,9 +1,9 @@
 """Slackwater beside Cloud Custodian: the same seven questions of the same simulated fleet, in one run. `make bench`.
 
 Both are whole processes, one after the other, against one simulated account in a process of its own, which counts what it is
-asked. Slackwater by `policy.toml`, Custodian by `custodian.yml`, as anybody would start it. Prints Markdown; `--write FILE` puts it
-between the file's marks, `--picture FILE` draws it. Progress goes to standard error. Exits with 1 when a resource is flagged by one
-of the two only, and no rule in `answers.py` says why.
+asked. Slackwater by `policy.toml`, Custodian by `custodian.yml`, as anybody would start it. Prints Markdown, which `--write FILE`
+puts between the file's marks; `--picture FILE` draws it. Progress goes to standard error. Exits with 1 when one of the two flags
+a resource and the other does not, and no rule in `answers.py` says why.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import answers
+import yaml
 from picture import Panel, picture
 from scan import command_of, counted, floor, forget, simulator, timed
 
@@ -31,8 +32,6 @@ BEGIN, END = "<!-- compare -->\n", "<!-- /compare -->\n"
 BENCH: Final = Path(__file__).parent
 CUSTODIAN: Final = BENCH.parent / ".tools/custodian/bin/custodian"
 TOOLS: Final = ("Slackwater", "Cloud Custodian")
-
-type Tool = Literal["Slackwater", "Cloud Custodian"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +74,8 @@ class Results:
 
     measured: list[Measured] = field(default_factory=list)
     floors: dict[int, int] = field(default_factory=dict)
+    plain_calls: dict[int, int] = field(default_factory=dict)
+    """Custodian's, without filters on configuration before those on metrics."""
     answers: str = ""
     """Of the largest fleet."""
 
@@ -113,14 +114,23 @@ def measured(
     return one
 
 
-def custodian(account: Mapping[str, Any], output: Path) -> list[str]:
+def custodian(account: Mapping[str, Any], output: Path, policies: Path) -> list[str]:
     """Its command line: a process for all seven policies."""
     regions = [flag for region in account["regions"] for flag in ("--region", region)]
-    return [str(CUSTODIAN), "run", "--output-dir", str(output), *regions, str(BENCH / "custodian.yml")]
+    return [str(CUSTODIAN), "run", "--output-dir", str(output), *regions, str(policies)]
 
 
-def run(resources: int, latencies: Iterable[float]) -> tuple[list[Measured], list[answers.Row]]:
-    """Both tools on one fleet, at each latency, and what they answered at the last."""
+def plain(policies: str) -> str:
+    """The same policies, but of those that ask for metrics only what asks for them: as its documentation's examples have it."""
+    document = yaml.safe_load(policies)
+    for policy in document["policies"]:
+        asking = [one for one in policy["filters"] if "metrics" in json.dumps(one)]
+        policy["filters"] = asking or policy["filters"]
+    return yaml.safe_dump(document)
+
+
+def run(resources: int, latencies: Iterable[float]) -> tuple[list[Measured], int, list[answers.Row]]:
+    """Both tools on one fleet, at each latency; the calls of Custodian's plain policies; what the two answered at the last."""
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:00Z}"  # Custodian asks for the days before the real one
     policy, flags = (BENCH / "policy.toml").read_text(), [f for one in answers.QUESTIONS for f in ("--detector", one.detector)]
     found = list[Measured]()
@@ -134,11 +144,23 @@ def run(resources: int, latencies: Iterable[float]) -> tuple[list[Measured], lis
                 own = home / str(place)  # its cache of 15 minutes is empty
                 own.mkdir()
                 found.append(
-                    measured("Cloud Custodian", custodian(account, home / "told"), account, own, resources, latency_ms)
+                    measured(
+                        "Cloud Custodian",
+                        custodian(account, home / "told", BENCH / "custodian.yml"),
+                        account,
+                        own,
+                        resources,
+                        latency_ms,
+                    )
                 )
+            policies = home / "plain.yml"
+            policies.write_text(plain((BENCH / "custodian.yml").read_text()))
+            (home / "plain").mkdir()
+            command = custodian(account, home / "plain/told", policies)
+            calls = measured("Cloud Custodian, plain", command, account, home / "plain", resources, 0).calls
         # In a process of its own: a fleet is large, and the next children would be counted as large as their parent.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            return found, pool.submit(_answers, resources, now, home).result()
+            return found, calls, pool.submit(_answers, resources, now, home).result()
 
 
 def _answers(resources: int, now: str, home: Path) -> list[answers.Row]:
@@ -162,14 +184,18 @@ def _pair(results: Results, resources: int, latency_ms: float) -> tuple[Measured
 
 
 def _calls(results: Results) -> Iterator[str]:
-    yield "| Resources | Floor | Calls, Slackwater | Above it | Custodian | Share | Metrics, Slackwater | Custodian |"
-    yield "|-|-|-|-|-|-|-|-|"
+    yield (
+        "| Resources | Floor | Calls, Slackwater | Above it | Custodian | Share | Custodian, plain | Share"
+        " | Metrics, Slackwater | Custodian |"
+    )
+    yield "|-|-|-|-|-|-|-|-|-|-|"
     for resources in results.sizes:
         ours, theirs = _pair(results, resources, results.latencies[-1])
-        least = results.floors[resources]
+        least, plain_calls = results.floors[resources], results.plain_calls[resources]
         yield (
             f"| {resources:,} | {least:,} | {ours.calls:,} | {ours.calls - least:+,} | {theirs.calls:,}"
-            f" | {share(ours.calls, theirs.calls)} | {ours.metrics:,} | {theirs.metrics:,} |"
+            f" | {share(ours.calls, theirs.calls)} | {plain_calls:,} | {share(ours.calls, plain_calls)}"
+            f" | {ours.metrics:,} | {theirs.metrics:,} |"
         )
 
 
@@ -241,7 +267,7 @@ def main() -> int:
     results, unexplained = Results(), list[str]()
     for resources in sorted(options.resources):
         results.floors[resources] = floor(resources, "seven")
-        found, rows = run(resources, sorted(options.latency_ms))
+        found, results.plain_calls[resources], rows = run(resources, sorted(options.latency_ms))
         results.measured += found
         results.answers = answers.table(rows)
         unexplained += [f"{resources:,} resources, {row.title}: {id_}" for row in rows for id_ in row.unexplained]

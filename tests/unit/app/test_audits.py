@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -279,7 +280,7 @@ class Service:
 
     def scan(self, audit_id: str, target: Target, part: int = 1) -> None:
         def of_policy(policy, plan, target):
-            return Seen(lambda: self.seen(target, policy, plan.now), self.parts)
+            return nullcontext(Seen(lambda: self.seen(target, policy, plan.now), self.parts))
 
         scanner = Scanner(
             documents=self.bucket, policies=self.policies, audit=of_policy, open_stock=Shelved, clock=self.clock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -42,11 +42,14 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scanner:
-    """Everything that scanning a target needs. `audit` wires an audit of a target, with a meter of its own, for a policy."""
+    """Everything that scanning a target needs. `audit` wires an audit of a target, with a meter of its own, for a policy.
+
+    As long as it is open, others who scan the same target leave it its share.
+    """
 
     documents: Documents
     policies: Policies
-    audit: Callable[[Policy, AuditPlan, Target], Audit]
+    audit: Callable[[Policy, AuditPlan, Target], AbstractContextManager[Audit]]
     open_stock: Callable[[Path], Stock]
     clock: Clock
 
@@ -61,11 +64,12 @@ class Scanner:
             PolicyError: the policy is not there as it was planned with.
         """
         plan = plan_of(self.documents, audit_id)
-        audit = self.audit(self.policies.at(plan.policy, plan.detectors), plan, target)
+        policy = self.policies.at(plan.policy, plan.detectors)
         began = self.clock()
         # One and the same for all parts of a target: so nobody takes parts of two attempts for one.
         started_at, complete, longest_s = began if part == 1 else self._started(audit_id, target), True, 0.0
         with ExitStack() as stack:
+            audit = stack.enter_context(self.audit(policy, plan, target))
             stock = stack.enter_context(audit.stock(target) if part == 1 else self._stock(audit_id, target, stack))
             for number, scan in enumerate(audit.parts(target, plan.now, stock, part), start=part):
                 document = scan_json.render(replace(scan, id=audit_id, started_at=started_at))

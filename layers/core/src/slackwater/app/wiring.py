@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -189,19 +190,24 @@ def scanning(deployed: Deployed) -> Scanner:
     from slackwater.app.audit_scan import Scanner
     from slackwater.aws.stock import open_stock
 
-    of_bucket = policies(deployed, AwsSession(meter=CallMeter()))
+    of_bucket, others = policies(deployed, AwsSession(meter=CallMeter())), among_others(deployed)
 
-    def of_policy(policy: Policy, plan: AuditPlan, target: Target) -> Audit:
+    @contextmanager
+    def of_policy(policy: Policy, plan: AuditPlan, target: Target) -> Iterator[Audit]:
         meter = CallMeter()
         own = AwsSession(meter=meter)  # another one each time: it counts for the meter of this scan
-        return audit(
-            _members(deployed, own, plan.own_account or target.account, target.partition).session(target.account),
-            meter,
-            registry=of_bucket.registry,
-            policy=policy,
-            cache_dir=kept_while_warm(),
-            progress=lambda *_: None,
-        )
+        session = _members(deployed, own, plan.own_account or target.account, target.partition).session(target.account)
+        with others(policy, plan.audit_id, target, uuid.uuid4().hex) as (share, spending):
+            yield audit(
+                session,
+                meter,
+                registry=of_bucket.registry,
+                policy=policy,
+                cache_dir=kept_while_warm(),
+                progress=lambda *_: None,
+                share=share,
+                spending=spending,
+            )
 
     return Scanner(documents=of_bucket.documents, policies=of_bucket, audit=of_policy, open_stock=open_stock, clock=clock)
 

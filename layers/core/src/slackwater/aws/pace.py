@@ -1,4 +1,4 @@
-"""How fast AWS is asked: well below its own limits, which the account's other programs share."""
+"""How fast AWS is asked: below its own limits, which the account's other programs share."""
 
 from __future__ import annotations
 
