@@ -7,6 +7,7 @@ One that no rule explains is unexplained, and fails the benchmark.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -187,7 +188,7 @@ def _id(told: Mapping[str, Any], world: World) -> str:
 
 def _without_numbers(reason: str) -> str:
     """The same reason of another resource reads the same."""
-    return "".join("n" if character.isdigit() else character for character in reason).replace("nn", "n")
+    return re.sub(r"\d+", "n", reason)
 
 
 def theirs(folder: Path) -> dict[str, Said]:

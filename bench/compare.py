@@ -1,8 +1,8 @@
 """Slackwater beside Cloud Custodian: the same seven questions of the same simulated fleet, in one run. `make bench`.
 
 Both are whole processes, one after the other, against one simulated account in a process of its own, which counts what it is
-asked. Slackwater by `policy.toml`, Custodian by `custodian.yml`, as anybody would start it. Prints Markdown, which `--write FILE`
-puts between the file's marks; `--picture FILE` draws it. Progress goes to standard error. Exits with 1 when one of the two flags
+asked. Slackwater by `policy.toml`, Custodian by `custodian.yml`, as anybody would start it. Prints Markdown, which `--write`
+puts between the marks of a file; `--picture` draws it. Progress goes to standard error. Exits with 1 when one of the two flags
 a resource and the other does not, and no rule in `answers.py` says why.
 """
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,10 @@ from slackwater.views.scan_json import document
 from slackwater_cli.memory import share_arenas
 
 BEGIN, END = "<!-- large -->\n", "<!-- /large -->\n"
+COLUMNS = (
+    *("Resources", "Questions", "Records a part", "Parts", "Calls", "Metrics", "Findings", "Document, MiB", "Listed, MiB"),
+    *("Listing, s", "Longest part, s", "Wall, s", "CPU, s", "CPU of a resource, ms", "Peak, MiB"),
+)
 SEVEN = ("ebs-unattached", "ebs-idle", "ebs-outdated-type", "efs-idle", "ec2-idle", "fsx-idle", "fsx-sync-export")
 UNHURRIED = """
 [scan]
@@ -58,24 +63,26 @@ def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: 
         progress=lambda *_: None,
         inventory=AwsInventory(session, part_records=part_records),
     )
-    parts = 0
-    with ScanSpool() as spool:
-        for part in use_case.parts(Target(account["account"], account["regions"][0]), datetime.fromisoformat(account["now"])):
-            if not parts:
-                listed_s = time.monotonic() - started  # and the first part judged
+    target, now = Target(account["account"], account["regions"][0]), datetime.fromisoformat(account["now"])
+    with ScanSpool() as spool, use_case.stock(target) as stock:
+        ends = [time.monotonic()]
+        for part in use_case.parts(target, now, stock):
             spool.add(document(part))
-            parts += 1
+            ends.append(time.monotonic())
             del part
+        stock_mib = stock.file.stat().st_size / 2**20 if stock.file else 0
         spool.write(out)
         findings = spool.head()["totals"]["findings"]
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {
-        "parts": parts,
+        "parts": len(ends) - 1,
         "calls": sum(meter.api_calls().values()),
         "metrics": meter.metrics_requested(),
         "findings": findings,
         "document_mib": out.stat().st_size / 2**20,
-        "first_part_s": listed_s,
+        "stock_mib": stock_mib,
+        "listing_s": ends[0] - started,
+        "longest_part_s": max(end - start for start, end in pairwise(ends)),
         "wall_s": time.monotonic() - started,
         "cpu_s": used.ru_utime + used.ru_stime,
         "peak_mib": used.ru_maxrss / 1024,
@@ -91,7 +98,8 @@ def row(account: dict[str, Any], resources: int, detectors: list[str], part_reco
     asked = "seven" if detectors else "all"
     return (
         f"| {resources:,} | {asked} | {part_records:,} | {told['parts']} | {told['calls']:,} | {told['metrics']:,}"
-        f" | {told['findings']:,} | {told['document_mib']:,.0f} | {told['wall_s']:,.0f} | {told['cpu_s']:,.0f}"
+        f" | {told['findings']:,} | {told['document_mib']:,.0f} | {told['stock_mib']:,.0f} | {told['listing_s']:,.0f}"
+        f" | {told['longest_part_s']:,.0f} | {told['wall_s']:,.0f} | {told['cpu_s']:,.0f}"
         f" | {told['cpu_s'] / resources * 1000:.2f} | {told['peak_mib']:,.0f} |\n"
     )
 
@@ -109,10 +117,7 @@ def main() -> None:
         account, detectors, part_records, out = json.loads(options.one)
         sys.stdout.write(json.dumps(scan(account, detectors, part_records, Path(out))))
         return
-    table = (
-        "| Resources | Questions | Records a part | Parts | Calls | Metrics | Findings | Document, MiB | Wall, s | CPU, s"
-        " | CPU of a resource, ms | Peak, MiB |\n|-|-|-|-|-|-|-|-|-|-|-|-|\n"
-    )
+    table = f"| {' | '.join(COLUMNS)} |\n{'|-' * len(COLUMNS)}|\n"
     for resources in options.resources:
         with simulator("--fleet", "mixed", "--resources", str(resources)) as account:
             for asked in options.questions:

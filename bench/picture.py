@@ -9,7 +9,7 @@ from typing import Final
 
 WIDTH, HEIGHT, GAP = 430, 250, 30
 """Of a panel, and between two, in pixels."""
-LEFT, TOP, BOTTOM = 46, 34, 30
+LEFT, TOP, BOTTOM = 58, 34, 30
 STYLE: Final = """
   text { font: 12px system-ui, sans-serif; fill: #24292f }
   .title { font-weight: 600; font-size: 14px }

@@ -68,7 +68,8 @@ class Fault:
     @property
     def way(self) -> str:
         """The kind, and how where there are several ways."""
-        return f"{self.kind}: {self.settings['how']}" if "how" in self.settings else self.kind
+        how = self.settings.get("how") or (self.settings.get("code") if self.kind == "clock" else None)
+        return f"{self.kind}: {how}" if how else self.kind
 
     def put(self, faults: Any) -> None:
         getattr(faults, self.method)(self.action, **self.settings)

@@ -72,18 +72,17 @@ def page(outcomes: Iterable[Outcome]) -> str:
     lines.append(_row(f"all {len(outcomes)} scans", outcomes))
     for kind in KINDS:
         lines.append(_row(kind, [one for one in outcomes if kind in _kinds(one)]))
+        lines.append(_row(f"{kind}, alone", [one for one in outcomes if {kind} == _kinds(one)]))
         ways = sorted({fault.way for one in outcomes for fault in one.faults if fault.kind == kind})
         if len(ways) > 1:
             lines += [_row(f"· {way}", [one for one in outcomes if way in {fault.way for fault in one.faults}]) for way in ways]
     faults = Counter(len(one.faults) for one in outcomes)
     said = ", ".join(f"{count} scans with {number}" for number, count in sorted(faults.items()))
     requests = sorted(one.requests for one in outcomes)
-    return (
-        f"{HEAD}## What came of it\n\n**{problems} anything else** in {len(outcomes)} scans ({said} faults). A scan sent"
-        f" {requests[0]:,} to {requests[-1]:,} requests.\nA scan with several faults is in several rows.\n\n"
-        + "\n".join(lines)
-        + "\n"
-    )
+    sent = f"A scan sent {requests[0]:,} to {requests[-1]:,} requests."
+    twice = "A scan with several faults is in several rows; what a kind comes to by itself is in the row below it."
+    told = f"**{problems} anything else** in {len(outcomes)} scans ({said} faults). {sent}"
+    return "\n".join((f"{HEAD}## What came of it\n", told, twice, "", *lines, ""))
 
 
 def _row(name: str, outcomes: Sequence[Outcome]) -> str:

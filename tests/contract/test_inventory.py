@@ -97,7 +97,7 @@ def test_thousands_are_read_in_the_largest_pages_there_are(simulate):
 def test_only_what_is_asked_for_is_read(simulate):
     account = simulate(EVERYTHING)
     account.read({kinds.FsxVolume})
-    assert account.sim.calls == {"fsx:DescribeFileSystems": 1, "fsx:DescribeVolumes": 1}
+    assert account.sim.calls == {"fsx:DescribeVolumes": 1}
 
 
 def test_a_kind_brings_along_what_it_builds_on(simulate):
@@ -124,15 +124,15 @@ def test_an_empty_account_is_empty_and_asks_nothing_twice(simulate):
 @pytest.mark.parametrize(("kind", "asked"), [("OPENZFS", 1), ("ONTAP", 1), ("WINDOWS", 0), ("LUSTRE", 0)])
 def test_fsx_is_asked_for_volumes_only_where_a_file_system_has_some(simulate, kind, asked):
     account = simulate(Fleet(now=NOW, fsx=[zfs(kind=kind)]))
-    account.read({kinds.FsxVolume})
+    account.read({kinds.FsxVolume}, {kinds.FsxFileSystem})
     assert account.sim.calls.get("fsx:DescribeVolumes", 0) == asked
 
 
 def test_fsx_is_asked_for_volumes_where_its_file_systems_could_not_be_listed(simulate, impatient):
     account = simulate(EVERYTHING)
     account.sim.faults.deny("fsx:DescribeFileSystems")
-    _, (gap,) = account.read({kinds.FsxVolume})
-    assert gap.what == "fsx:DescribeFileSystems"
+    _, (gap,) = account.read({kinds.FsxVolume}, {kinds.FsxFileSystem})
+    assert (gap.what, gap.optional) == ("fsx:DescribeFileSystems", True)
     assert account.sim.calls["fsx:DescribeVolumes"] == 1
 
 

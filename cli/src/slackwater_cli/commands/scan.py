@@ -69,7 +69,11 @@ def scan(
     ] = Format.TABLE,
     top: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help=f"Show so many findings in the table instead of {TOP}; 0 shows all."),
+        typer.Option(
+            metavar="N",
+            min=0,
+            help=f"Show so many findings in the table instead of {TOP}; 0 shows all, or the worst {REPORT_FINDINGS:,}.",
+        ),
     ] = None,
     output: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write there instead of to standard output, which is -.")

@@ -82,7 +82,7 @@ def parts_of(
 def saw_all(parts: Iterable[ScanDocument | None]) -> bool:
     """Whether a target was seen whole, by all its documents. A region that is closed was not seen."""
     targets = [target for part in parts for target in (part["scan"]["targets"] if part else [None])]
-    return bool(targets) and all(target is not None and target["complete"] for target in targets)
+    return bool(targets) and all(target is not None and target["complete"] and "closed" not in target for target in targets)
 
 
 def put_error(documents: Documents, audit_id: str, target: Target, error: StepError) -> None:

@@ -12,19 +12,15 @@ AT_ONCE: Final = 8
 
 
 def abreast[T, R](ask: Callable[[T], R], things: Iterable[T], at_once: int = AT_ONCE) -> Iterator[R]:
-    """What `ask` gives for each, in their order; never more than a few answers wait to be taken.
+    """What `ask` gives for each, in their order; no more than `at_once` are on their way, or wait to be taken.
 
-    The first error is raised in its turn, and nothing is asked after it that was not on its way already.
+    The first error is raised in its turn; what was on its way then is waited for, and nothing more is asked.
     """
     with ThreadPoolExecutor(at_once) as pool:
         asked = deque[Future[R]]()
-        try:
-            for thing in things:
-                if len(asked) == at_once:
-                    yield asked.popleft().result()
-                asked.append(pool.submit(ask, thing))
-            while asked:
+        for thing in things:
+            if len(asked) == at_once:
                 yield asked.popleft().result()
-        finally:
-            for future in asked:
-                future.cancel()
+            asked.append(pool.submit(ask, thing))
+        while asked:
+            yield asked.popleft().result()

@@ -50,11 +50,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How one kind of record is read: the IAM action, and every kind that must have been read before."""
+    """How one kind of record is read: the IAM action, and every kind that must have been read before.
+
+    It `heeds` kinds that tell whether there can be any, and goes without them where they are not read, or could not be.
+    """
 
     action: str
     read: Callable[[AwsSession, Target, Earlier], Iterator[Record]]
     after: tuple[type[Record], ...] = ()
+    heeds: tuple[type[Record], ...] = ()
 
 
 READERS: Final[Mapping[type[Record], Reader]] = {
@@ -62,7 +66,7 @@ READERS: Final[Mapping[type[Record], Reader]] = {
     Instance: Reader("ec2:DescribeInstances", inventory_ec2.instances),
     EfsFileSystem: Reader("elasticfilesystem:DescribeFileSystems", inventory_efs.file_systems),
     FsxFileSystem: Reader("fsx:DescribeFileSystems", inventory_fsx.file_systems),
-    FsxVolume: Reader("fsx:DescribeVolumes", inventory_fsx.volumes, after=(FsxFileSystem,)),
+    FsxVolume: Reader("fsx:DescribeVolumes", inventory_fsx.volumes, heeds=(FsxFileSystem,)),
     EfsLifecycle: Reader("elasticfilesystem:DescribeLifecycleConfiguration", inventory_efs.lifecycles, after=(EfsFileSystem,)),
     EfsMountTarget: Reader("elasticfilesystem:DescribeMountTargets", inventory_efs.mount_targets, after=(EfsFileSystem,)),
     DiskMetric: Reader("cloudwatch:ListMetrics", inventory_cloudwatch.disk_metrics, after=(Instance,)),
@@ -84,7 +88,10 @@ READERS: Final[Mapping[type[Record], Reader]] = {
         after=(Volume, OptimizerEnrollment),
     ),
 }
-"""Every kind there is, each after those it needs."""
+"""Every kind there is, each after those it needs or heeds."""
+
+NOT_READ: Final[Future[str | None]] = Future()
+NOT_READ.set_result("no detector that is on needs it")
 
 ACTIONS: Final = frozenset(reader.action for reader in READERS.values())
 
@@ -129,7 +136,8 @@ class AwsInventory:
         with ThreadPoolExecutor(len(self._readers)) as pool:
             for kind, reader in self._readers.items():
                 if kind in wanted:
-                    futures[kind] = pool.submit(self._read, reader, target, {k: futures[k] for k in reader.after}, shelf)
+                    before = {earlier: futures.get(earlier, NOT_READ) for earlier in (*reader.after, *reader.heeds)}
+                    futures[kind] = pool.submit(self._read, reader, target, before, shelf)
         failures = _failures(futures)
         gaps = dict.fromkeys(
             Gap(target.account, target.region, self._readers[kind].action, failure, optional=kind not in needed)

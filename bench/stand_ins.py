@@ -1,0 +1,249 @@
+"""A bucket and a table for a measurement: enough of S3 and DynamoDB for an audit, counting what AWS would bill.
+
+`python bench/stand_ins.py` serves them until its standard input closes; its first line says where. All is held in memory, and
+of a write's condition only this is checked, whether the item is there already: nobody else writes. `GET /_counts` tells what
+was asked since it was told last, and `POST /_latency` takes the milliseconds by which each answer is delayed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import ceil
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+type Item = dict[str, dict[str, str]]
+
+INDEXES: Final = {"by_target": ("target", "pk"), "by_saving": ("listing", "saving_key"), "by_age": ("listing", "age_key")}
+"""The template's, with their keys."""
+PROJECTED: Final = ("detector", "account", "region", "severity", "saving_cents")
+"""What the last two hold besides."""
+
+WRITE_UNIT_BYTES, READ_UNIT_BYTES = 1_024, 4_096
+
+
+def size_of(item: Mapping[str, Mapping[str, str]]) -> int:
+    """Bytes of an item, roughly as DynamoDB counts them: names and values."""
+    return sum(len(name) + len(text.encode()) for name, value in item.items() for text in value.values())
+
+
+def write_units(item: Item, before: Item | None, *, in_transaction: bool = False) -> int:
+    """What storing an item in the place of another takes: of the table, twice in a transaction, and of its indexes."""
+    units = ceil(size_of(item) / WRITE_UNIT_BYTES) * (2 if in_transaction else 1)
+    for name, keys in INDEXES.items():
+        new, old = _entry(name, keys, item), _entry(name, keys, before or {})
+        if new == old:
+            continue
+        moved = new and old and any(new[key] != old[key] for key in keys)
+        units += 2 if moved else 1
+    return units
+
+
+def read_units(sizes: Iterable[int], *, consistent: bool) -> float:
+    """What it takes to read items each by itself; half as much where they may be a moment old."""
+    return sum(ceil(max(size, 1) / READ_UNIT_BYTES) for size in sizes) * (1.0 if consistent else 0.5)
+
+
+def _entry(name: str, keys: tuple[str, str], item: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What an index holds of an item; None where it lacks a key."""
+    if not all(key in item for key in keys):
+        return None
+    held = (*keys, "pk", "sk", *(() if name == "by_target" else PROJECTED))
+    return {one: item[one] for one in held if one in item}
+
+
+class Table:
+    """The items, and what became of them."""
+
+    def __init__(self, count: Callable[[str, float], None]) -> None:
+        """`count` is told units."""
+        self._count = count
+        self._items: dict[str, dict[str, Item]] = {}
+        self._by_target: dict[str, dict[str, None]] = {}
+        self._listed: dict[str, dict[str, None]] = {}
+        """Of audits and clean-ups, which a publisher lists; the lists of findings nobody asks for here."""
+        self._lock = threading.Lock()
+
+    def answer(self, operation: str, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """The status and the body."""
+        with self._lock:
+            match operation:
+                case "PutItem":
+                    return self._put([asked], in_transaction=False)
+                case "TransactWriteItems":
+                    return self._put([one["Put"] for one in asked["TransactItems"]], in_transaction=True)
+                case "UpdateItem":
+                    key = asked["Key"]
+                    item = self._of(key) or dict(key)
+                    added = int(asked["ExpressionAttributeValues"][":count"]["N"])
+                    item["metrics"] = {"N": str(int(item.get("metrics", {"N": "0"})["N"]) + added)}
+                    self._store(item, in_transaction=False)
+                    return 200, {}
+                case "BatchGetItem":
+                    ((name, keys),) = ((name, each["Keys"]) for name, each in asked["RequestItems"].items())
+                    found = [item for key in keys if (item := self._of(key))]
+                    sizes = [*map(size_of, found), *([0] * (len(keys) - len(found)))]
+                    self._count("dynamodb read units", read_units(sizes, consistent=True))
+                    return 200, {"Responses": {name: found}, "UnprocessedKeys": {}}
+                case "Query":
+                    found = list(self._query(asked))
+                    size = sum(map(size_of, found))
+                    self._count("dynamodb read units", read_units([size], consistent=asked.get("ConsistentRead", False)))
+                    return 200, {"Items": [] if asked.get("Select") == "COUNT" else found, "Count": len(found)}
+                case _:
+                    raise NotImplementedError(operation)
+
+    def _of(self, key: Item) -> Item | None:
+        return self._items.get(key["pk"]["S"], {}).get(key["sk"]["S"])
+
+    def _put(self, puts: list[dict[str, Any]], *, in_transaction: bool) -> tuple[int, dict[str, Any]]:
+        refused = [
+            put.get("ConditionExpression") == "attribute_not_exists(pk)" and self._of(put["Item"]) is not None for put in puts
+        ]
+        if not any(refused):
+            for put in puts:
+                self._store(put["Item"], in_transaction=in_transaction)
+            return 200, {}
+        if not in_transaction:
+            return 400, {"__type": "ConditionalCheckFailedException", "message": "it is there"}
+        reasons = [{"Code": "ConditionalCheckFailed" if one else "None"} for one in refused]
+        return 400, {"__type": "TransactionCanceledException", "message": "it is there", "CancellationReasons": reasons}
+
+    def _store(self, item: Item, *, in_transaction: bool) -> None:
+        pk, sk = item["pk"]["S"], item["sk"]["S"]
+        before = self._of(item)
+        self._count("dynamodb write units", write_units(item, before, in_transaction=in_transaction))
+        self._items.setdefault(pk, {})[sk] = item
+        for attribute, index in (("target", self._by_target), ("listing", self._listed)):
+            if before and attribute in before:
+                index.get(before[attribute]["S"], {}).pop(pk, None)
+            if attribute in item:
+                index.setdefault(item[attribute]["S"], {})[pk] = None
+
+    def _query(self, asked: dict[str, Any]) -> Iterator[Item]:
+        values = asked["ExpressionAttributeValues"]
+        match asked.get("IndexName"):
+            case "by_target":
+                for pk in self._by_target.get(values[":target"]["S"], {}):
+                    yield {"pk": {"S": pk}, "sk": {"S": pk.partition("#")[0]}, "target": values[":target"]}
+            case None:
+                begins = values.get(":sk", {"S": ""})["S"]
+                for sk, item in sorted(self._items.get(values[":pk"]["S"], {}).items()):
+                    alive = ":now" not in values or int(item["expires_at"]["N"]) > int(values[":now"]["N"])
+                    if sk.startswith(begins) and alive:
+                        yield item
+            case index:
+                keys = INDEXES[index]
+                entries = (
+                    _entry(index, keys, self._items[pk][pk.partition("#")[0]])
+                    for pk in self._listed.get(values[":listing"]["S"], {})
+                )
+                found = sorted((one for one in entries if one), key=lambda one: str(one[keys[1]]), reverse=True)
+                yield from found[: asked.get("Limit", 1_000)]
+
+
+class StandIns(ThreadingHTTPServer):
+    """Both behind one address: DynamoDB names its operation in a header, S3 does not."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self) -> None:
+        """On a free port of this machine."""
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.latency_s = 0.0
+        self.texts: dict[str, bytes] = {}
+        self.table = Table(self.count)
+        self._counts = Counter[str]()
+        self._counting = threading.Lock()
+
+    def count(self, what: str, by: float = 1) -> None:
+        """Count something."""
+        with self._counting:
+            self._counts[what] += by  # type: ignore[assignment]
+
+    def told(self) -> dict[str, float]:
+        """What was counted since this was asked last."""
+        with self._counting:
+            counts, self._counts = self._counts, Counter[str]()
+        return dict(counts)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: StandIns
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def do_GET(self) -> None:
+        if self.path == "/_counts":
+            return self._send(200, json.dumps(self.server.told()).encode())
+        return self._read_text(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._read_text(with_body=False)
+
+    def do_PUT(self) -> None:
+        body, key = self._body(), self._key()
+        self._asked("s3:PutObject")
+        if self.headers.get("If-None-Match") and key in self.server.texts:
+            return self._send(412, b"<Error><Code>PreconditionFailed</Code><Message>it is there</Message></Error>")
+        self.server.texts[key] = body
+        self.server.count("s3 bytes put", len(body))
+        return self._send(200, b"", {"ETag": '"1"', "x-amz-version-id": "1"})
+
+    def do_POST(self) -> None:
+        body = self._body()
+        if self.path == "/_latency":
+            self.server.latency_s = float(body) / 1_000
+            return self._send(200, b"")
+        operation = self.headers["X-Amz-Target"].partition(".")[2]
+        self._asked(f"dynamodb:{operation}")
+        status, answer = self.server.table.answer(operation, json.loads(body))
+        return self._send(status, json.dumps(answer).encode(), {"Content-Type": "application/x-amz-json-1.0"})
+
+    def log_message(self, format: str, *_: Any) -> None:
+        """Say nothing."""
+
+    def _read_text(self, *, with_body: bool) -> None:
+        self._asked("s3:GetObject" if with_body else "s3:HeadObject")
+        text = self.server.texts.get(self._key())
+        if text is None:
+            return self._send(404, b"<Error><Code>NoSuchKey</Code><Message>none</Message></Error>" if with_body else b"")
+        self.server.count("s3 bytes got", len(text) if with_body else 0)
+        return self._send(200, text, {"ETag": '"1"', "x-amz-version-id": "1"}, with_body=with_body)
+
+    def _asked(self, what: str) -> None:
+        self.server.count(what)
+        if self.server.latency_s:
+            time.sleep(self.server.latency_s)
+
+    def _key(self) -> str:
+        return unquote(urlsplit(self.path).path).lstrip("/").partition("/")[2]
+
+    def _body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+    def _send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None, *, with_body: bool = True) -> None:
+        self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(body)
+        self.wfile.flush()
+
+
+if __name__ == "__main__":
+    served = StandIns()
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    sys.stdout.write(json.dumps({"url": f"http://127.0.0.1:{served.server_port}"}) + "\n")
+    sys.stdout.flush()
+    sys.stdin.buffer.read()
