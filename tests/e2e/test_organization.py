@@ -63,5 +63,5 @@ def test_what_was_not_seen_is_audited_again_alone(service, audit):
     assert [(one["account"], one["complete"]) for one in again["targets"]] == [(SHUT, False)]
     assert (again["state"], again["outcome"]) == ("failed", None)
     answer = service.call("POST", "/audits", {"retry_of": audit["id"], "regions": [REGION]}, who=service.ada)
-    assert answer.status == 400
+    assert answer.status == 422
     service.say(f"a retry: just the account that was denied; {again['error'][:80]!r}")
