@@ -73,7 +73,7 @@ def _panel(panel: Panel) -> list[str]:
     inner = HEIGHT - TOP - BOTTOM
 
     def y(value: float) -> float:
-        return round(TOP + inner * (high - log10(value)) / (high - low), 1)
+        return float(round(TOP + inner * (high - log10(value)) / (high - low), 1))
 
     parts = [f'<text class="title" x="0" y="16">{panel.title}</text>']
     for power in range(low, high + 1):

@@ -2,7 +2,7 @@
 
 `python bench/stand_ins.py` serves them until its standard input closes; its first line says where. All is held in memory, and
 of a write's condition only this is checked, whether the item is there already: nobody else writes. `GET /_counts` tells what
-was asked since it was told last, and `POST /_latency` takes the milliseconds by which each answer is delayed.
+was asked so far, and `POST /_latency` takes the milliseconds by which each answer is delayed.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ class Table:
                     ((name, keys),) = ((name, each["Keys"]) for name, each in asked["RequestItems"].items())
                     found = [item for key in keys if (item := self._of(key))]
                     sizes = [*map(size_of, found), *([0] * (len(keys) - len(found)))]
-                    self._count("dynamodb read units", read_units(sizes, consistent=True))
+                    self._count("read_units", read_units(sizes, consistent=True))
                     return 200, {"Responses": {name: found}, "UnprocessedKeys": {}}
                 case "Query":
                     found = list(self._query(asked))
                     size = sum(map(size_of, found))
-                    self._count("dynamodb read units", read_units([size], consistent=asked.get("ConsistentRead", False)))
+                    self._count("read_units", read_units([size], consistent=asked.get("ConsistentRead", False)))
                     return 200, {"Items": [] if asked.get("Select") == "COUNT" else found, "Count": len(found)}
                 case _:
                     raise NotImplementedError(operation)
@@ -118,7 +118,7 @@ class Table:
     def _store(self, item: Item, *, in_transaction: bool) -> None:
         pk, sk = item["pk"]["S"], item["sk"]["S"]
         before = self._of(item)
-        self._count("dynamodb write units", write_units(item, before, in_transaction=in_transaction))
+        self._count("write_units", write_units(item, before, in_transaction=in_transaction))
         self._items.setdefault(pk, {})[sk] = item
         for attribute, index in (("target", self._by_target), ("listing", self._listed)):
             if before and attribute in before:
@@ -169,10 +169,9 @@ class StandIns(ThreadingHTTPServer):
             self._counts[what] += by  # type: ignore[assignment]
 
     def told(self) -> dict[str, float]:
-        """What was counted since this was asked last."""
+        """What was counted."""
         with self._counting:
-            counts, self._counts = self._counts, Counter[str]()
-        return dict(counts)
+            return dict(self._counts)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -180,6 +179,12 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1
+
+    def handle_expect_100(self) -> bool:
+        """At once: whoever asks waits for it."""
+        going_on = super().handle_expect_100()
+        self.wfile.flush()
+        return going_on
 
     def do_GET(self) -> None:
         if self.path == "/_counts":

@@ -1,5 +1,6 @@
 """The lean parsers give what botocore's own parser gives for the same bytes, as far as the inventory reads."""
 
+import json
 from datetime import UTC, datetime
 from xml.sax.saxutils import escape
 
@@ -132,6 +133,36 @@ def test_metric_data_reads_as_botocore_reads_it_but_for_the_times():
     lean["MetricDataResults"][0]["Values"] = list(lean["MetricDataResults"][0]["Values"])
     assert lean["MetricDataResults"] == theirs["MetricDataResults"]
     assert lean["NextToken"] == theirs["NextToken"]
+
+
+RUNS = (
+    [],
+    ["[1,2,3]"],
+    ["[1,2,3]", "[1,2,3]", "[1,2,3,4]", "[1,2]", "[1,2]", "[]", "[]", "[2,3]", "[1,2,3]"],
+    ["[1763200000.0,1.7632036E9]", "[ 1, 2 ]", "[1763200000.0,1.7632036E9]"],
+    ["[]", "[1]"],
+)
+
+
+@pytest.mark.parametrize("runs", RUNS, ids=str)
+@pytest.mark.parametrize("text", ["x", '\\"Timestamps\\":[7,8]', "run 0 of times"])
+def test_each_metric_of_an_answer_has_its_own_times(runs, text):
+    results = [
+        f'{{"Id":"q{n}","Label":"{text}","Timestamps":{run},"Values":{run},"StatusCode":"Complete"}}'
+        for n, run in enumerate(runs)
+    ]
+    content = f'{{"MetricDataResults":[{",".join(results)}],"Messages":[]}}'.encode()
+    lean, plain = metric_data(LeanJsonParser(), content)["MetricDataResults"], json.loads(content)["MetricDataResults"]
+    assert [(one["Id"], one["Label"], list(one["Timestamps"]), list(one["Values"])) for one in lean] == [
+        (one["Id"], one["Label"], one["Timestamps"], one["Values"]) for one in plain
+    ]
+
+
+@pytest.mark.parametrize("times", ['["1"]', "[1,null]", "[1,[2]]", "[NaN]", "[1,true]", "[1,2", '"soon"', '"run 0 of times"'])
+def test_times_that_are_no_numbers_are_an_error(times):
+    content = f'{{"MetricDataResults":[{{"Id":"q0","Timestamps":{times},"Values":[1.0]}}]}}'.encode()
+    with pytest.raises(ResponseParserError):
+        metric_data(LeanJsonParser(), content)
 
 
 @pytest.mark.parametrize("content", [b'{"MetricDataResults": [{"Id": "q0', b"", b"[]", b"<html/>"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -53,6 +55,18 @@ def spool_scan(
 
 def _audit(session: AwsSession, meter: CallMeter, policy: Policy, cache_dir: Path | None, tell: Progress) -> Audit:
     return audit(session, meter, registry=registry(), policy=policy, cache_dir=cache_dir, progress=tell)
+
+
+@contextmanager
+def one_folder() -> Iterator[None]:
+    """Keep all temporary files in one folder, which goes at the end, even if the threads that use them were abandoned."""
+    before = tempfile.tempdir
+    with tempfile.TemporaryDirectory(prefix="slackwater-", ignore_cleanup_errors=True) as folder:
+        tempfile.tempdir = folder
+        try:
+            yield
+        finally:
+            tempfile.tempdir = before
 
 
 def interruptible[T](work: Callable[[], T]) -> T:

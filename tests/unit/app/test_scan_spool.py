@@ -38,7 +38,7 @@ GAP = st.fixed_dictionaries(
     {
         "account": st.just("1"),
         "region": st.just("r"),
-        "what": st.sampled_from(["cloudwatch:GetMetricData", "ec2:DescribeVolumes"]),
+        "what": st.sampled_from(["cloudwatch:GetMetricData", "ec2:DescribeVolumes", "pricing:GetProducts"]),
         "reason": st.sampled_from(["denied", "slow", "slow (3 times)"]),
         "optional": st.booleans(),
     }

@@ -55,10 +55,13 @@ def test_a_signal_ends_a_scan_that_waits_for_aws_and_leaves_no_draft(
     number: int, status: int, word: str, account, nowhere: Path
 ) -> None:
     reached, answer = threading.Event(), threading.Event()
-    check = account.faults.check
+    check, temporary = account.faults.check, nowhere.parent / "temporary"
+    temporary.mkdir()
+    shared: list[str] = []
 
     def hang(call) -> None:
         if call.service != "sts":
+            shared.extend(path.name for path in temporary.iterdir())
             reached.set()
             answer.wait(2 * LONG_S)
         check(call)
@@ -66,7 +69,10 @@ def test_a_signal_ends_a_scan_that_waits_for_aws_and_leaves_no_draft(
     account.faults.check = hang
     try:
         process = subprocess.Popen(
-            [*COMMAND, "scan", "--region", "ap-northeast-1", "--output", "scan.json"], stderr=subprocess.PIPE, text=True
+            [*COMMAND, "scan", "--region", "ap-northeast-1", "--output", "scan.json"],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"TMPDIR": str(temporary)},
         )
         assert reached.wait(LONG_S)
         process.send_signal(number)
@@ -77,6 +83,8 @@ def test_a_signal_ends_a_scan_that_waits_for_aws_and_leaves_no_draft(
 
     assert (process.returncode, said) == (status, f"{word}; nothing was written\n")
     assert list(nowhere.iterdir()) == []
+    assert len({*shared}) == 1  # all that it kept for a while was in one folder, and is gone
+    assert list(temporary.iterdir()) == []
 
 
 def on_a_terminal(*arguments: str, **environment: str) -> str:

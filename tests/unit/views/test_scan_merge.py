@@ -115,3 +115,11 @@ def test_accounts_and_trend_stay_and_unknown_are_counted_even_where_a_part_does_
     assert whole["scan"]["accounts"][0]["name"] == "a"
     assert whole["scan"]["trend"] == []
     assert whole["totals"]["unknown"] == 1
+
+
+def test_what_has_no_price_in_any_part_is_one_gap(make) -> None:
+    reasons = (("b: 0 prices fit; c: 0 prices fit",), ("a: 0 prices fit; b: 0 prices fit",), ())
+    parts = [part(make, more=number < 2, reasons=some, what="pricing:GetProducts") for number, some in enumerate(reasons)]
+
+    assert [gap["reason"] for gap in merged(parts)["scan"]["gaps"]] == ["a: 0 prices fit; b: 0 prices fit; c: 0 prices fit"]
+    assert [gap["reason"] for gap in merged(parts[:1])["scan"]["gaps"]] == [*reasons[0]]

@@ -40,7 +40,7 @@ from slackwater_cli.options import (
     policy_file,
 )
 from slackwater_cli.output import output_file
-from slackwater_cli.run import spool_scan
+from slackwater_cli.run import one_folder, spool_scan
 from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.table import TOP, draw_scan
 from slackwater_cli.targets import regions_without_asking, targets_to_scan
@@ -113,7 +113,7 @@ def scan(
     policy = policy_file(policy)
     rules = load_policy(policy, registry(), detector or (), regions_without_asking())
     file = None if output in (None, STANDARD_OUTPUT) else Path(output)
-    with output_file(file) if file else nullcontext(write) as deliver, ScanSpool() as spool:
+    with output_file(file) if file else nullcontext(write) as deliver, one_folder(), ScanSpool() as spool:
         meter = CallMeter()
         home = next(iter(region or rules.scan.regions), None)
         session = AwsSession(profile, role_arn, external_id, meter=meter, home=home)

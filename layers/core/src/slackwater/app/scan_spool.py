@@ -67,8 +67,9 @@ class ScanSpool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Throw all away."""
-        self._end.close()
+        """Throw all away, whatever another thread may still be adding."""
+        with self._lock:
+            self._end.close()
 
     def add(self, part: ScanDocument, place: int = 0) -> None:
         """Take a part. What is not ranked is told by its `place`, then as it comes. Thread-safe."""

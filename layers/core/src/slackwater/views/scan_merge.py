@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -21,6 +21,8 @@ from slackwater.views.document import (
     TargetDocument,
     UsageDocument,
 )
+
+PRICES: Final = "pricing:GetProducts"
 
 TIMES: Final = re.compile(r"(?s)(.*) \((\d+) times\)")
 """A reason, and how often it was one."""
@@ -50,6 +52,7 @@ class Merger:
         self._complete = True
         self._targets: dict[tuple[str, str], _Target] = {}
         self._gaps: Counter[tuple[str, str, str, str, bool]] = Counter()
+        self._no_price = defaultdict[tuple[str, str, bool], dict[str, None]](dict)
         self._resources = Counter[str]()
         self._usage = _Usage()
         self._all, self._by = _Sum(), defaultdict[str, defaultdict[str, _Sum]](lambda: defaultdict(_Sum))
@@ -101,7 +104,7 @@ class Merger:
             "finished_at": finished_at,
             "complete": self._complete and all(one.ended for one in targets),
             "targets": [one.document() for one in targets],
-            "gaps": sorted((_gap(key, times) for key, times in self._gaps.items()), key=_gap_order),
+            "gaps": sorted([*(_gap(key, times) for key, times in self._gaps.items()), *self._unpriced()], key=_gap_order),
             "resources": dict(sorted(self._resources.items())),
             "usage": self._usage.document(),
         }
@@ -127,10 +130,24 @@ class Merger:
     def _of_each(self, what: str) -> dict[str, SomeTotals]:
         return {key: some.document() for key, some in sorted(self._by[what].items())}
 
+    def _unpriced(self) -> Iterator[GapDocument]:
+        """One gap for each target, with all that each of its parts lacks."""
+        for (account, region, optional), reasons in self._no_price.items():
+            alone, *others = reasons
+            several = {said for reason in reasons for said in reason.split("; ")}
+            reason = "; ".join(sorted(several)) if others else alone
+            yield {"account": account, "region": region, "what": PRICES, "reason": reason, "optional": optional}
+
     def _add_gaps(self, gaps: Sequence[GapDocument]) -> None:
-        """What failed metric by metric, or question by question, adds up over the parts; the rest is the same gap in all."""
+        """What failed metric by metric, or question by question, adds up over the parts, and so do items without a price.
+
+        The rest is the same gap in all.
+        """
         for gap in gaps:
             reason, times = gap["reason"], 1
+            if gap["what"] == PRICES:
+                self._no_price[gap["account"], gap["region"], gap["optional"]][reason] = None
+                continue
             adds_up = gap["what"] == "cloudwatch:GetMetricData" or gap["what"].startswith("detector:")
             if adds_up and (counted := TIMES.fullmatch(reason)):
                 reason, times = counted[1], int(counted[2])

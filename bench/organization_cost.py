@@ -1,0 +1,335 @@
+"""What follows from the measurements of `bench/organization.py`: money and time of an audit, and the page's section about them.
+
+Nothing here is measured: the whole is what its parts cost, times how many there are.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from heapq import heapify, heapreplace
+from pathlib import Path
+from typing import Any, Final
+
+from running_cost import rows
+
+PAGES: Final = Path(__file__).parents[1] / "docs"
+
+MEMORY_MB: Final = 1_769
+"""Of PlanFunction, ScanFunction and PublishFunction: Lambda gives them one processor."""
+PLAN_LIMIT_S, SCAN_LIMIT_S, PUBLISH_LIMIT_S = 300, 900, 900
+DISK_LIMIT_MIB: Final = 512
+"""Of /tmp, as the template leaves it."""
+
+OF_AUDIT: Final = (
+    "Plan",
+    "IsDuplicate",
+    "ScanTargets",
+    "Publish",
+    "TellSlack",
+    "NotifySlack",
+    "MorePosts",
+    "HowDidItGo",
+    "Done",
+)
+OF_TURN: Final = ("Scan", "IsThereMore")
+OF_TARGET: Final = ("Scanned",)
+"""States that are entered: once in an audit, in each turn of a target, once in a target."""
+
+CONCURRENCIES: Final = (8, 40, 200)
+LARGE, SMALL, EMPTY = "large", "small", "empty"
+AWS_LATENCY_MS, STORE_LATENCY_MS = 50, 20
+"""What a call to an account's region, and one to our own bucket or table, is taken to wait."""
+FIRST, AGAIN = "first", "again"
+"""An audit that finds everything new, and a later one that finds the same."""
+OUR_OWN: Final = ("s3", "dynamodb")
+
+TAKEN: Final = ("calls", "metrics", "cpu_s", "wall_s", "peak_mib", "write_units", "read_units")
+"""What is measured of everything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Something that an audit does `count` times; all else is of one time. `calls` are by `service:Operation`."""
+
+    name: str
+    count: int
+    calls: Mapping[str, float]
+    metrics: float = 0
+    cpu_s: float = 0
+    wall_s: float = 0
+    turns: float = 1
+    """Invocations of its function."""
+    transitions: float = 0
+    write_units: float = 0
+    read_units: float = 0
+    peak_mib: float = 0
+    document_kib: float | None = None
+    unhurried_s: float | None = None
+    """Wall seconds where no call has to wait for its answer."""
+
+    @property
+    def lambda_s(self) -> float:
+        """What Lambda bills: never less than the work takes one processor."""
+        return max(self.cpu_s, self.wall_s)
+
+    def asked(self, *services: str) -> float:
+        """Calls to some services; without any, to all but our own bucket and table."""
+        return sum(
+            count
+            for call, count in self.calls.items()
+            if (call.partition(":")[0] in services if services else call.partition(":")[0] not in OUR_OWN)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD for one unit, and whether AWS's own page was seen to say so."""
+
+    usd: Decimal
+    unit: str
+    source: str
+    seen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that is paid for."""
+
+    what: str
+    quantity: Decimal
+    usd: Decimal
+
+
+def prices() -> tuple[dict[str, Price], str]:
+    """Those of an idle month (`tools/running_cost.toml`), by the first words of what they are for; and their date."""
+    found, as_of = rows()
+    return {re.split("[:,]", row.what)[0]: Price(row.usd, row.unit, row.source, row.seen == "AWS") for row in found}, as_of
+
+
+def quantities(parts: Iterable[Part], cold_s: float = 0) -> dict[str, Decimal]:
+    """What is paid for, by the name of its price. `cold_s` is what functions take longer, in all, because they just start."""
+    total = {"Lambda": cold_s * MEMORY_MB / 1024}
+    for part in parts:
+        of_one = {
+            "GetMetricData": part.metrics,
+            "Lambda": part.lambda_s * MEMORY_MB / 1024,
+            "Lambda requests": part.turns,
+            "Step Functions": part.transitions,
+            "DynamoDB writes": part.write_units,
+            "DynamoDB reads": part.read_units,
+            "S3 puts": part.calls.get("s3:PutObject", 0),
+            "S3 gets": part.calls.get("s3:GetObject", 0) + part.calls.get("s3:HeadObject", 0),
+        }
+        for what, quantity in of_one.items():
+            total[what] = total.get(what, 0) + quantity * part.count
+    return {what: Decimal(str(quantity)) for what, quantity in total.items()}
+
+
+def bill(used: Mapping[str, Decimal], at: Mapping[str, Price]) -> list[Line]:
+    """What it costs, the dearest first."""
+    lines = [Line(what, quantity, quantity * at[what].usd) for what, quantity in used.items()]
+    return sorted(lines, key=lambda line: line.usd, reverse=True)
+
+
+def usd_of(lines: Iterable[Line]) -> Decimal:
+    """What all of it costs."""
+    return sum((line.usd for line in lines), Decimal())
+
+
+def makespan_s(durations_s: Iterable[float], at_once: int) -> float:
+    """How long tasks take that are begun in their order, each as soon as one of so many places is free."""
+    ends = [0.0] * at_once
+    heapify(ends)
+    for duration_s in durations_s:
+        heapreplace(ends, ends[0] + duration_s)
+    return max(ends)
+
+
+def transitions_of(turns: int) -> int:
+    """State transitions of a target that takes so many turns."""
+    return len(OF_TURN) * turns + len(OF_TARGET)
+
+
+def more_when_cold_s(page: str) -> dict[str, float]:
+    """What a function that just starts takes longer, by its name, as the table of docs/performance.md says."""
+    found = re.findall(r"^\| (\w+Function) \| [\d,]+ \| [\d,]+ \| ([\d,]+) \| ([\d,]+) \|", page, re.MULTILINE)
+    return {name: (_number(both) - _number(warm)) / 1_000 for name, both, warm in found}
+
+
+def parts_of(found: Mapping[str, Any], publish: str = FIRST) -> list[Part]:
+    """The parts of an audit, planning first and publishing last; `publish` says of which audit."""
+    plan, ended = found["plan"], found["publish"][publish]
+    return [
+        Part(name="planning", count=1, transitions=len(OF_AUDIT), **{name: plan[name] for name in TAKEN}),
+        *(_scans(kind, found) for kind in (EMPTY, SMALL, LARGE)),
+        Part(name="publishing", count=1, **{name: ended[name] for name in TAKEN}),
+    ]
+
+
+def _scans(kind: str, found: Mapping[str, Any]) -> Part:
+    unhurried, scans = found["scans"][kind]["0"], found["scans"][kind][str(AWS_LATENCY_MS)]
+    calls = Counter[str]()
+    for scan in scans:
+        calls.update(scan["calls"])
+    turns = statistics.mean(scan["turns"] for scan in scans)
+    means = {name: statistics.mean(scan[name] for scan in scans) for name in ("metrics", "write_units", "read_units")}
+    return Part(
+        name=kind,
+        count=found["counts"][kind],
+        calls={call: count / len(scans) for call, count in calls.items()},
+        turns=turns,
+        transitions=statistics.mean(transitions_of(scan["turns"]) for scan in scans),
+        document_kib=found["sizes"][f"{kind}_kib"],
+        unhurried_s=_quiet(scan["wall_s"] for scan in unhurried),
+        wall_s=_quiet(scan["wall_s"] for scan in scans),
+        cpu_s=statistics.median(scan["cpu_s"] for scan in scans),
+        peak_mib=max(scan["peak_mib"] for scan in scans),
+        **means,
+    )
+
+
+def _quiet(seconds: Iterable[float]) -> float:
+    """What a quarter did not exceed: the machine has other work, too."""
+    some = sorted(seconds)
+    return some[len(some) // 4]
+
+
+def section(found: Mapping[str, Any]) -> str:
+    """What the page says, in Markdown."""
+    first, again = parts_of(found), parts_of(found, AGAIN)
+    at, as_of = prices()
+    cold = more_when_cold_s((PAGES / "performance.md").read_text("utf-8"))
+    tables = (
+        _about(found, as_of),
+        _parts(first, again[-1]),
+        _empty(first[1], at),
+        _times(first, again, cold, at),
+        _money(first, cold, at),
+        _limits(found, first),
+    )
+    return "\n\n".join(tables) + "\n"
+
+
+def _about(found: Mapping[str, Any], as_of: str) -> str:
+    counts, findings = found["counts"], found["publish"][FIRST]["findings"]
+    samples = ", ".join(f"{len(found['scans'][kind]['0'])} {kind}" for kind in (EMPTY, SMALL, LARGE))
+    return (
+        f"Measured on {found['at']}: {found['plan']['accounts']:,} accounts of the simulated organization with"
+        f" {sum(counts.values()):,} targets to scan. {counts[EMPTY]:,} of them hold nothing, {counts[SMALL]:,} about 40"
+        f" resources and {counts[LARGE]} about {found['resources'] // 2:,} each; all detectors are on, and there are\n"
+        f"{findings:,} findings. Planning and publishing are measured whole; of the targets some of each kind ({samples}) were"
+        " scanned by what ScanFunction runs, and are counted as often as there are such. A call to an account waits"
+        f" {AWS_LATENCY_MS} ms, one to\nthe bucket or the table {STORE_LATENCY_MS} ms. Prices are those of"
+        f" [an idle month](operations.md#what-a-month-costs), us-east-1, {as_of}, before free tiers; those with * were not seen"
+        " on AWS's own page."
+    )
+
+
+def _parts(parts: Sequence[Part], again: Part) -> str:
+    named = [
+        ("Planning", parts[0]),
+        ("Scan of an empty region", parts[1]),
+        ("of a small one", parts[2]),
+        ("of a large one", parts[3]),
+        ("Publishing, all findings new", parts[4]),
+        ("Publishing, none new", again),
+    ]
+    lines = [
+        "| | Times | Calls to AWS | S3 | DynamoDB | Metrics | CPU, s | Wall, s | without waiting | Peak, MiB | Document, KiB |",
+        "|-|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|",
+    ]
+    for name, part in named:
+        cells = [
+            f"{part.count:,}",
+            *map(_few, (part.asked(), part.asked("s3"), part.asked("dynamodb"), part.metrics)),
+            f"{part.cpu_s:,.2f}",
+            f"{part.wall_s:,.2f}",
+            "" if part.unhurried_s is None else f"{part.unhurried_s:,.2f}",
+            f"{part.peak_mib:,.0f}",
+            "" if part.document_kib is None else f"{part.document_kib:,.1f}",
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    total = Counter[str]()
+    for part in parts:
+        for call, count in part.calls.items():
+            total[call.partition(":")[0]] += round(count * part.count)
+    said = ", ".join(f"{service} {count:,}" for service, count in total.most_common())
+    return "\n".join([*lines, "", f"Calls of a whole audit: {said}."])
+
+
+def _empty(empty: Part, at: Mapping[str, Price]) -> str:
+    lines = bill(quantities([replace(empty, count=1)]), at)
+    calls = ", ".join(f"`{call}`" for call in sorted(empty.calls) if call.partition(":")[0] not in OUR_OWN)
+    dear = " and ".join(f"{line.usd:.6f} are {line.what}" for line in lines[:2])
+    return (
+        f"**An empty region costs {_few(empty.asked())} calls and {usd_of(lines):.6f} USD**: {calls}. Of the money {dear}."
+        " Nothing is asked of CloudWatch, CloudTrail or the price list where there is nothing to ask about."
+    )
+
+
+def _times(first: Sequence[Part], again: Sequence[Part], cold: Mapping[str, float], at: Mapping[str, Price]) -> str:
+    lines = [
+        "| `ScanConcurrency` | Planning, s | Scans, s | Publishing, s | All | Transitions a second | USD | USD, none new |",
+        "|-:|-:|-:|-:|-:|-:|-:|-:|",
+    ]
+    plan, *scans, publish = first
+    for at_once in CONCURRENCIES:
+        # In the order of the plan, in which the large accounts come first. Each place starts a function.
+        durations = [scan.lambda_s for scan in reversed(scans) for _ in range(scan.count)]
+        scans_s = makespan_s((one + (place < at_once) * cold["ScanFunction"] for place, one in enumerate(durations)), at_once)
+        plan_s, publish_s = plan.lambda_s + cold["PlanFunction"], publish.lambda_s + cold["PublishFunction"]
+        a_second = sum(scan.transitions * scan.count for scan in scans) / scans_s
+        usd, usd_again = (usd_of(bill(quantities(parts, _cold_s(cold, at_once)), at)) for parts in (first, again))
+        lines.append(
+            f"| {at_once} | {plan_s:,.0f} | {scans_s:,.0f} | {publish_s:,.0f} | {_span(plan_s + scans_s + publish_s)} "
+            f"| {a_second:,.0f} | {usd:.2f} | {usd_again:.2f} |"
+        )
+    return "\n".join(lines)
+
+
+def _money(parts: Sequence[Part], cold: Mapping[str, float], at: Mapping[str, Price]) -> str:
+    found = bill(quantities(parts, _cold_s(cold, CONCURRENCIES[1])), at)
+    lines = ["| An audit, all findings new | Quantity | Price, USD | USD |", "|-|-:|-|-:|"]
+    for line in found:
+        price = at[line.what]
+        told = f"[{price.usd:f} per {price.unit}]({price.source}){'' if price.seen else '*'}"
+        lines.append(f"| {line.what} | {line.quantity:,.0f} | {told} | {line.usd:.4f} |")
+    return "\n".join([*lines, f"| **All** | | | **{usd_of(found):.2f}** |"])
+
+
+def _limits(found: Mapping[str, Any], parts: Sequence[Part]) -> str:
+    plan, large, ended = parts[0], parts[3], found["publish"].values()
+    rows_ = (
+        ("PlanFunction", "time", f"{PLAN_LIMIT_S} s", f"{plan.lambda_s:,.0f} s"),
+        ("", "memory", f"{MEMORY_MB:,} MB", f"{plan.peak_mib:,.0f} MiB"),
+        ("ScanFunction, a large target", "time", f"{SCAN_LIMIT_S} s", f"{large.lambda_s:,.0f} s"),
+        ("", "memory", f"{MEMORY_MB:,} MB", f"{large.peak_mib:,.0f} MiB"),
+        ("PublishFunction", "time", f"{PUBLISH_LIMIT_S} s", f"{max(one['wall_s'] for one in ended):,.0f} s"),
+        ("", "memory", f"{MEMORY_MB:,} MB", f"{max(one['peak_mib'] for one in ended):,.0f} MiB"),
+        ("", "disk", f"{DISK_LIMIT_MIB} MiB", f"{max(one['disk_mib'] for one in ended):,.0f} MiB"),
+    )
+    lines = ["| | | Allowed | Used |", "|-|-|-:|-:|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows_)])
+
+
+def _cold_s(cold: Mapping[str, float], at_once: int) -> float:
+    return at_once * cold["ScanFunction"] + cold["PlanFunction"] + cold["PublishFunction"]
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def _few(count: float) -> str:
+    """A number; a mean with one digit after the point where it is small."""
+    return f"{count:,.0f}" if count >= 100 or count == round(count) else f"{count:,.1f}"
+
+
+def _span(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min"
