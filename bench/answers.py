@@ -237,7 +237,7 @@ def _found(truly: set[str], ours: Said, theirs: Said) -> tuple[int, int, int] | 
 def table(rows: Sequence[Row]) -> str:
     """Two Markdown tables: how many, and why not the same."""
     lines = [
-        "| Question | Both | Only Slackwater | Only Custodian | Planted, found by each | Look-alikes, flagged by each |",
+        "| Question | Both | Only Slackwater | Only Custodian | Troubles: planted, found by each | Look-alikes: the same |",
         "|-|-|-|-|-|-|",
     ]
     why = ["| Question | Flagged by | How many | Why not by the other |", "|-|-|-|-|"]

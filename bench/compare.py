@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from multiprocessing import get_context
@@ -171,7 +171,7 @@ def _answers(resources: int, now: str, home: Path) -> list[answers.Row]:
 
 def share(part: float, whole: float) -> str:
     """As 1/n."""
-    return f"1/{whole / part:.0f}" if whole / part >= 10 else f"1/{whole / part:.1f}"
+    return f"1/{whole / part:.0f}" if whole / part >= 100 else f"1/{whole / part:.1f}"
 
 
 def tables(results: Results) -> str:
@@ -221,8 +221,10 @@ def _targets(results: Results) -> Iterator[str]:
     ours, theirs = _pair(results, resources, latency_ms)
     yield f"| {resources:,} resources, {latency_ms:g} ms | Slackwater | Custodian | Share | Target | Reached | Aim | Reached |"
     yield "|-|-|-|-|-|-|-|-|"
-    for one in TARGETS:
-        mine, other = getattr(ours, one.field), getattr(theirs, one.field)
+    beside_plain = replace(theirs, calls=results.plain_calls[resources])
+    plain_calls = replace(TARGETS[0], words="calls, beside the plain policies")
+    for one, of_theirs in [(plain_calls, beside_plain), *((one, theirs) for one in TARGETS)]:
+        mine, other = getattr(ours, one.field), getattr(of_theirs, one.field)
         value = mine / other if one.is_share else mine
         bounds = [
             f"{bound:g}" if not one.is_share else str(Fraction(bound).limit_denominator(1_000))

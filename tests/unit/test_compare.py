@@ -234,8 +234,9 @@ def test_targets_say_yes_and_no_beside_each(bench):
     ours, theirs = {"wall_s": 30.0, "cpu_s": 6.0, "peak_mib": 256.1}, {"calls": 15_000, "wall_s": 500.0, "cpu_s": 73.0}
     text = bench["compare"].tables(results(bench, ours, theirs))
     assert "| calls | 100 | 15,000 | 1/150 | 1/150 | yes | 1/200 | no |" in text
-    assert "| wall, s | 30.0 | 500.0 | 1/17 | 1/20 | no | 1/50 | no |" in text
-    assert "| CPU, s | 6.0 | 73.0 | 1/12 | 1/8 | yes | 1/12 | yes |" in text
+    assert "| calls, beside the plain policies | 100 | 30,000 | 1/300 | 1/150 | yes | 1/200 | yes |" in text
+    assert "| wall, s | 30.0 | 500.0 | 1/16.7 | 1/20 | no | 1/50 | no |" in text
+    assert "| CPU, s | 6.0 | 73.0 | 1/12.2 | 1/8 | yes | 1/12 | yes |" in text
     assert "| peak, MiB | 256 | 100 | 1/0.4 | 256 | no | 150 | no |" in text
     assert "| 20,000 | 90 | 100 | +10 | 15,000 | 1/150 | 30,000 | 1/300 | 100 | 100 |" in text
     assert text.endswith("who said what")

@@ -15,6 +15,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from slack_world import KeptCleanups
+from slackwater.app import audit_publish, audits
 from slackwater.app.audit_plan import NoPlanError, Planner
 from slackwater.app.audit_publish import NoAuditError, Publisher
 from slackwater.app.audit_request import AuditRequestError, request_of
@@ -33,7 +34,7 @@ from slackwater.engine.registry import registry
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.cleanup import Cleanup, Observed
-from slackwater.model.findings import Finding, Gap, Recommendation, Scan, TargetScan, Usage
+from slackwater.model.findings import CLOSED, Finding, Gap, Recommendation, Scan, TargetScan, Usage
 from slackwater.model.listing import Page
 from slackwater.model.organization import Account
 from slackwater.model.policy import OrganizationSection
@@ -337,6 +338,9 @@ def found(id: str, target: Target = TOKYO, usd: str = "10", fingerprint: str = "
     )  # fmt: skip
 
 
+THREE = [found("vol-1"), found("vol-2"), found("vol-3")]
+
+
 @pytest.fixture
 def service() -> Service:
     return Service()
@@ -586,14 +590,55 @@ def test_there_is_nothing_to_retry_where_all_was_seen_or_nothing_ended(organizat
             organization.planner.plan("a4", replace(ANYBODY, retry_of=id_))
 
 
+def test_an_audit_that_failed_while_it_was_merged_is_retried_whole_though_all_was_seen(organization) -> None:
+    organization.fleet[TOKYO] = [found("vol-1")]
+    organization.scanned("a1")
+    organization.findings.patience = 0
+    with pytest.raises(Killed):
+        organization.publisher.publish("a1")
+    organization.publisher.fail("a1", ANYBODY, {"Error": "Sandbox.Timedout"})
+
+    assert len(organization.planner.plan("a2", replace(ANYBODY, retry_of="a1")).targets) == 4
+
+
+def test_an_account_without_any_wanted_region_is_none_of_the_audits_and_without_any_there_is_none(organization) -> None:
+    plan = organization.planner.plan("a1", replace(ANYBODY, regions=("us-east-2",)))
+
+    assert (plan.targets, [one.name for one in plan.accounts]) == ((OHIO, FILMS_OHIO), ["Audits", "Films"])
+    organization.fleet = {TOKYO: []}
+    with pytest.raises(AuditRequestError, match="none of the accounts has enabled"):
+        organization.planner.plan("a2", replace(ANYBODY, regions=("eu-west-1",)))
+
+
+def test_an_audit_all_of_whose_regions_are_closed_has_failed(service) -> None:
+    service.fleet = {TOKYO: []}
+    service.optional = (Gap(ACCOUNT, "ap-northeast-1", CLOSED, "region closed by a service control policy", optional=True),)
+
+    record = service.run("a1", replace(ANYBODY, regions=("ap-northeast-1",)))
+
+    assert (record.state, record.error) == ("failed", "No target could be scanned: region closed by a service control policy")
+
+
+def test_of_very_many_new_findings_the_worst_are_told_with_their_evidence_and_all_with_their_advice(
+    service, monkeypatch
+) -> None:
+    monkeypatch.setattr(audit_publish, "TOLD_WHOLE", 2)
+    service.fleet = {TOKYO: THREE}
+    service.run("a1")
+
+    told = json.loads(service.bucket.texts[object_keys.told("a1")][-1])
+    assert [(bool(one["evidence"]), bool(one["recommendations"])) for one in told] == [
+        (True, True),
+        (True, True),
+        (False, True),
+    ]
+
+
 def test_an_audit_that_failed_before_its_end_is_retried_whole(organization) -> None:
     organization.scanned("a1")
     organization.publisher.fail("a1", ANYBODY, {"Error": "Sandbox.Timedout"})
 
     assert organization.planner.plan("a2", replace(ANYBODY, retry_of="a1")).targets == (TOKYO, OHIO, SHOP_DUBLIN, FILMS_OHIO)
-
-
-THREE = [found("vol-1"), found("vol-2"), found("vol-3")]
 
 
 @pytest.mark.parametrize("left_s", [900.0, 61.0], ids=["in one go", "a function for each part"])
@@ -1230,6 +1275,14 @@ def test_an_audit_is_shown_with_what_it_covered_and_a_link(service) -> None:
     assert {gap["what"] for gap in shown["gaps"]} == {"lambda:Invoke", "s3:GetObject"}
     assert shown["scan_url"] == "https://bucket/audits/a1/scan.json?for=3600"
     assert shown["scan_url_expires_at"].startswith("2026-11-16T10:0")
+
+
+def test_of_very_many_targets_those_are_shown_that_were_not_seen_whole(service, monkeypatch) -> None:
+    monkeypatch.setattr(audits, "SHOWN", 1)
+    service.fleet[OHIO] = Killed("in Ohio")
+    service.run("a1", replace(ANYBODY, regions=("ap-northeast-1", "us-east-2", "eu-west-1")))
+
+    assert [target["region"] for target in service.audits.shown("a1")["targets"]] == ["us-east-2"]
 
 
 def test_the_latest_report_is_that_of_the_newest_audit_that_has_ended(service) -> None:

@@ -110,6 +110,15 @@ def test_what_the_whole_audit_comes_to_is_the_waste_of_its_scan_document(world) 
     assert "In all 3 findings in 1 target: 1,234.50 USD a month could be saved (2 unpriced)." in texts(world)[0]
 
 
+def test_an_audit_that_failed_before_it_wrote_down_what_is_new_is_told_all_the_same(world) -> None:
+    world.audit("a", entry(sighting("f-1")), state="failed", error="Sandbox.Timedout", outcome=None)
+    del world.bucket.texts[object_keys.told("a")]
+    told(world)
+
+    assert "failed" in texts(world)[0]
+    assert "1 new finding" in texts(world)[0]
+
+
 def test_told_again_it_says_nothing_more(world) -> None:
     world.audit("a", entry(sighting("f-1")))
     told(world)

@@ -89,10 +89,10 @@ def test_only_what_was_asked_has_to_be_closed() -> None:
 
 def test_every_kind_of_resource_has_its_listing_which_needs_no_other() -> None:
     assert {*LISTED} == {*RESOURCE_KINDS}
-    roots = {reader.action for reader in READERS.values() if not reader.after}
+    roots = {reader.action for reader in READERS.values() if not (reader.after or reader.heeds)}
     assert {*LISTED.values()} == roots
     for kind, call in LISTED.items():
-        assert call in {READERS[kind].action, *(READERS[one].action for one in READERS[kind].after)}
+        assert call in {READERS[one].action for one in (kind, *READERS[kind].after, *READERS[kind].heeds)}
 
 
 NOT_THERE = (

@@ -41,9 +41,7 @@ def entry(tracked) -> LedgerEntry:
 
 
 def test_a_report_says_what_was_asked_seen_and_not_answered(make) -> None:
-    report = service_json.report(
-        [told(make, make.finding("12.30"), unknown=(make.unknown("vol-9"),), gaps=(make.gap(),))], whole=True
-    )
+    report = service_json.report(told(make, make.finding("12.30"), unknown=(make.unknown("vol-9"),), gaps=(make.gap(),)))
 
     assert (report.account, report.region, report.complete) == ("123456789012", "ap-northeast-1", False)
     assert report.detectors == {"ebs-unattached", "efs-idle"}
@@ -51,20 +49,22 @@ def test_a_report_says_what_was_asked_seen_and_not_answered(make) -> None:
     (seen,) = report.sightings
     assert (seen.id, seen.detector, seen.owner, seen.fingerprint) == ("f1", "ebs-unattached", "data", "abc")
     assert (seen.monthly_savings_usd, seen.resource.name) == (Decimal("12.30"), "scratch")
-    assert service_json.report([told(make)], whole=True).complete
+    assert service_json.report(told(make)).complete
 
 
 def test_a_report_of_a_target_in_parts_is_of_all_and_whole_where_none_is_missing_or_has_a_gap(make) -> None:
-    parts = [told(make, make.finding("1.00")), told(make, unknown=(make.unknown("vol-9"),))]
-    report = service_json.report(parts, whole=True)
+    parts = [
+        service_json.report(one) for one in (told(make, make.finding("1.00")), told(make, unknown=(make.unknown("vol-9"),)))
+    ]
+    report = service_json.joined(parts, whole=True)
 
     assert (report.complete, len(report.sightings), len(report.unknown)) == (True, 1, 1)
-    assert not service_json.report(parts, whole=False).complete
-    assert not service_json.report([*parts, told(make, gaps=(make.gap(),))], whole=True).complete
+    assert not service_json.joined(parts, whole=False).complete
+    assert not service_json.joined([*parts, service_json.report(told(make, gaps=(make.gap(),)))], whole=True).complete
 
 
 def test_a_saving_that_nobody_knows_stays_unknown(make) -> None:
-    (seen,) = service_json.report([told(make, make.finding(None))], whole=True).sightings
+    (seen,) = service_json.report(told(make, make.finding(None))).sightings
 
     assert seen.monthly_savings_usd is None
 
@@ -72,7 +72,7 @@ def test_a_saving_that_nobody_knows_stays_unknown(make) -> None:
 @pytest.mark.parametrize(("said", "may"), [((True, False), True), ((False, True), True), ((False, False), False), ((), False)])
 def test_a_finding_may_be_deleted_if_any_of_its_advice_says_so(make, said: tuple[bool, ...], may: bool) -> None:
     recommendations = tuple(make.recommendation("1", deletes=one) for one in said)
-    (seen,) = service_json.report([told(make, make.finding(recommendations=recommendations))], whole=True).sightings
+    (seen,) = service_json.report(told(make, make.finding(recommendations=recommendations))).sightings
 
     assert seen.deletes is may
 
@@ -89,7 +89,7 @@ def test_a_finding_may_be_deleted_if_any_of_its_advice_says_so(make, said: tuple
 def test_a_setting_comes_back_from_the_stored_document_as_it_was(make, setting) -> None:
     finding = make.finding(recommendations=(make.recommendation("1", setting=setting), make.recommendation("1")))
     stored = TypeAdapter(ScanDocument).validate_json(scan_json.dump(told(make, finding)))
-    (seen,) = service_json.report([stored], whole=True).sightings
+    (seen,) = service_json.report(stored).sightings
 
     assert seen.setting == setting
     assert TypeAdapter(type(seen)).validate_json(TypeAdapter(type(seen)).dump_json(seen)) == seen
@@ -100,7 +100,7 @@ def test_a_report_is_of_one_target(make) -> None:
     document["scan"]["targets"].append({"account": "123456789012", "region": "eu-west-1", "complete": True})
 
     with pytest.raises(ValueError, match="too many values"):
-        service_json.report([document], whole=True)
+        service_json.report(document)
 
 
 def test_a_finding_says_what_the_scan_said_and_what_became_of_it(make, tracked) -> None:

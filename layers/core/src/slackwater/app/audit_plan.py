@@ -93,6 +93,8 @@ class Planner:
             check_regions(request, {*self.policies.known_regions(), *self.policies.enabled_regions()})
         who = self.identity()
         accounts, targets, gaps = self._retried(who, before, policy) if before else self._named(who, policy, request)
+        if not targets:
+            raise AuditRequestError("there is nothing to audit: none of the accounts has enabled any of the wanted regions")
         return AuditPlan(
             audit_id=audit_id,
             now=self.clock().replace(second=0, microsecond=0),
@@ -119,7 +121,11 @@ class Planner:
         chosen = tuple(one for one in accounts if one.id in request.accounts or not request.accounts)
         if not chosen:
             raise AuditRequestError("the policy's organization section names no account: look at `organization` in the policy")
-        return chosen, *self._entered(who, [account.id for account in chosen], wanted)
+        targets, gaps = self._entered(who, [account.id for account in chosen], wanted)
+        there = {target.account for target in targets}
+        if left := [account.id for account in chosen if account.id not in there]:
+            LOGGER.info("none of the wanted regions is enabled there", accounts=left)
+        return tuple(account for account in chosen if account.id in there), targets, gaps
 
     def _entered(
         self, who: Identity, accounts: Iterable[str], wanted: Collection[str]
@@ -166,8 +172,10 @@ class Planner:
             AuditRequestError: it saw everything.
         """
         missed = before.targets
-        if stored := self.documents.read(object_keys.head(before.audit_id)):
-            missed = _missed(before, stored[0])
+        # Of one that failed nothing may have been merged, whatever was seen.
+        if (record := self.audits.get(before.audit_id)) and record.state != "failed":
+            stored = self.documents.read(object_keys.head(before.audit_id))
+            missed = _missed(before, stored[0]) if stored else missed
         if not missed:
             raise AuditRequestError(f"retry_of: audit {before.audit_id} saw all of its targets whole")
         shut = {gap.account for gap in before.gaps}

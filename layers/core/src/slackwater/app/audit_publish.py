@@ -42,7 +42,7 @@ from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Sighting,
 from slackwater.ports import AuditStore, CleanupStore, Clock, Documents, FindingStore
 from slackwater.views import scan_json
 from slackwater.views.document import AccountDocument, ScanDocument
-from slackwater.views.service_json import report
+from slackwater.views.service_json import joined, report
 
 NEWS: Final = TypeAdapter(list[LedgerEntry])
 
@@ -55,6 +55,10 @@ TRIES: Final = 5
 PAGE: Final = 100
 PAGES: Final = 10
 """Audits to look back over: hourly ones for a month lie between a weekly schedule's last four."""
+
+
+TOLD_WHOLE: Final = 1_000
+"""New findings, the worst, that are kept with their evidence for a digest: many times what it shows."""
 
 
 class NoAuditError(Exception):
@@ -91,13 +95,14 @@ class Publisher:
         with ScanSpool() as spool:
             reports = self._spooled(plan, record, spool)
             head = spool.head()
-            with TemporaryDirectory() as folder:
-                whole = Path(folder) / "scan.json"
-                spool.write(whole)
-                self.documents.write_file(object_keys.scan(audit_id), whole)
-            self.documents.write(object_keys.head(audit_id), scan_json.dump(head))
-            told = self._merge(plan, reports)
-            self.documents.write(object_keys.told(audit_id), _told_of(spool, told))
+            with TemporaryDirectory(prefix="slackwater-") as folder:
+                file = Path(folder) / "document.json"
+                spool.write(file)
+                self.documents.write_file(object_keys.scan(audit_id), file)
+                self.documents.write(object_keys.head(audit_id), scan_json.dump(head))
+                told = self._merge(plan, reports)
+                _write_told(spool, told, file)
+                self.documents.write_file(object_keys.told(audit_id), file)
             self.documents.write(object_keys.news(audit_id), NEWS.dump_json(told).decode())
             # The record ends before the report, which could take more than there is of memory or time, is made.
             ended = self._end(self._came_to(record, head, len(reports), told))
@@ -110,21 +115,29 @@ class Publisher:
         trend = trend_of(self.audits, record)
         organization = [AccountDocument(id=a.id, name=a.name, organizational_unit=a.organizational_unit) for a in plan.accounts]
         reports = []
-        for seen in seen_targets(self.documents, plan):
-            for part in (*seen.parts, *([_unseen(plan, seen.gap)] if seen.gap else [])):
+        for target in seen_targets(self.documents, plan):
+            parts, whole = list[TargetReport](), True
+            for one in target:
+                part = _unseen(plan, one) if isinstance(one, Gap) else one
                 if organization:
                     part["scan"]["accounts"] = organization
                 if trend:
                     part["scan"]["trend"] = trend
                 spool.add(part)
-            if seen.parts:
-                reports.append(report(seen.parts, whole=seen.gap is None))
+                if isinstance(one, Gap):
+                    whole = False
+                else:
+                    parts.append(report(part))
+            if parts:
+                reports.append(joined(parts, whole=whole))
         return reports
 
     def _came_to(self, record: AuditRecord, head: ScanDocument, seen: int, told: Sequence[LedgerEntry]) -> AuditRecord:
         if not seen:
             gap = head["scan"]["gaps"][0]
             return replace(record, state="failed", error=f"No target could be scanned: {gap['what']}: {gap['reason']}")
+        if all("closed" in target for target in head["scan"]["targets"]):
+            return replace(record, state="failed", error=f"No target could be scanned: {head['scan']['gaps'][0]['reason']}")
         outcome = _outcome(head, Counter(entry.happening for entry in told))
         if not outcome.incomplete_targets:
             return replace(record, state="complete", outcome=outcome)
@@ -266,10 +279,17 @@ class Publisher:
         return count
 
 
-def _told_of(spool: ScanSpool, told: Iterable[LedgerEntry]) -> str:
-    """The findings, as the scans tell them, of which there is anything new to tell."""
-    ids = {entry.evidence.id for entry in told if entry.now == "open"}
-    return json.dumps([finding for finding in spool.findings() if finding["id"] in ids], ensure_ascii=False)
+def _write_told(spool: ScanSpool, told: Iterable[LedgerEntry], file: Path) -> None:
+    """Write the findings of which there is anything new, as the scans tell them; all but the worst without their evidence."""
+    ids, kept = {entry.evidence.id for entry in told if entry.now == "open"}, 0
+    with file.open("w", encoding="utf-8") as out:
+        out.write("[")
+        for finding in spool.findings():
+            if finding["id"] in ids:
+                out.write(",\n" if kept else "\n")
+                kept += 1
+                out.write(json.dumps(finding if kept <= TOLD_WHOLE else {**finding, "evidence": []}, ensure_ascii=False))
+        out.write("\n]\n")
 
 
 def _sorted(entries: Iterable[Iterable[LedgerEntry]]) -> list[LedgerEntry]:

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from operator import itemgetter
+from typing import Final, Literal
 
 from slackwater.app.audit_request import check_detectors, keyed_id, new_id
 from slackwater.app.findings import NotFoundError
@@ -16,12 +17,14 @@ from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.listing import Page
 from slackwater.ports import AuditStarter, AuditStore, Clock, Documents
 from slackwater.views import service_json
-from slackwater.views.document import ScanDocument
+from slackwater.views.document import GapDocument, ScanDocument, TargetDocument
 from slackwater.views.scan_json import rfc3339
 from slackwater.views.service_document import AuditDetailDocument, ReportDocument
 
 LINK_S: Final = 3_600
 REPORT_LINK_S: Final = 900
+SHOWN: Final = 2_000
+"""Targets and gaps of one audit that are shown, first those that were not seen whole: an answer may have 6 MB."""
 LOOKED_AT: Final = 200
 """Audits among which the newest that left a report is looked for: more than the hourly ones of a week."""
 
@@ -69,8 +72,8 @@ class Audits:
         scan: ScanDocument | None = json.loads(stored[0]) if stored else None
         return {
             **service_json.audit(record),
-            "targets": scan["scan"]["targets"] if scan else [],
-            "gaps": scan["scan"]["gaps"] if scan else [],
+            "targets": _some(scan["scan"]["targets"], "complete") if scan else [],
+            "gaps": _some(scan["scan"]["gaps"], "optional") if scan else [],
             "organization": scan["scan"].get("accounts", []) if scan else [],
             "by_account": scan["totals"].get("by_account", {}) if scan else {},
             "scan_url": self.documents.link(object_keys.scan(id), LINK_S) if scan else None,
@@ -97,6 +100,11 @@ class Audits:
                     f"audit {record.id} left no report: the log of PublishFunction says why, or it is of an older version"
                 )
         raise NotFoundError("no audit has left a report yet")
+
+
+def _some[T: TargetDocument | GapDocument](all_: list[T], harmless: Literal["complete", "optional"]) -> list[T]:
+    """As many as may be shown: of too many first those that are not harmless."""
+    return all_ if len(all_) <= SHOWN else sorted(all_, key=itemgetter(harmless))[:SHOWN]
 
 
 def _is_partial(record: AuditRecord) -> bool:

@@ -153,7 +153,9 @@ class Notifier:
         if record.state != "failed" or self.documents.has(object_keys.news(record.id)):
             document: ScanDocument = json.loads(self._read(object_keys.head(record.id)))
             changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
-            found = {one["id"]: one for one in json.loads(self._read(object_keys.told(record.id)))}
+            # An audit that failed may have ended before it wrote them down.
+            told = self.documents.read(object_keys.told(record.id))
+            found = {one["id"]: one for one in json.loads(told[0])} if told else {}
             gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
             unknown = document["totals"].get("unknown", 0)
             waste = document["totals"]["by_kind"].get("waste", waste)

@@ -42,8 +42,7 @@ from slackwater.model.resources import Record, Target
 from slackwater.model.stock import counted
 from slackwater.ports import Clock, Inventory, Meter, MetricAnswer, Metrics, Prices, Stock
 
-USD_PER_METRIC: Final = Decimal("0.00001")
-"""GetMetricData: 0.01 USD per 1,000 metrics requested (Amazon CloudWatch pricing)."""
+USD_PER_METRIC: Final = money.USD_PER_METRIC
 
 TARGETS_AT_ONCE: Final = 4
 """Most regions are nearly empty and wait for the network; more would only hold more inventories in memory."""

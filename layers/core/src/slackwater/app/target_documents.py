@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import batched, count
-from typing import Final
+from typing import Final, Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -22,43 +21,60 @@ from slackwater.views.document import ScanDocument
 
 DOCUMENT: Final = TypeAdapter(ScanDocument)
 
-AT_ONCE: Final = 16
-"""Targets whose documents are on their way: as many as a client keeps connections."""
-
-AHEAD: Final = 4 * AT_ONCE
-"""Targets whose documents are held."""
+AT_ONCE: Final = 8
+"""Targets whose first text is on its way, or waits: a large one's has 50 MB."""
 
 ERROR: Final = TypeAdapter(StepError)
 
 
-@dataclass(frozen=True, slots=True)
-class SeenTarget:
-    """What there is of a target, and why there is no more."""
+class Texts(Protocol):
+    """What texts are read from."""
 
-    parts: Sequence[ScanDocument]
-    gap: Gap | None
+    def read(self, key: str) -> tuple[str, str] | None:
+        """The text and its version; None where there is none."""
+        ...
 
 
-def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[SeenTarget]:
-    """What an audit's scans left of each target, in the order of the plan; a few are held at a time.
+def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[Iterator[ScanDocument | Gap]]:
+    """What an audit's scans left of each target, in the order of the plan: its documents, and at the end why there is no more.
+
+    Of a few targets the first text is fetched ahead; what is made of it, nobody holds here.
 
     Raises:
         AwsError: the bucket did not say.
     """
     known = {(gap.account, gap.region): gap for gap in plan.gaps}
 
-    def look(target: Target) -> SeenTarget:
+    def begun(target: Target) -> Iterator[ScanDocument | Gap]:
         if gap := known.get((target.account, target.region)):
-            return SeenTarget((), gap)
-        return _seen(documents, plan.audit_id, target)
+            return iter((gap,))
+        return _seen(_Ahead(documents, object_keys.target_scan(plan.audit_id, target.account, target.region)), plan, target)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for some in batched(plan.targets, AHEAD, strict=False):
-            yield from pool.map(look, some)
+        for some in batched(plan.targets, AT_ONCE, strict=False):
+            yield from pool.map(begun, some)
+
+
+class _Ahead:
+    """Texts, one of which is read already."""
+
+    def __init__(self, documents: Documents, key: str) -> None:
+        self._documents = documents
+        self._read: dict[str, tuple[str, str] | UnicodeDecodeError | None] = {}
+        try:
+            self._read[key] = documents.read(key)
+        except UnicodeDecodeError as broken:
+            self._read[key] = broken
+
+    def read(self, key: str) -> tuple[str, str] | None:
+        text = self._read.pop(key) if key in self._read else self._documents.read(key)
+        if isinstance(text, UnicodeDecodeError):
+            raise text
+        return text
 
 
 def parts_of(
-    documents: Documents, audit_id: str, account: str, region: str, parse: Callable[[str], ScanDocument] = json.loads
+    documents: Texts, audit_id: str, account: str, region: str, parse: Callable[[str], ScanDocument] = json.loads
 ) -> Iterator[ScanDocument | None]:
     """The documents of a target, part by part; at the end None where one is missing: the target was not seen whole.
 
@@ -90,22 +106,19 @@ def put_error(documents: Documents, audit_id: str, target: Target, error: StepEr
     documents.write(object_keys.target_error(audit_id, target.account, target.region), ERROR.dump_json(error).decode())
 
 
-def _seen(documents: Documents, audit_id: str, target: Target) -> SeenTarget:
-    parts = list[ScanDocument]()
+def _seen(documents: Texts, plan: AuditPlan, target: Target) -> Iterator[ScanDocument | Gap]:
+    seen = 0
     try:
-        for part in parts_of(documents, audit_id, target.account, target.region, DOCUMENT.validate_json):
-            if part is None:
-                return SeenTarget(parts, _why_none(documents, audit_id, target, len(parts) + 1))
-            parts.append(part)
+        for part in parts_of(documents, plan.audit_id, target.account, target.region, DOCUMENT.validate_json):
+            seen += 1
+            yield part or _why_none(documents, plan.audit_id, target, seen)
+            del part
     except (ValidationError, UnicodeDecodeError) as broken:
-        key = object_keys.target_scan(audit_id, target.account, target.region, len(parts) + 1)
-        return SeenTarget(
-            parts, Gap(target.account, target.region, "s3:GetObject", f"{key} is no scan document: {reason(broken)}")
-        )
-    return SeenTarget(parts, None)
+        key = object_keys.target_scan(plan.audit_id, target.account, target.region, seen + 1)
+        yield Gap(target.account, target.region, "s3:GetObject", f"{key} is no scan document: {reason(broken)}")
 
 
-def _why_none(documents: Documents, audit_id: str, target: Target, part: int) -> Gap:
+def _why_none(documents: Texts, audit_id: str, target: Target, part: int) -> Gap:
     """Why a document is not there: what ended the scan, if that was told."""
     if stored := documents.read(object_keys.target_error(audit_id, target.account, target.region)):
         return Gap(target.account, target.region, "lambda:Invoke", said(ERROR.validate_json(stored[0])))

@@ -113,7 +113,7 @@ def among_others(deployed: Deployed) -> Sharing:
     from slackwater.aws.session import ASIDE
     from slackwater.aws.spending import DynamoSpending
 
-    aside, own = AwsSession(meter=CallMeter(), patience=ASIDE), AwsSession(meter=CallMeter())
+    aside, own = (AwsSession(meter=CallMeter(), patience=patience) for patience in (ASIDE, SOMEBODY_WAITS))
     leases: Leases = DynamoLeases(aside, deployed.table_name, clock, LOGGER.warning)
 
     @contextmanager

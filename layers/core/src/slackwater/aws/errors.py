@@ -26,15 +26,19 @@ NOT_KNOWN: Final = frozenset(
 
 THROTTLED: Final = frozenset(
     {
+        "EC2ThrottledException",
         "ExecutionLimitExceeded",
         "ProvisionedThroughputExceededException",
         "RequestLimitExceeded",
+        "RequestThrottled",
         "SlowDown",
         "Throttling",
+        "ThrottledException",
         "ThrottlingException",
         "TooManyRequestsException",
     }
 )
+"""By these a service says that it was asked too fast."""
 
 MAX_REASON: Final = 240
 """Characters of a reason: enough for the caller's ARN and the action, without the encoded policy that some services add."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from slackwater.aws import errors
+
 CALLS_PER_SECOND: Final[Mapping[str, float]] = {
     "cloudtrail": 1.5,
     "cloudwatch": 20,
@@ -29,19 +31,7 @@ POINTS_PER_SECOND: Final = 300_000
 and period, whether there are any or not (CloudWatch service quotas, for windows that begin more than three hours ago). A large
 scan reaches it; whoever else does makes it give way, by being throttled."""
 
-THROTTLED: Final = frozenset(
-    {
-        "EC2ThrottledException",
-        "RequestLimitExceeded",
-        "RequestThrottled",
-        "SlowDown",
-        "Throttling",
-        "ThrottledException",
-        "ThrottlingException",
-        "TooManyRequestsException",
-    }
-)
-"""Error codes by which a service says that it was asked too fast."""
+THROTTLED: Final = errors.THROTTLED
 
 BURST_S: Final = 1
 """What a second allows may go at once."""

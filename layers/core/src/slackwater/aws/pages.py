@@ -66,8 +66,11 @@ def pages(
 
 
 def _look(items: Sequence[Any]) -> int:
-    """What two pages have in common only if they are the same one: how many items, the first and the last."""
-    return hash((len(items), *(repr(_brief(item)) for item in (items[0], items[-1]))))
+    """What two pages have in common only if they are the same one: how many items, the first and the last, and the first
+    metric that has points, since many have none on a page of GetMetricData, and none has the same point twice.
+    """
+    telling = next((item for item in items if isinstance(item, dict) and item.get("Values")), None)
+    return hash((len(items), *(repr(_brief(item)) for item in (items[0], items[-1], telling))))
 
 
 def _brief(item: Any) -> Any:

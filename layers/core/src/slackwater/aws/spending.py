@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import AwsError, code_of, remedies
+from slackwater.model.money import USD_PER_METRIC
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 ACTIONS: Final = frozenset({"dynamodb:UpdateItem"})
 
 KIND: Final = "SPEND"
-
-METRICS_PER_USD: Final = 100_000
-"""GetMetricData: 0.01 USD for 1,000 metrics asked for (Amazon CloudWatch pricing)."""
 
 BLOCK: Final = 5_000
 """Metrics, 0.05 USD, that a scan takes at once at most: it writes once for ten full calls."""
@@ -146,9 +144,9 @@ class DynamoSpending:
 
 def refusal(most_usd: float, spent: int) -> str:
     """Why metrics are not asked for, once so many were."""
-    most, usd = Decimal(str(most_usd)).normalize(), Decimal(spent) / METRICS_PER_USD
+    most, usd = Decimal(str(most_usd)).normalize(), spent * USD_PER_METRIC
     return f"not asked: scan.most_metrics_usd allows an audit {most:f} USD of metrics, and {usd:.2f} USD are spent"
 
 
 def _most(most_usd: float) -> int:
-    return int(Decimal(str(most_usd)) * METRICS_PER_USD)
+    return int(Decimal(str(most_usd)) / USD_PER_METRIC)

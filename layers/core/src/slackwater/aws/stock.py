@@ -436,6 +436,10 @@ def _load(record: bytes) -> Record:
 
 @cache
 def _records_version() -> str:
-    """What the records of this version are made of: a record is read back field by field."""
-    told = sorted((name, [one.name for one in fields(kind)]) for name, kind in vars(resources).items() if is_dataclass(kind))
+    """What the records of this version are made of, types too: a record is read back field by field, and nothing checks it."""
+    told = sorted(
+        (name, [(one.name, str(one.type)) for one in fields(kind)])
+        for name, kind in vars(resources).items()
+        if is_dataclass(kind)
+    )
     return sha256(json.dumps(told).encode()).hexdigest()

@@ -6,6 +6,8 @@ from typing import Final
 
 POLICY: Final = "policy/slackwater.toml"
 AUDITS: Final = "audits/"
+WORK: Final = "work/"
+"""What is of no use once an audit has ended: it expires in days."""
 
 
 def plan(audit_id: str) -> str:
@@ -25,7 +27,7 @@ def target_scan(audit_id: str, account: str, region: str, part: int = 1) -> str:
 
 def stock(audit_id: str, account: str, region: str) -> str:
     """What a large target holds, listed once for all of its parts: SQLite."""
-    return f"{AUDITS}{audit_id}/targets/{account}/{region}.sqlite"
+    return f"{WORK}{audit_id}/{account}/{region}.sqlite"
 
 
 def target_error(audit_id: str, account: str, region: str) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from itertools import chain
 
 from slackwater.model.audits import AuditOutcome, AuditRecord
 from slackwater.model.listing import Page
@@ -38,22 +40,34 @@ from slackwater.views.service_document import (
 )
 
 
-def report(parts: Sequence[ScanDocument], *, whole: bool) -> TargetReport:
-    """What the scan documents of one target, one or more, say of it; `whole` says that none is missing.
+def report(document: ScanDocument) -> TargetReport:
+    """What the scan document of one target, or of a part of it, says of it.
 
     Raises:
-        ValueError: they are not of just one target.
+        ValueError: it is not of just one target.
     """
-    ((account, region),) = {(one["account"], one["region"]) for part in parts for one in part["scan"]["targets"]}
+    (target,) = document["scan"]["targets"]
     return TargetReport(
-        account=account,
-        region=region,
-        complete=whole and all(one["complete"] for part in parts for one in part["scan"]["targets"]),
-        detectors=frozenset(parts[0]["scan"]["detectors"]),
-        sightings=tuple(sighting(finding) for part in parts for finding in part["findings"]),
-        unknown=frozenset((one["detector"], one["resource"]["id"]) for part in parts for one in part["unknown"]),
-        unlisted={(one["detector"], one["resource"]["id"]): one["reason"] for part in parts for one in part["unlisted"]},
-        closed=any("closed" in one for part in parts for one in part["scan"]["targets"]),
+        account=target["account"],
+        region=target["region"],
+        complete=target["complete"],
+        detectors=frozenset(document["scan"]["detectors"]),
+        sightings=tuple(sighting(finding) for finding in document["findings"]),
+        unknown=frozenset((unknown["detector"], unknown["resource"]["id"]) for unknown in document["unknown"]),
+        unlisted={(one["detector"], one["resource"]["id"]): one["reason"] for one in document["unlisted"]},
+        closed="closed" in target,
+    )
+
+
+def joined(parts: Sequence[TargetReport], *, whole: bool) -> TargetReport:
+    """What the parts of a target, one or more, say of it; `whole` says that none is missing."""
+    return replace(
+        parts[0],
+        complete=whole and all(part.complete for part in parts),
+        sightings=tuple(chain.from_iterable(part.sightings for part in parts)),
+        unknown=frozenset(chain.from_iterable(part.unknown for part in parts)),
+        unlisted=dict(chain.from_iterable(part.unlisted.items() for part in parts)),
+        closed=any(part.closed for part in parts),
     )
 
 
