@@ -84,6 +84,9 @@ bench: setup .tools/custodian/ready ## what a scan costs, beside the least it co
 bench-faults: setup .tools/custodian/ready ## five situations in which Cloud Custodian goes wrong, played to it and to Slackwater; five minutes
 	PYTHONPATH=tests $(RUN)/python bench/faults.py --write docs/faults.md
 
+chaos: setup ## 200 scans while calls go wrong at random; some minutes
+	PYTHONPATH=tests $(RUN)/python tools/chaos_page.py docs/chaos.md
+
 bench-organization: setup ## what an audit of a thousand simulated accounts costs; half an hour
 	PYTHONPATH=tools $(RUN)/python bench/organization.py --write docs/organization.md
 
@@ -106,4 +109,4 @@ screenshots: setup tests/browser/node_modules/ready ## pictures of the report, t
 	@npm ci --prefix $* --silent --no-fund --no-audit
 	@touch $@
 
-.PHONY: help setup demo test screenshots check-template docs format lock e2e bench bench-faults bench-organization score bench-cold-start
+.PHONY: help setup demo test screenshots check-template docs format lock e2e bench bench-faults chaos bench-organization score bench-cold-start

@@ -35,7 +35,8 @@ from organization_cost import (
     EMPTY,
     FIRST,
     LARGE,
-    SCAN_LIMIT_S,
+    LIMIT_S,
+    SCAN,
     SMALL,
     STORE_LATENCY_MS,
     section,
@@ -93,7 +94,7 @@ def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str]) -> l
         before, part, turns = _counts(urls), 1, 0
         with _taken() as took:
             while part:
-                ends = time.monotonic() + SCAN_LIMIT_S
+                ends = time.monotonic() + LIMIT_S[SCAN]
                 part = scanner.scan(audit_id, Target(account, region), part, partial(_left_s, ends)).next_part
                 turns += 1
         told.append(took | _since(before, urls) | {"turns": turns})

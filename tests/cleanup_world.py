@@ -457,6 +457,7 @@ def wired(simulator: Simulator, policy: Policy) -> World:
 
     cases = Cases(store=cleanups, findings=findings, clock=now)
     watch = Watch(
+        account=ACCOUNT,
         cases=cases,
         documents=documents,
         policy=newest,

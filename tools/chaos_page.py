@@ -1,4 +1,4 @@
-"""`python tools/chaos_page.py FILE`: scans 200 times while calls go wrong at random, and writes what came of it.
+"""`make chaos`: scans 200 times while calls go wrong at random, and writes what came of it to a file.
 
 It exits with 1, and says which scans, where one did what none may.
 """
@@ -18,7 +18,7 @@ PAGE: Final = ROOT / "docs" / "chaos.md"
 
 HEAD: Final = f"""# Scans under fire
 
-Written by `python tools/chaos_page.py docs/chaos.md`, which takes some minutes; the tests repeat every sixth of these scans.
+Written by `make chaos`, which takes some minutes; the tests repeat every sixth of these scans.
 
 Each of {SCANS} scans of the demo account ran against a simulated AWS in which one to four things went wrong, with actions,
 rates and times drawn from the scan's number. Its pages were short (20 resources, 30,000 points), so that there were many. A

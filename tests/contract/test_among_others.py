@@ -11,10 +11,11 @@ from slackwater.app.settings import Deployed
 from slackwater.app.wiring import among_others, audit
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.pace import CALLS_PER_SECOND
-from slackwater.aws.session import AwsSession
+from slackwater.aws.session import PATIENT, AwsSession
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy, ScanSection
 from slackwater.model.resources import Target
+from slackwater_cli.table import REASON_WIDTH
 from slackwater_simulator import demo_fleet
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
@@ -44,14 +45,15 @@ def demo(simulate, fleet):
 
 def test_a_scan_that_may_spend_no_more_says_once_what_it_lacks_and_is_incomplete(demo):
     done = wired(demo.session, demo.meter, policy(most_metrics_usd=0.0001)).run([TOKYO], NOW)
-    (gap,) = [gap for gap in done.targets[0].gaps if not gap.optional]
+    (gap,) = [gap for gap in done.targets[0].gaps if gap.what == "cloudwatch:GetMetricData"]
     why, _, times = gap.reason.partition(" (")
-    assert gap.what == "cloudwatch:GetMetricData"
-    assert why.startswith("not asked: scan.most_metrics_usd allows an audit 0.0001 USD of metrics, and ")
+    assert not gap.optional
+    assert why.startswith("scan.most_metrics_usd would be passed: ")
+    assert why.endswith(" of 0.0001 USD were spent")
     assert times.endswith(" times)")
     assert not done.complete
-    unknown = {one.reason for one in done.targets[0].unknown if why in one.reason}
-    assert unknown
+    assert why in {one.reason for one in done.targets[0].unknown}
+    assert len(why) <= REASON_WIDTH
     assert done.usage.metrics_requested <= 10
 
 
@@ -102,6 +104,21 @@ def test_nobody_is_disturbed_in_a_simulated_account(demo):
     demo.session.pace = "what was before"
     wired(demo.session, demo.meter, policy())
     assert demo.session.pace is None
+
+
+def test_no_thread_of_a_scan_waits_long_for_the_table_while_it_holds_up_the_others(monkeypatch):
+    made = []
+
+    def session(**options):
+        made.append(options.get("patience", PATIENT))
+        return AwsSession(**options)
+
+    monkeypatch.setattr("slackwater.app.wiring.AwsSession", session)
+    among_others(DEPLOYED)
+    assert len(made) == 2
+    for patience in (one.with_("dynamodb") for one in made):
+        assert patience.max_attempts > 1
+        assert patience.max_attempts * (patience.connect_timeout_s + patience.read_timeout_s) < 60
 
 
 @pytest.mark.usefixtures("stored")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from cleanup_world import ACCOUNT, DELETED, REGION, World, world
+from slackwater.app.cleanup_wiring import watching
+from slackwater.app.settings import Deployed
 from slackwater.model.cleanup import ACT_AFTER, EXPIRES_AT, MARK
 from slackwater.model.resources import Volume
 
@@ -76,6 +79,33 @@ def test_an_approval_that_lapses_comes_to_nothing(kind: str) -> None:
         assert there.execution(finding).run().status == "SUCCEEDED"
         untouched(there, kind)
         assert "nobody approved it until" in there.cleanup(kind).why
+
+
+def test_the_function_works_in_the_account_that_it_is_deployed_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", REGION)
+    role = "arn:aws-us-gov:iam::210987654321:role/path/delete"
+    deployed = Deployed(
+        table_name="t", bucket_name="b", retention_days=1, state_machine_arn=None, event_bus_name=None, delete_role_arn=role
+    )
+    assert watching(deployed).account == "210987654321"
+
+
+def test_what_is_in_another_account_is_called_off_before_anything_is_asked_of_it() -> None:
+    with world("ebs") as there:
+        found, other = there.finding("ebs"), "210987654321"
+        resource = replace(found.sighting.resource, account=other)
+        there.findings.findings[found.id] = replace(found, sighting=replace(found.sighting, resource=resource))
+        named = there.policy.cleanup.model_copy(update={"accounts": [ACCOUNT, other]})
+        there.policies[-1] = replace(there.policy, cleanup=named)
+        there.approve(there.finding("ebs"))
+        there.begin(there.finding("ebs"))
+        asked = dict(there.simulator.calls)
+        assert there.execution(found).run().status == "SUCCEEDED"
+        assert there.simulator.calls == asked
+        cleanup = there.cleanup("ebs")
+        assert cleanup.stage == "called-off"
+        why = f"clean-up works in account {ACCOUNT} only, which Slackwater is deployed in"
+        assert cleanup.why == why
 
 
 @pytest.mark.parametrize(

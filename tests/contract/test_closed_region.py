@@ -71,7 +71,7 @@ def test_a_closed_region_is_said_once_and_costs_its_listings_alone(account: Any)
     here = {"account": account.target.account, "region": account.target.region, "complete": True, "closed": True}
     assert doc["scan"]["targets"] == [here]
     assert merged([doc])["scan"]["targets"] == [here]
-    assert report([doc], whole=True).closed
+    assert report(doc).closed
 
 
 def test_parts_say_it_as_the_whole_does(account: Any) -> None:
@@ -110,14 +110,14 @@ def test_a_region_that_is_not_enabled_is_one_required_gap(account: Any) -> None:
 
     assert [(gap.what, gap.optional) for gap in target.gaps] == [(NOT_ENABLED, False)]
     assert (target.complete, target.closed) == (False, False)
-    assert "scan.regions" in target.gaps[0].reason
+    assert "leave it out (" in target.gaps[0].reason
     assert account.sim.calls.items() - {("fsx:DescribeVolumes", 1)} == LISTINGS.items()  # asked, as file systems were denied
 
 
 def test_findings_of_a_region_stay_open_when_it_is_closed_and_are_resolved_when_they_are_gone(
     account: Any,
 ) -> None:
-    seen = report([document(scan(account, "ebs-unattached"))], whole=True)
+    seen = report(document(scan(account, "ebs-unattached")))
     known = [
         TrackedFinding(
             sighting=sighting, status="open", decision=None, opened_at=NOW, last_seen_at=NOW, resolved_at=None, audit_id="monday",
@@ -128,11 +128,11 @@ def test_findings_of_a_region_stay_open_when_it_is_closed_and_are_resolved_when_
     assert known
     later = NOW + timedelta(days=1)
     account.sim.faults.close(account.target.region)
-    closed = report([document(scan(account, "ebs-unattached"))], whole=True)
+    closed = report(document(scan(account, "ebs-unattached")))
     assert [merge_one(*pair, closed, "tuesday", later) for pair in pairs(known, closed)] == [None] * len(known)
 
     account.sim.faults.clear()
-    gone = replace(report([document(scan(account, "ebs-unattached"))], whole=True), sightings=())
+    gone = replace(report(document(scan(account, "ebs-unattached"))), sightings=())
     resolved = [merge_one(*pair, gone, "wednesday", later) for pair in pairs(known, gone)]
     assert {write.finding.status for write in resolved if write} == {"resolved"}
 

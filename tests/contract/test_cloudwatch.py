@@ -184,7 +184,7 @@ def test_what_the_audit_may_not_spend_is_not_asked_and_each_query_says_why(simul
     assert account.sim.calls == {"cloudwatch:GetMetricData": 2}
     assert account.meter.metrics_requested() == 3
     assert {why for answer in answers for why in answer.failed.values()} == {
-        "not asked: scan.most_metrics_usd allows an audit 0.00003 USD of metrics, and 0.00 USD are spent"
+        "scan.most_metrics_usd would be passed: 0.00002 of 0.00003 USD were spent"
     }
 
 

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slackwater.aws import pace as module
+from slackwater.aws.errors import THROTTLED
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.pace import CALLS_PER_SECOND, LEAST, POINTS_PER_SECOND, RECOVERS_S, Bucket, Pace
 from slackwater.aws.session import ONCE, AwsSession, Endpoint, Patience
@@ -262,11 +262,10 @@ def test_botocore_knows_no_code_of_throttling_that_is_not_heeded():
         "BandwidthLimitExceeded",  # S3
         "LimitExceededException",  # a quota, with most services
         "PriorRequestNotComplete",  # Route 53
-        "ProvisionedThroughputExceededException",  # DynamoDB
         "RequestThrottledException",
         "TransactionInProgressException",  # DynamoDB
     }
-    assert set(ThrottledRetryableChecker._THROTTLED_ERROR_CODES) - others <= module.THROTTLED
+    assert set(ThrottledRetryableChecker._THROTTLED_ERROR_CODES) - others <= THROTTLED
 
 
 def test_a_session_of_another_account_has_a_pace_of_its_own(simulate):

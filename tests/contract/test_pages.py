@@ -1,5 +1,8 @@
 """No page is taken for more, or for less, than it is."""
 
+from array import array
+from functools import partial
+
 import pytest
 
 from slackwater.aws.errors import BrokenAnswerError
@@ -56,6 +59,23 @@ def test_a_page_that_comes_again_by_another_token_is_broken_for_another_is_lost(
 def test_pages_are_told_apart_by_what_they_begin_and_end_with():
     call = replay({"Items": [1, 2], "NextToken": "a"}, {"Items": [1, 3], "NextToken": "b"}, {"Items": [0, 3]})
     assert list(pages(call, "Items")) == [1, 2, 1, 3, 0, 3]
+
+
+def metrics(*values):
+    return {"MetricDataResults": [{"Id": f"q{n}", "Timestamps": one, "Values": one} for n, one in enumerate(values)]}
+
+
+@pytest.mark.parametrize("numbers", [list, partial(array, "d")], ids=["lists", "arrays"])
+def test_pages_of_metrics_are_told_apart_by_their_points_though_the_first_and_the_last_have_none(numbers):
+    first, second = (metrics([], numbers(values), []) for values in ([1.0, 2.0], [3.0, 4.0]))
+    call = replay(first | {"NextToken": "a"}, second)
+    assert list(pages(call, "MetricDataResults")) == first["MetricDataResults"] + second["MetricDataResults"]
+
+
+def test_a_page_of_metrics_that_comes_again_is_broken_though_its_first_and_last_have_no_points():
+    page = metrics([], [1.0, 2.0], [])
+    with pytest.raises(BrokenAnswerError, match="repeats a page of MetricDataResults"):
+        list(pages(replay(page | {"NextToken": "a"}, page), "MetricDataResults"))
 
 
 def test_empty_pages_without_end_are_broken():

@@ -9,11 +9,12 @@ from itertools import repeat
 import pytest
 from botocore.exceptions import ClientError
 
-from slackwater.app.scan import USD_PER_METRIC
-from slackwater.aws.spending import BLOCK, METRICS_PER_USD, DynamoSpending, LocalSpending
+from slackwater.aws.spending import BLOCK, DynamoSpending, LocalSpending, refusal
+from slackwater.model.findings import CEILING
+from slackwater.model.money import USD_PER_METRIC
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
-SPENT = "not asked: scan.most_metrics_usd allows an audit {} USD of metrics, and {} USD are spent"
+SPENT = "scan.most_metrics_usd would be passed: {} of {} USD were spent"
 
 
 @pytest.fixture
@@ -43,8 +44,11 @@ def failing(times=1):
     return fails, left
 
 
-def test_a_dollar_buys_as_many_metrics_as_the_scan_says_that_it_cost() -> None:
-    assert METRICS_PER_USD * USD_PER_METRIC == 1
+@pytest.mark.parametrize("metrics", [1, 7, 4_999, 2_500_000])
+def test_a_ceiling_buys_as_many_metrics_as_the_scan_says_that_it_cost(metrics) -> None:
+    spending = LocalSpending(float(metrics * USD_PER_METRIC))
+    assert spending.take(metrics) is None
+    assert spending.take(1)
 
 
 def test_a_process_asks_up_to_its_ceiling_and_says_why_it_does_not_go_on() -> None:
@@ -54,11 +58,29 @@ def test_a_process_asks_up_to_its_ceiling_and_says_why_it_does_not_go_on() -> No
     assert refused == [SPENT.format("0.01", "0.01")] * 2
 
 
+@pytest.mark.parametrize(
+    ("most_usd", "spent", "says"),
+    [
+        (0.001, 57, ("0.00057", "0.001")),
+        (0.001, 0, ("0", "0.001")),
+        (0.00003, 2, ("0.00002", "0.00003")),
+        (0.1, 9_999, ("0.099", "0.1")),
+        (1, 99_999, ("0.99", "1")),
+        (25, 2_499_999, ("24.99", "25")),
+        (25, 2_500_000, ("25", "25")),
+        (1_000, 99_999_900, ("999.99", "1000")),
+    ],
+)
+def test_what_is_spent_is_told_as_finely_as_the_ceiling_and_never_as_more_than_it_is(most_usd, spent, says) -> None:
+    assert refusal(most_usd, spent) == SPENT.format(*says)
+    assert refusal(most_usd, spent).startswith(CEILING)
+
+
 def test_what_is_too_much_counts_nothing_and_less_may_still_fit() -> None:
     spending = LocalSpending(0.01)
     assert spending.take(600) is None
     said = spending.take(500)
-    assert said == SPENT.format("0.01", "0.01")
+    assert said == SPENT.format("0.006", "0.01")
     assert spending.take(400) is None
     assert spending.take(1) == said
 
@@ -103,18 +125,18 @@ def test_all_scans_of_an_audit_stop_at_one_ceiling(scan, stored) -> None:
     asked = sum(answers.count(None) for answers in taken)
     assert asked == 20
     assert counted(stored) == {"SPEND#1": 10_000}
-    assert {why for answers in taken for why in answers if why} == {SPENT.format("0.1", "0.10")}
+    assert {why for answers in taken for why in answers if why} == {SPENT.format("0.1", "0.1")}
 
 
 def test_the_last_that_fits_is_asked_though_a_block_does_not_fit(scan) -> None:
     with scan(0.1) as spending:
         assert [spending.take(4_000), spending.take(4_000), spending.take(2_000)] == [None] * 3
-        assert spending.take(1) == SPENT.format("0.1", "0.10")
+        assert spending.take(1) == SPENT.format("0.1", "0.1")
 
 
 def test_a_call_that_is_dearer_than_the_ceiling_is_refused_though_nothing_is_counted(scan, stored) -> None:
     with scan(0.001) as spending:
-        assert spending.take(500) == SPENT.format("0.001", "0.00")
+        assert spending.take(500) == SPENT.format("0", "0.001")
         assert spending.take(100) is None
     assert counted(stored) == {"SPEND#1": 100}
 

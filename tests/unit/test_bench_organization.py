@@ -65,14 +65,16 @@ def at(cost, **usd):
 def test_a_whole_costs_what_its_parts_do_times_how_many_there_are(cost):
     calls = {"ec2:DescribeVolumes": 2, "s3:PutObject": 1, "s3:GetObject": 2, "s3:HeadObject": 1, "dynamodb:Query": 9}
     part = cost.Part(
-        name="empty", count=10, calls=calls, metrics=7, cpu_s=0.5, wall_s=2, turns=1.5, transitions=3, write_units=4, read_units=0.5
+        name="empty", function=cost.SCAN, count=10, calls=calls, metrics=7, cpu_s=0.5, wall_s=2, turns=1.5, transitions=3, write_units=4, read_units=0.5
     )  # fmt: skip
-    one = cost.Part(name="planning", count=1, calls={"s3:PutObject": 2}, cpu_s=4, wall_s=1, transitions=9)
-    used = cost.quantities([part, one], cold_s=2)
+    one = cost.Part(
+        name="planning", function=cost.PUBLISH, count=1, calls={"s3:PutObject": 2}, cpu_s=4, wall_s=1, transitions=9
+    )
+    used = cost.quantities([part, one], cold_s={cost.SCAN: 2})
     assert {what: float(quantity) for what, quantity in used.items()} == pytest.approx(
         {
             "GetMetricData": 70,
-            "Lambda": (10 * 2 + 4 + 2) * 1_769 / 1_024,
+            "Lambda": ((10 * 2 + 2) * 1_769 + 4 * 3_008) / 1_024,
             "Lambda requests": 16,
             "Step Functions": 39,
             "DynamoDB writes": 40,
@@ -97,7 +99,7 @@ def test_a_whole_costs_what_its_parts_do_times_how_many_there_are(cost):
 def test_every_price_is_one_of_the_idle_month(cost):
     prices, as_of = cost.prices()
     assert {*cost.quantities([])} <= {*prices}
-    used = cost.quantities([cost.Part(name="planning", count=1, calls={})])
+    used = cost.quantities([cost.Part(name="planning", function=cost.PUBLISH, count=1, calls={})])
     assert {*used} <= {*prices}
     assert as_of
     assert prices["Step Functions"].usd == Decimal("0.000025")
@@ -107,7 +109,10 @@ def test_every_price_is_one_of_the_idle_month(cost):
 
 def test_calls_to_aws_are_not_those_to_our_own_bucket_and_table(cost):
     part = cost.Part(
-        name="empty", count=1, calls={"ec2:DescribeVolumes": 2, "sts:AssumeRole": 1, "s3:GetObject": 2, "dynamodb:Query": 1}
+        name="empty",
+        function=cost.SCAN,
+        count=1,
+        calls={"ec2:DescribeVolumes": 2, "sts:AssumeRole": 1, "s3:GetObject": 2, "dynamodb:Query": 1},
     )
     assert (part.asked(), part.asked("s3"), part.asked("s3", "dynamodb")) == (3, 2, 3)
 
@@ -141,12 +146,10 @@ def test_states_and_limits_are_those_that_are_deployed(cost):
     assert child["States"][more]["Default"] == cost.OF_TARGET[0]
     assert (cost.transitions_of(1), cost.transitions_of(3)) == (3, 7)
     functions = yaml_parse((ROOT / "template.yaml").read_text())["Resources"]
-    limits = {"PlanFunction": cost.PLAN_LIMIT_S, "ScanFunction": cost.SCAN_LIMIT_S, "PublishFunction": cost.PUBLISH_LIMIT_S}
-    for name, limit_s in limits.items():
+    for name, memory_mb in cost.MEMORY_MB.items():
         properties = functions[name]["Properties"]
-        assert (properties["MemorySize"], properties["Timeout"]) == (cost.MEMORY_MB, limit_s)
-        disk = properties.get("EphemeralStorage", {"Size": 512})["Size"]
-        assert name != "PublishFunction" or disk == cost.DISK_LIMIT_MIB
+        assert (properties["MemorySize"], properties["Timeout"]) == (memory_mb, cost.LIMIT_S[name])
+    assert functions[cost.PUBLISH]["Properties"]["EphemeralStorage"]["Size"] == cost.DISK_LIMIT_MIB
 
 
 def leads_to(states, name):
@@ -184,7 +187,7 @@ def test_the_page_adds_up(cost):
     assert "| Step Functions | 48,639 |" in text
     assert "| GetMetricData | 180,000 |" in text
     assert "| 1.8000 |" in text
-    assert "| | disk | 512 MiB | 4 MiB |" in text.replace("|  |", "| |")
+    assert "| | disk | 4,096 MiB | 4 MiB |" in text.replace("|  |", "| |")
 
 
 # -- The organization, and what is left of it

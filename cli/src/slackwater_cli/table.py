@@ -20,8 +20,8 @@ from slackwater.views.words import (
     count,
     facts,
     gaps_title,
+    gaps_told,
     headline,
-    not_read,
     one_line,
     reasons,
     saving,
@@ -212,14 +212,13 @@ def _draw_unknown(doc: ScanDocument, console: Console) -> None:
 
 
 def _draw_gaps(doc: ScanDocument, console: Console) -> None:
-    gaps = not_read(doc)
+    gaps = gaps_told(doc)
     if not gaps:
         return
     console.print()
     console.print(Text(gaps_title(doc), "bold yellow" if doc["scan"]["complete"] else "bold red"))
     for gap in gaps:
-        optional = " (optional)" if gap["optional"] and not doc["scan"]["complete"] else ""
-        console.print(_indented(Text(f"{gap['region']}: {gap['what']}{optional}: {one_line(gap['reason'])}"), 2))
+        console.print(_indented(Text(gap), 2))
 
 
 def _indented(what: RenderableType, by: int = INDENT) -> Padding:

@@ -251,7 +251,7 @@ def deleted_at_all(some_cases: Any, section: CleanupSection, *, running: bool) -
     rechecker = Rechecker(watchers=kind, inventory=lambda resource: _One(aws, resource.id), audit=audit, clock=lambda: CASE_NOW)
     clean = Cases(store=store, findings=findings, clock=lambda: now[0])
     watch = Watch(
-        cases=clean, documents=documents, policy=lambda: policy, rechecker=rechecker, watchers=kind, permissions=aws,
+        account=ACCOUNTS[0], cases=clean, documents=documents, policy=lambda: policy, rechecker=rechecker, watchers=kind, permissions=aws,
         backup_monthly_usd=lambda *_: None, news=CleanupNews(outbox=MemoryOutbox(), clock=lambda: now[0]),
     )  # fmt: skip
     back_up = BackUp(cases=clean, policy=lambda: policy, takers=kind)
@@ -280,7 +280,10 @@ def deleted_at_all(some_cases: Any, section: CleanupSection, *, running: bool) -
             audit_id=f"a-{id_}", revision=1,
         )  # fmt: skip
         targets = [{"account": resource.account, "region": resource.region, "complete": complete}]
-        documents.write(target_scan(f"a-{id_}", resource.account, resource.region), json.dumps({"scan": {"targets": targets}}))
+        documents.write(
+            target_scan(f"a-{id_}", resource.account, resource.region),
+            json.dumps({"scan": {"targets": targets}, "findings": []}),
+        )
         if not backed_up:
             size = volume.size_gib * GIB
             aws.backups[volume.id] = Copy(id="snap", of=volume.id, state="failed", size_bytes=size, made_at=CASE_NOW)
@@ -329,7 +332,7 @@ def may_go(
     """The rails, in other words."""
     original = {key.lower() for key in volume.tags or {} if key != MARK}
     return (
-        volume.target.account in section.accounts
+        volume.target.account in {*section.accounts} & {ACCOUNTS[0]}
         and volume.target.region in section.regions
         and "ebs-volume" in section.resource_types
         and detector in section.detectors

@@ -209,7 +209,9 @@ class Starter:
 class World:
     """Everything that the use cases stand on."""
 
-    def __init__(self, *findings: TrackedFinding, cleanup: CleanupSection = ALLOWED, enabled: bool = True) -> None:
+    def __init__(
+        self, *findings: TrackedFinding, cleanup: CleanupSection = ALLOWED, enabled: bool = True, own: str | None = None
+    ) -> None:
         self.findings = FindingStore({one.id: one for one in findings})
         self.store = CleanupStore()
         self.starter = Starter()
@@ -221,11 +223,13 @@ class World:
         self.deciders: list[str] = []
         self.broken: Exception | None = None
         self.breaches: list[tuple[str, int, CleanupSection]] = []
+        self.reads: list[str] = []
         self.use = Cleanups(
             store=self.store,
             findings=Findings(store=self.findings, documents=self),
             starter=self.starter if enabled else None,
             policy=self._policy,
+            account=own,
             breached=lambda why, wanted, policy: self.breaches.append((why, wanted, policy.cleanup)),
         )
 
@@ -236,6 +240,7 @@ class World:
 
     def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
         assert key == target_scan("monday", "123456789012", "eu-west-1")
+        self.reads.append(key)
         document = {
             "scan": {"targets": [{"account": "123456789012", "region": "eu-west-1", "complete": self.complete}]},
             "findings": [
@@ -261,6 +266,50 @@ class World:
 
 
 # -- Running
+
+
+OWN = "210987654321"
+NOT_HERE = f"clean-up works in account {OWN} only, which Slackwater is deployed in"
+
+
+def test_what_is_in_another_account_is_not_begun_whatever_the_policy_names() -> None:
+    world = World(approved(), own=OWN)
+
+    assert world.plan("f-1") == world.run("f-1") == world.run() == {"f-1": ("refused", NOT_HERE)}
+    assert (world.store.cleanups, world.starter.calls) == ({}, 0)
+
+
+def test_another_account_is_the_reason_that_no_policy_helps_against() -> None:
+    world = World(finding(), own=OWN, cleanup=CleanupSection())
+
+    assert world.plan("f-1") == {"f-1": ("refused", NOT_HERE)}
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize("fingerprint", [None, "abc"])
+def test_what_is_in_another_account_is_not_approved(fingerprint: str | None, enabled: bool) -> None:
+    world = World(finding(), own=OWN, enabled=enabled)
+
+    with pytest.raises(NotAllowedError, match=NOT_HERE):
+        world.approve(fingerprint=fingerprint)
+
+    assert (world.findings.findings["f-1"].status, world.findings.entries) == ("open", [])
+
+
+def test_what_is_in_the_own_account_is_approved_and_begun() -> None:
+    approval = World(finding(), own="123456789012").approve()
+
+    assert approval.finding.status == "approved"
+    assert approval.candidate
+    assert approval.candidate.state == "begun"
+
+
+def test_a_target_is_read_once_for_all_of_its_findings() -> None:
+    world = World(approved("f-1"), approved("f-2"), approved("f-3"))
+
+    world.plan()
+
+    assert len(world.reads) == 1
 
 
 def test_a_run_puts_what_is_approved_on_record_and_starts_it_and_nothing_else() -> None:

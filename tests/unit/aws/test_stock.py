@@ -6,7 +6,7 @@ import pickle
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from slackwater.aws import stock as stock_module
 from slackwater.aws.inventory import READERS
 from slackwater.aws.stock import KINDS, Shelf, StockError, open_stock
 from slackwater.model.findings import Gap
@@ -301,6 +302,17 @@ def test_a_file_that_is_no_stock_or_of_another_version_is_refused(tmp_path: Path
         db.execute("UPDATE notes SET value = '\"0\"' WHERE name = 'records'")
         db.commit()
         db.close()
+        with pytest.raises(StockError, match="another version"):
+            open_stock(stock.file)
+
+
+def test_a_field_of_another_type_makes_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stock_module, "_records_version", stock_module._records_version.__wrapped__)  # not kept
+    with shelved(EACH[1], 2) as stock:
+        assert stock.file is not None
+        with open_stock(stock.file) as same:
+            assert same.parts == stock.parts
+        monkeypatch.setattr(fields(Attachment)[0], "type", "bytes")
         with pytest.raises(StockError, match="another version"):
             open_stock(stock.file)
 

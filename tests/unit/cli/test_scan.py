@@ -65,6 +65,20 @@ def test_what_is_denied_makes_the_scan_incomplete_and_that_wins_over_fail_on(sca
     assert "fsx:DescribeVolumes: AccessDenied" in done.err
 
 
+def test_what_the_ceiling_on_metrics_held_back_is_one_gap_and_what_is_optional_is_marked(scan, account, nowhere) -> None:
+    account.faults.deny("pricing:GetProducts")
+    (nowhere / "low.toml").write_text("[scan]\nmost_metrics_usd = 0.0001\n")
+
+    done = scan("--policy", "low.toml", "--format", "csv")
+
+    assert done.status == 3
+    assert "; the ceiling on metrics is reached.\n" in done.err
+    (held,) = [line for line in done.err.splitlines() if "cloudwatch:GetMetricData" in line]
+    assert held.startswith("  ap-northeast-1: cloudwatch:GetMetricData: scan.most_metrics_usd would be passed: ")
+    assert " of 0.0001 USD were spent (" in held
+    assert "  ap-northeast-1: pricing:GetProducts (optional): " in done.err
+
+
 def test_the_table_tells_of_the_gap_itself(scan, account) -> None:
     account.faults.deny("elasticfilesystem:DescribeFileSystems")
 
@@ -238,6 +252,21 @@ def test_regions_come_from_the_options_else_the_policy_else_the_environment(
     assert by_policy.err.startswith("Policy: ./slackwater.toml\n")
 
     assert scanned(run(*common, "--region", "us-east-1", "--region", "us-east-1").out) == ["us-east-1"]
+
+
+def test_an_organization_of_the_policy_is_said_to_be_for_the_service(scan, nowhere: Path) -> None:
+    policy = nowhere / "slackwater.toml"
+    policy.write_text('[organization]\naccounts = ["444455556666"]\n', "utf-8")
+    done = scan("--format", "json", *QUIET)
+    (target,) = json.loads(done.out)["scan"]["targets"]
+    assert done.status == 0
+    assert (
+        "\nThe policy's [organization] is for the deployed service: this looks at account"
+        f" {target['account']} alone.\n" in done.err
+    )
+
+    policy.write_text("[organization]\n", "utf-8")
+    assert "[organization]" not in scan(*QUIET).err
 
 
 def test_all_regions_are_those_that_the_account_has_enabled(run, account) -> None:

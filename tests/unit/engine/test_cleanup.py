@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from slackwater.engine.cleanup import (
     act_after,
+    elsewhere,
     look_next,
     may_approve,
     never,
@@ -108,6 +109,11 @@ class TestAllowLists:
         nobody = ALLOWING.model_copy(update={"approver_identities": []})
         assert "approvers" in (not_allowed(SEEN, nobody) or "")
         assert not_listed(SEEN, nobody) is None
+
+    def test_it_works_in_its_own_account_only_where_that_is_known(self) -> None:
+        assert "210987654321 only" in (elsewhere("123456789012", "210987654321") or "")
+        assert elsewhere("123456789012", "123456789012") is None
+        assert elsewhere("123456789012", None) is None
 
     def test_advice_that_no_program_may_follow_is_not_allowed(self) -> None:
         assert not_listed(replace(SEEN, deletes=False), ALLOWING)

@@ -89,10 +89,10 @@ def test_only_what_was_asked_has_to_be_closed() -> None:
 
 def test_every_kind_of_resource_has_its_listing_which_needs_no_other() -> None:
     assert {*LISTED} == {*RESOURCE_KINDS}
-    roots = {reader.action for reader in READERS.values() if not (reader.after or reader.heeds)}
+    roots = {reader.action for reader in READERS.values() if not reader.after}
     assert {*LISTED.values()} == roots
     for kind, call in LISTED.items():
-        assert call in {READERS[one].action for one in (kind, *READERS[kind].after, *READERS[kind].heeds)}
+        assert call == READERS[kind].action
 
 
 NOT_THERE = (
@@ -104,7 +104,7 @@ NOT_THERE = (
 def test_a_region_that_is_not_enabled_is_one_required_gap_with_the_remedy() -> None:
     (gap,) = summed_up(HERE, ALL, [*gaps(NOT_THERE[0], *NOT_THERE), METRICS], 0)
     assert (gap.what, gap.optional) == (NOT_ENABLED, False)
-    assert all(said in gap.reason for said in ("not enabled", "enable it", "scan.regions", NOT_THERE[0]))
+    assert all(said in gap.reason for said in ("not enabled", "enable it there, or leave it out (", NOT_THERE[0]))
 
 
 def test_a_region_that_is_closed_for_some_calls_and_not_enabled_for_others_stays_as_it_is() -> None:

@@ -10,6 +10,7 @@ import pytest
 from slackwater.engine.docket import Docket, Enabled
 from slackwater.engine.plan import MetricCall, MetricQuery
 from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen
+from slackwater.model.findings import CEILING
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Attachment, Instance, Target, Volume
@@ -82,6 +83,13 @@ def test_a_metric_that_could_not_be_read_is_unknown_with_the_reason_and_a_failur
         ("vol-1", "VolumeReadOps could not be read: ThrottlingException")
     ]
     assert docket.failures == {("cloudwatch:GetMetricData", "ThrottlingException", False): 1}
+
+
+def test_a_metric_that_the_ceiling_held_back_is_unknown_in_the_words_of_the_ceiling_alone() -> None:
+    docket = Docket(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
+    drain(docket, lambda _query: f"{CEILING}: 25 of 25 USD were spent")
+
+    assert [one.reason for one in docket.unknown] == [f"{CEILING}: 25 of 25 USD were spent"]
 
 
 def test_a_kind_that_could_not_be_read_makes_its_dependants_unknown_without_a_call() -> None:

@@ -203,6 +203,35 @@ def test_a_policy_that_turns_everything_off_is_refused(policy_file) -> None:
             'slackwater.toml:2: cleanup.accounts[1]: "1234-5678-9012" is no account\'s id; it has twelve digits',
         ),
         (
+            "[organization]\n\norganizational_units = ['r-ab12', 'OU-ab12']\n",
+            (
+                'slackwater.toml:3: organization.organizational_units[2]: "OU-ab12" is no unit\'s id;'
+                " it looks like ou-ab12-34cd56ef, or the root's like r-ab12"
+            ),
+        ),
+        (
+            "[organization]\naccounts = [444455556666]\n",
+            ('slackwater.toml:2: organization.accounts[1]: must be text, not a number; put it in quotes: "444455556666"'),
+        ),
+        (
+            "[organization]\naccounts = [\n  012345678901]\n",
+            'slackwater.toml:3: not valid TOML: Unclosed array; an account\'s id is in quotes: "012345678901"',
+        ),
+        (
+            "[organization]\ntags = { Environment = 'production' }\n",
+            (
+                "slackwater.toml:1: organization: tags without organizational_units or accounts would mean the service's own"
+                " account alone; add organizational_units, the root's id for all accounts"
+            ),
+        ),
+        (
+            "\n[organization]\nexcept_accounts = ['444455556666']\ntags = { Environment = 'production' }\n",
+            (
+                "slackwater.toml:2: organization: tags and except_accounts without organizational_units or accounts would mean"
+                " the service's own account alone; add organizational_units, the root's id for all accounts"
+            ),
+        ),
+        (
             "[cleanup]\nresource_types = ['ebs-volumes']\n",
             "slackwater.toml:2: cleanup.resource_types[1]: no removable kind 'ebs-volumes'; did you mean ebs-volume?",
         ),
@@ -594,3 +623,63 @@ def test_a_route_that_something_is_left_to_is_not_doubtful(first: str) -> None:
     routes = [first, "owner = 'ada'\ndetector = 'efs-idle'", "owner = 'ada'"]
 
     assert doubtful("".join(f"[[slack.routes]]\nchannel = 'C0{n}0'\n{route}\n" for n, route in enumerate(routes))) == []
+
+
+@pytest.mark.parametrize(
+    ("section", "says"),
+    [
+        ("", ["1: organization: names nobody: the service's own account is audited, and no other"]),
+        ("organizational_units = []", ["1: organization: names nobody: the service's own account is audited, and no other"]),
+        (
+            "accounts = ['444455556666']\ntags = { A = 'b' }",
+            ["3: organization.tags: never applies: it narrows organizational_units; accounts are audited whatever they carry"],
+        ),
+        (
+            "accounts = ['444455556666', '777788889999', '444455556666']",
+            ["2: organization.accounts[3]: is named twice"],
+        ),
+        ("organizational_units = ['r-ab12', 'r-ab12']", ["2: organization.organizational_units[2]: is named twice"]),
+        (
+            "organizational_units = ['r-ab12']\naccounts = ['444455556666']\nexcept_accounts = ['777788889999', '444455556666']",
+            ["3: organization.accounts[1]: is left out: organization.except_accounts names it, too"],
+        ),
+        (
+            "accounts = ['444455556666', '777788889999']\nexcept_accounts = ['444455556666']",
+            ["2: organization.accounts[1]: is left out: organization.except_accounts names it, too"],
+        ),
+        (
+            "accounts = ['444455556666']\nexcept_accounts = ['444455556666']",
+            [
+                "1: organization: leaves nobody to audit, and no audit starts: except_accounts names all of accounts",
+                "2: organization.accounts[1]: is left out: organization.except_accounts names it, too",
+            ],
+        ),
+    ],
+)
+def test_what_an_organization_names_to_no_effect_is_doubtful(section: str, says: list[str]) -> None:
+    assert doubtful(f"[organization]\n{section}\n") == [f"mine.toml:{one}" for one in says]
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "organizational_units = ['r-ab12']\ntags = { A = 'b' }\nexcept_accounts = ['444455556666']",
+        "organizational_units = ['ou-ab12-34cd56ef']\naccounts = ['444455556666']\ntags = { A = 'b' }",
+        "accounts = ['444455556666', '777788889999']",
+    ],
+)
+def test_an_organization_that_is_meant_is_not_doubtful(section: str) -> None:
+    assert doubtful(f"[organization]\n{section}\n") == []
+
+
+def test_a_pace_above_what_aws_allows_is_doubtful() -> None:
+    said = "is more than AWS allows in an account and region, {} a second: it would only be throttled"
+
+    assert doubtful("[scan]\ncalls_per_second = { cloudtrail = 2, cloudwatch = 500 }\ndatapoints_per_second = 396_000\n") == []
+    assert doubtful("[scan.calls_per_second]\nec2 = 1000\ncloudtrail = 2.1\ncloudwatch = 501\n") == [
+        f"mine.toml:3: scan.calls_per_second.cloudtrail: {said.format(2)}",
+        f"mine.toml:4: scan.calls_per_second.cloudwatch: {said.format(500)}",
+    ]
+    assert doubtful("[scan]\ndatapoints_per_second = 396_001\n") == [
+        f"mine.toml:2: scan.datapoints_per_second: {said.format('396,000')}"
+    ]

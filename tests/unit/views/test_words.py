@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from slackwater.model.findings import CLOSED, Gap
+from slackwater.model.findings import CEILING, CLOSED, Gap
 from slackwater.model.resources import Target
 from slackwater.views import scan_json, words
 
@@ -91,6 +91,17 @@ def test_the_headline_of_an_incomplete_scan_says_so_first(make) -> None:
         headline(make, of(make, 1, "3.00"), gaps=gaps)
         == "INCOMPLETE: at least 3.00 USD a month could be saved in 1 case; 1 required call failed."
     )
+
+
+def test_what_the_ceiling_held_back_did_not_fail(make) -> None:
+    held = replace(make.gap(), reason=f"{CEILING}: 25 of 25 USD were spent (7 times)")
+
+    assert headline(make, gaps=(held,)) == "INCOMPLETE: nothing can be said; the ceiling on metrics is reached."
+    assert (
+        headline(make, gaps=(make.gap(), held, replace(held, region="eu-west-1")))
+        == "INCOMPLETE: nothing can be said; 1 required call failed, and the ceiling on metrics is reached."
+    )
+    assert headline(make, gaps=(make.gap(), replace(held, optional=True))).endswith("; 1 required call failed.")
 
 
 def test_resources_are_called_what_people_call_them(make) -> None:

@@ -15,8 +15,8 @@ from slackwater.app.wiring import serving
 from slackwater.aws.identity import identity
 from slackwater.aws.regions import known_regions
 from slackwater.model.audits import AuditRequest, AuditState
-from slackwater.model.policy import ACCOUNT
 from slackwater.model.listing import PAGE
+from slackwater.model.policy import ACCOUNT
 from slackwater.views import service_json
 from slackwater.views.scan_json import dump
 from slackwater.views.service_document import AuditDetailDocument
@@ -49,10 +49,15 @@ def start(
     region: Annotated[list[str] | None, typer.Option(metavar="R", help="Audit this region; may be repeated.")] = None,
     detector: Annotated[list[str] | None, typer.Option(metavar="ID", help="Ask only this question; may be repeated.")] = None,
     account: Annotated[
-        list[str] | None, typer.Option(metavar="N", help="Audit this account of the organization; may be repeated.")
+        list[str] | None, typer.Option(metavar="N", help="Audit this account, one that the policy means; may be repeated.")
     ] = None,
     retry_of: Annotated[
-        str | None, typer.Option("--retry-of", metavar="AUDIT", help="Audit again what that audit did not see whole.")
+        str | None,
+        typer.Option(
+            "--retry-of",
+            metavar="AUDIT",
+            help="Audit again what that audit did not see whole; without --account, --region and --detector.",
+        ),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for its end, twelve hours at most, and show it.")] = False,
     format: FormatOption = Output.TABLE,

@@ -25,7 +25,7 @@ from slackwater.model.rank import SEVERITIES
 from slackwater.views import scan_csv, scan_markdown
 from slackwater.views.document import ScanDocument
 from slackwater.views.report import REPORT_FINDINGS, render_report
-from slackwater.views.words import completeness, facts, gaps_title, headline, not_read
+from slackwater.views.words import completeness, facts, gaps_title, gaps_told, headline
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.moment import moment
 from slackwater_cli.options import (
@@ -118,6 +118,9 @@ def scan(
         home = next(iter(region or rules.scan.regions), None)
         session = AwsSession(profile, role_arn, external_id, meter=meter, home=home)
         targets = targets_to_scan(session, region or [], rules, policy, every=all_regions)
+        if targets and rules.organization.names_any:
+            looked_at = f"this looks at account {targets[0].account} alone"
+            note(f"The policy's [organization] is for the deployed service: {looked_at}.")
         spool_scan(session, meter, spool, policy=rules, targets=targets, now=as_of, cache_dir=cache_dir(os.environ))
         deliver(_shown(spool, format, top=TOP if top is None else top, to_terminal=file is None))
         doc = spool.document()
@@ -155,7 +158,7 @@ def _say_what_was_found(doc: ScanDocument) -> None:
     """The gist on standard error, where the result itself goes to a program or a file."""
     for sentence in (headline(doc), completeness(doc), *facts(doc)):
         note(sentence)
-    if gaps := not_read(doc):
+    if gaps := gaps_told(doc):
         note(f"{gaps_title(doc)}:")
         for gap in gaps:
-            note(f"  {gap['region']}: {gap['what']}: {gap['reason']}")
+            note(f"  {gap}")

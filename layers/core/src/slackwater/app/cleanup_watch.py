@@ -16,10 +16,10 @@ from slackwater.app.cleanup_news import CleanupNews, What
 from slackwater.app.cleanup_recheck import VETO, NotSeenError, Rechecker
 from slackwater.app.policy import PolicyError
 from slackwater.app.step_error import StepError, said
-from slackwater.app.target_documents import parts_of, saw_all
+from slackwater.app.target_documents import sight
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AwsError
-from slackwater.engine.cleanup import LOOK_AGAIN, act_after, look_next, may_approve, unattended, warning_due
+from slackwater.engine.cleanup import LOOK_AGAIN, act_after, elsewhere, look_next, may_approve, unattended, warning_due
 from slackwater.model.cleanup import ACT_AFTER, MARK, NOT_PUT_BACK, Cleanup, Marked, Said
 from slackwater.model.policy import Policy
 from slackwater.model.settings import in_words
@@ -42,8 +42,12 @@ LOOK_IF_GONE_S: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """Everything that these steps take. `backup_monthly_usd` says what backups of so many bytes of a kind cost in a region."""
+    """Everything that these steps take. `account` is the one that it is deployed in, and works in.
 
+    `backup_monthly_usd` says what backups of so many bytes of a kind cost in a region.
+    """
+
+    account: str
     cases: Cases
     documents: Documents
     policy: Callable[[], Policy]
@@ -108,12 +112,14 @@ class Watch:
                 return self._preflight(cleanup)
 
     def _load(self, cleanup: Cleanup, finding: TrackedFinding) -> Answer:
-        """Nothing that an audit found where it did not see everything is touched."""
+        """Nothing is touched of another account, nor what an audit found where it did not see everything."""
+        if why := elsewhere(cleanup.resource.account, self.account):
+            return self.cases.over(cleanup, why)
         resource = finding.sighting.resource
-        parts = list(parts_of(self.documents, finding.audit_id, resource.account, resource.region))
-        if parts[0] is None:
+        seen = sight(self.documents, finding.audit_id, resource.account, resource.region)
+        if not seen.kept:
             return self.cases.over(cleanup, "the scan that found it has expired: the next audit has to find it again")
-        if not saw_all(parts):
+        if not seen.whole:
             return self.cases.over(cleanup, "the audit that found it did not see everything there")
         if cleanup.stage == "starting":
             self.cases.write(replace(cleanup, stage="waiting"))

@@ -42,13 +42,15 @@ def watching(deployed: Deployed) -> Watch:
 
     session, _ = _sessions()
     table = Table(session, deployed.table_name)
+    delete_role_arn = _given(deployed.delete_role_arn, "DELETE_ROLE_ARN")
     return Watch(
+        account=delete_role_arn.split(":")[4],  # of the same stack
         cases=_cases(table),
         documents=S3Documents(session, deployed.bucket_name),
         policy=policies(deployed, session).current,
         rechecker=_rechecker(session),
         watchers=_watchers(session),
-        permissions=SimulatedPermissions(session, _given(deployed.delete_role_arn, "DELETE_ROLE_ARN")),
+        permissions=SimulatedPermissions(session, delete_role_arn),
         backup_monthly_usd=lambda kind, region, size: _backup_monthly_usd(session, kind, region, size),
         news=CleanupNews(outbox=DynamoOutbox(table, clock), clock=clock),
     )

@@ -9,23 +9,36 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any, Final, Literal
 
 from slackwater.app.findings import ATTEMPTS, ConflictError, Findings, NotAllowedError, NotFoundError, reason_given
 from slackwater.app.policy import PolicyError
-from slackwater.app.target_documents import parts_of, saw_all
+from slackwater.app.target_documents import Sight, sight
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AwsError
-from slackwater.engine.cleanup import UNATTENDED, act_after, may_approve, may_stop, not_listed, over_cap, recent, unattended
+from slackwater.engine.cleanup import (
+    UNATTENDED,
+    act_after,
+    elsewhere,
+    may_approve,
+    may_stop,
+    not_listed,
+    over_cap,
+    recent,
+    unattended,
+)
 from slackwater.engine.savings import realised
 from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
 from slackwater.ports import CleanupStarter, CleanupStore
-from slackwater.views.document import FindingDocument, ScanDocument
+from slackwater.views.document import FindingDocument
 
 type State = Literal["ready", "begun", "under-way", "refused", "failed"]
+type Place = tuple[str, str, str]
+"""An audit's id, and the account and region of one of its targets."""
 
 ENABLE: Final = (
     "clean-up is not enabled: deploy with CleanupEnabled=true, which adds its state machines and their roles; until then"
@@ -131,13 +144,15 @@ class _Seen:
 class Cleanups:
     """Everything that it takes. `starter` is None where clean-up is not enabled.
 
-    `breached` hears of a run over the cap: why, how many it wanted, and by which policy.
+    `account` is the one that it is deployed in: of no other is anything begun. Where that is not known, a clean-up's first step
+    calls it off. `breached` hears of a run over the cap: why, how many it wanted, and by which policy.
     """
 
     store: CleanupStore
     findings: Findings
     starter: CleanupStarter | None
     policy: Callable[[], Policy]
+    account: str | None = None
     breached: Callable[[str, int, Policy], None] = lambda *_: None
 
     # -- What would be done
@@ -161,11 +176,18 @@ class Cleanups:
 
     def _candidates(self, ids: Iterable[str] | None, policy: Policy, now: datetime) -> tuple[Candidate, ...]:
         findings = self._asked_for(policy) if ids is None else [self._finding(id_) for id_ in dict.fromkeys(ids)]
-        seen: dict[tuple[str, str, str], list[ScanDocument | None]] = {}
+        ids_of: dict[Place, set[str]] = {}
+        for finding in findings:
+            ids_of.setdefault(_place(finding), set()).add(finding.id)
+
+        @cache
+        def sight_of(place: Place) -> Sight:
+            return sight(self.findings.documents, *place, ids_of[place])
+
         taken: dict[str, str] = {}
         candidates = []
         for finding in findings:
-            one = self._judged(finding, self._seen(finding, seen), policy.cleanup, now)
+            one = self._judged(finding, _seen(finding, sight_of(_place(finding))), policy.cleanup, now)
             arn = finding.sighting.resource.arn
             if one.state == "ready" and taken.setdefault(arn, finding.id) != finding.id:
                 one = replace(one, state="refused", why=f"finding {taken[arn]} is about the same resource, and comes first")
@@ -211,6 +233,7 @@ class Cleanups:
         why = (
             _not_now(finding)
             or (last and _spoiled(last))
+            or elsewhere(sighting.resource.account, self.account)
             or not_listed(sighting, cleanup)
             or not_let(finding, rule, last, cleanup, now)
             or seen.problem
@@ -222,20 +245,6 @@ class Cleanups:
         holder = self.store.holder(finding.sighting.resource.arn)
         return None if holder in {None, finding.id} else f"the clean-up of finding {holder} has the resource"
 
-    def _seen(self, finding: TrackedFinding, read: dict[tuple[str, str, str], list[ScanDocument | None]]) -> _Seen:
-        resource = finding.sighting.resource
-        place = (finding.audit_id, resource.account, resource.region)
-        if place not in read:
-            read[place] = list(parts_of(self.findings.documents, *place))
-        parts = read[place]
-        if parts[0] is None:
-            return _Seen(f"what audit {finding.audit_id} saw is no longer kept: a new audit has to see it")
-        evidence = next((found for part in parts if part for found in part["findings"] if found["id"] == finding.id), None)
-        tags = evidence["resource"]["tags"] if evidence else None
-        if not saw_all(parts):
-            return _Seen(f"audit {finding.audit_id} did not see all of {resource.region}: a whole one has to", tags, evidence)
-        return _Seen(None, tags, evidence)
-
     # -- Approving and running
 
     def approve(self, id: str, *, who: str, fingerprint: str | None = None, now: datetime) -> Approved:
@@ -244,18 +253,22 @@ class Cleanups:
         The approval stands even where nothing could be begun: the candidate says why, and the next run begins it.
 
         Raises:
-            NotAllowedError: the policy lets this person not approve, or this finding not be approved.
+            NotAllowedError: the policy lets this person not approve, or this finding not be approved; or it is of an account
+                that clean-up does not work in.
             ChangedError, ConflictError, DecidedError, NotFoundError: as `Findings.approved`.
             PolicyError: the policy cannot be used.
             AwsError: AWS did not say; approved again, it comes to the same.
         """
         policy = self.policy()
         _check_approver(who, policy.cleanup)
+        seen = self._finding(id).sighting
+        if why := elsewhere(seen.resource.account, self.account):
+            raise NotAllowedError(why)
         last = self.store.get(id)
         marked = last.marked if last and not last.ended else None
         finding = self.findings.approved(
             id,
-            self._finding(id).sighting.fingerprint if fingerprint is None else fingerprint,
+            seen.fingerprint if fingerprint is None else fingerprint,
             who=who,
             cleanup=policy.cleanup,
             now=now,
@@ -461,6 +474,21 @@ class Cleanups:
         if cleanup is None:
             raise NotFoundError(f"there is no clean-up of finding {id}")
         return cleanup
+
+
+def _place(finding: TrackedFinding) -> Place:
+    resource = finding.sighting.resource
+    return finding.audit_id, resource.account, resource.region
+
+
+def _seen(finding: TrackedFinding, of_target: Sight) -> _Seen:
+    if not of_target.kept:
+        return _Seen(f"what audit {finding.audit_id} saw is no longer kept: a new audit has to see it")
+    evidence = of_target.findings.get(finding.id)
+    tags = evidence["resource"]["tags"] if evidence else None
+    region = finding.sighting.resource.region
+    problem = None if of_target.whole else f"audit {finding.audit_id} did not see all of {region}: a whole one has to"
+    return _Seen(problem, tags, evidence)
 
 
 def not_let(

@@ -20,7 +20,7 @@ from slackwater.app.policy_model import SECTIONS, policy_model, section_at
 from slackwater.app.toml_lines import KeyLines, KeyPath
 from slackwater.engine.registry import Registry
 from slackwater.model.nearest import did_you_mean
-from slackwater.model.policy import ACCOUNT, CHANNEL, CHANNEL_LOOKS, GROUP, USER, USER_LOOKS, Policy
+from slackwater.model.policy import ACCOUNT, CHANNEL, CHANNEL_LOOKS, GROUP, UNIT, USER, USER_LOOKS, Policy
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.views.words import one_line
 
@@ -30,6 +30,7 @@ IDS: Final = {
     CHANNEL: ("channel's", CHANNEL_LOOKS),
     USER: ("member's", USER_LOOKS),
     ACCOUNT: ("account's", "it has twelve digits"),
+    UNIT: ("unit's", "it looks like ou-ab12-34cd56ef, or the root's like r-ab12"),
 }
 """By an id's pattern: whose it is, and what it looks like."""
 
@@ -214,10 +215,13 @@ def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
     if place is None:  # at the end
         return Problem(name, text.count("\n") + 1, "", f"not valid TOML: {said}")
     line, column = map(int, place.groups())
-    bare = re.match(r"[#@\w][^\s,\]}]*", text.split("\n")[line - 1][column - 1 :])
+    written = text.split("\n")[line - 1]
+    bare = re.match(r"[#@\w][^\s,\]}]*", written[column - 1 :])
     remedy = ""
     if said == "Invalid value" and bare and bare[0].casefold() not in {"true", "false"}:
         remedy = f"text is in quotes: {json.dumps(bare[0])}"
+    elif account := re.match(r"0\d{11}\b", written[max(column - 2, 0) :]):  # TOML's numbers end after such a zero
+        remedy = f"an account's id is in quotes: {json.dumps(account[0])}"
     return Problem(name, line, "", f"not valid TOML: {said}", remedy)
 
 
@@ -236,6 +240,8 @@ def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorD
             whose, looks = IDS[pattern]
             is_group = pattern == USER and re.match(GROUP, details["input"])
             return Problem(*place, f"{given} is {"a group's, and " if is_group else ''}no {whose} id", looks)
+        case "string_type" if re.fullmatch(ACCOUNT, given):
+            return Problem(*place, "must be text, not a number", f"put it in quotes: {json.dumps(given)}")
         case "value_error":
             return Problem(*place, str(details["ctx"]["error"]))
         case _:

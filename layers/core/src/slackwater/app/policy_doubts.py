@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from slackwater.app.policy import Problem, key_of
 from slackwater.app.toml_lines import KeyLines, KeyPath
 from slackwater.engine.cleanup import CLEANABLE, UNATTENDED
 from slackwater.engine.registry import Registry, registry
-from slackwater.model.policy import USER, CleanupSection, Policy
+from slackwater.model.policy import USER, CleanupSection, Policy, ScanSection
 
 ROLE: Final = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):role/(?:.*/)?([^/]+)")
 
 type Doubt = tuple[KeyPath, str, str]
 """Where, what, and a remedy if there is one."""
 
+AWS_ALLOWS: Final = {"cloudtrail": 2, "cloudwatch": 500}
+"""Calls a second in one account and region, where AWS says how many: of CloudWatch's GetMetricData."""
+POINTS_AWS_ALLOWS: Final = 396_000
+
 NOBODY_IS_TOLD: Final = "what is cleaned up is told to nobody, unless by a webhook: slack names no channel"
 
 
 def doubts(text: str, name: str, policy: Policy) -> list[Problem]:
-    """What has no effect in the text, called `name`, of this policy; in the order of its lines."""
+    """What has no effect in the text, called `name`, of this policy, or another than meant; in the order of its lines."""
     lines = KeyLines(text)
-    about = _Cleanup(policy, registry(), tomllib.loads(text).get("cleanup", {}).keys())
-    told = [*about.doubts(), *_routes(policy)]
+    read = tomllib.loads(text)
+    about = _Cleanup(policy, registry(), read.get("cleanup", {}).keys())
+    told = [*about.doubts(), *_routes(policy), *_organization(policy, read), *_rates(policy.scan)]
     found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in told]
     return sorted(found, key=lambda problem: problem.line or 0)
 
@@ -35,6 +40,32 @@ def _routes(policy: Policy) -> Iterator[Doubt]:
     for n, route in enumerate(routes := policy.slack.routes):
         if (first := next((m for m in range(n) if routes[m].takes_all_of(route)), None)) is not None:
             yield ("slack", "routes", n), f"never applies: slack.routes[{first + 1}] takes all of it", ""
+
+
+def _organization(policy: Policy, text: Mapping[str, Any]) -> Iterator[Doubt]:
+    section, where = policy.organization, "organization"
+    if where in text and not section.names_any:
+        yield (where,), "names nobody: the service's own account is audited, and no other", ""
+    if section.tags and section.accounts and not section.organizational_units:
+        yield (where, "tags"), "never applies: it narrows organizational_units; accounts are audited whatever they carry", ""
+    for key in ("organizational_units", "accounts", "except_accounts"):
+        named: list[str] = getattr(section, key)
+        yield from (((where, key, n), "is named twice", "") for n, one in enumerate(named) if one in named[:n])
+    left_out = {*section.except_accounts} & {*section.accounts}
+    for n, account in enumerate(section.accounts):
+        if account in left_out:
+            yield (where, "accounts", n), "is left out: organization.except_accounts names it, too", ""
+    if section.accounts and not section.organizational_units and left_out == {*section.accounts}:
+        yield (where,), "leaves nobody to audit, and no audit starts: except_accounts names all of accounts", ""
+
+
+def _rates(scan: ScanSection) -> Iterator[Doubt]:
+    said = "is more than AWS allows in an account and region, {:,} a second: it would only be throttled"
+    for service, most in AWS_ALLOWS.items():
+        if scan.calls_per_second.get(service, 0) > most:
+            yield ("scan", "calls_per_second", service), said.format(most), ""
+    if scan.datapoints_per_second > POINTS_AWS_ALLOWS:
+        yield ("scan", "datapoints_per_second"), said.format(POINTS_AWS_ALLOWS), ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -22,6 +22,7 @@ from slackwater.engine.plan import MetricCall
 from slackwater.engine.precedence import settle
 from slackwater.engine.price import items_of, price
 from slackwater.engine.registry import Registry
+from slackwater.model import money
 from slackwater.model.findings import (
     BELOW_MINIMUM,
     COSTS_MORE,
@@ -213,7 +214,7 @@ class Audit:
         judge(docket, metrics, lambda done: self.progress(target, "metrics", *of_all(done, docket.questions)))
         failures = [
             Gap(target.account, target.region, what, reason if count == 1 else f"{reason} ({count} times)", optional)
-            for (what, reason, optional), count in docket.failures.items()
+            for (what, reason, optional), count in _folded(docket.failures).items()
         ]
         self.progress(target, "prices", *of_all(docket.questions, docket.questions))
         findings, unlisted, price_gaps = self._price(target, fleet, docket, now)
@@ -253,6 +254,14 @@ class Audit:
             sorted(unlisted, key=_order),
             [replace(gap, account=target.account, region=target.region) for gap in gaps],
         )
+
+
+def _folded(failures: Mapping[tuple[str, str, bool], int]) -> Counter[tuple[str, str, bool]]:
+    """What failed alike, once: what is optional is counted with what is required, where there is any."""
+    folded = Counter[tuple[str, str, bool]]()
+    for (what, reason, optional), count in failures.items():
+        folded[what, reason, optional and (what, reason, False) not in failures] += count
+    return folded
 
 
 def kinds_read(enabled: Iterable[Enabled]) -> tuple[set[type[Record]], set[type[Record]]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import batched, count
 from typing import Final, Protocol
 
@@ -17,7 +18,7 @@ from slackwater.model.audits import AuditPlan
 from slackwater.model.findings import Gap
 from slackwater.model.resources import Target
 from slackwater.ports import Documents
-from slackwater.views.document import ScanDocument
+from slackwater.views.document import FindingDocument, ScanDocument
 
 DOCUMENT: Final = TypeAdapter(ScanDocument)
 
@@ -93,12 +94,43 @@ def parts_of(
         if document is None or not document["scan"].get("more"):
             return
         started_at = document["scan"]["started_at"]
+        del stored, document  # before the next one is there
 
 
-def saw_all(parts: Iterable[ScanDocument | None]) -> bool:
-    """Whether a target was seen whole, by all its documents. A region that is closed was not seen."""
-    targets = [target for part in parts for target in (part["scan"]["targets"] if part else [None])]
-    return bool(targets) and all(target is not None and target["complete"] and "closed" not in target for target in targets)
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What is held of a target once its documents were read: whether there is any, and whether all of the target was seen.
+
+    `findings` are those that were asked for, by id.
+    """
+
+    kept: bool
+    whole: bool
+    findings: Mapping[str, FindingDocument]
+
+
+def sight(documents: Documents, audit_id: str, account: str, region: str, ids: Collection[str] = ()) -> Sight:
+    """Read a target's documents, one after the other: all of a large target would not fit.
+
+    Raises:
+        AwsError: the bucket did not say.
+    """
+    kept, whole, findings = False, True, dict[str, FindingDocument]()
+    for part in parts_of(documents, audit_id, account, region):
+        if part is None:
+            whole = False
+        else:
+            kept = True
+            whole = whole and _saw_all(part)
+            findings |= {found["id"]: found for found in part["findings"] if found["id"] in ids}
+        del part
+    return Sight(kept, whole, findings)
+
+
+def _saw_all(part: ScanDocument) -> bool:
+    """Whether nothing was missed. A region that is closed was not seen."""
+    targets = part["scan"]["targets"]
+    return bool(targets) and all(target["complete"] and "closed" not in target for target in targets)
 
 
 def put_error(documents: Documents, audit_id: str, target: Target, error: StepError) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import AwsError, code_of, remedies
+from slackwater.model.findings import CEILING
 from slackwater.model.money import USD_PER_METRIC
 
 if TYPE_CHECKING:
@@ -143,9 +144,11 @@ class DynamoSpending:
 
 
 def refusal(most_usd: float, spent: int) -> str:
-    """Why metrics are not asked for, once so many were."""
-    most, usd = Decimal(str(most_usd)).normalize(), spent * USD_PER_METRIC
-    return f"not asked: scan.most_metrics_usd allows an audit {most:f} USD of metrics, and {usd:.2f} USD are spent"
+    """Why metrics are not asked for, once so many were: in USD, rounded down to a hundredth of the ceiling or to a cent."""
+    most = Decimal(str(most_usd)).normalize()
+    places = max(2, 2 - most.adjusted())
+    usd = (spent * USD_PER_METRIC).quantize(Decimal(1).scaleb(-places), ROUND_DOWN).normalize()
+    return f"{CEILING}: {usd:f} of {most:f} USD were spent"
 
 
 def _most(most_usd: float) -> int:

@@ -66,6 +66,16 @@ def not_listed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
     return None
 
 
+def elsewhere(account: str, own: str | None) -> str | None:
+    """Why nothing of this account is cleaned up, whatever the policy names; None where it is, or `own` is not known.
+
+    Accounts whose storage is audited by a role of theirs let nobody delete anything.
+    """
+    if own is None or account == own:
+        return None
+    return f"clean-up works in account {own} only, which Slackwater is deployed in"
+
+
 def unattended(sighting: Sighting, tags: Mapping[str, str] | None, cleanup: CleanupSection) -> UnattendedTag | None:
     """What the policy says of this finding, if it lets it be cleaned up without an approval; the first that fits."""
     if sighting.detector not in UNATTENDED or not sighting.deletes or tags is None or not_listed(sighting, cleanup):

@@ -18,7 +18,7 @@ LISTED: Final[Mapping[type[Record], str]] = {
     Instance: "ec2:DescribeInstances",
     EfsFileSystem: "elasticfilesystem:DescribeFileSystems",
     FsxFileSystem: "fsx:DescribeFileSystems",
-    FsxVolume: "fsx:DescribeFileSystems",
+    FsxVolume: "fsx:DescribeVolumes",
 }
 """The calls without which nothing of a kind is seen, and that need nothing to be known before."""
 
@@ -46,6 +46,6 @@ def summed_up(target: Target, required: Collection[type[Record]], gaps: Sequence
         return [Gap(target.account, target.region, CLOSED, why, optional=True)]
     if all(unknown := [UNKNOWN_THERE.match(gap.reason) for gap in failed]):
         said = min(one[0] for one in unknown if one)
-        why = f"the region is not enabled in the account, or not one of partition {target.partition}: enable it there, or leave"
-        return [Gap(target.account, target.region, NOT_ENABLED, f"{why} it out of the policy's scan.regions ({said})")]
+        why = f"the region is not enabled in the account, or not one of partition {target.partition}"
+        return [Gap(target.account, target.region, NOT_ENABLED, f"{why}: enable it there, or leave it out ({said})")]
     return [*gaps]

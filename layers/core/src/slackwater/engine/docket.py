@@ -14,7 +14,7 @@ from datetime import datetime
 from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of, window_of
 from slackwater.engine.remedies import resolved
 from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, Seen
-from slackwater.model.findings import UnknownVerdict
+from slackwater.model.findings import CEILING, UnknownVerdict
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import InstanceType, Resource
@@ -129,7 +129,8 @@ class Docket:
                 return Unknown(f"{kind.KIND} records could not be read: {self._fleet.unreadable[kind]}")
         for need in question.asked:
             if need in household.failed:
-                return Unknown(f"{need.metric.name} could not be read: {household.failed[need]}")
+                why = household.failed[need]
+                return Unknown(why if why.startswith(CEILING) else f"{need.metric.name} could not be read: {why}")
         try:
             verdict = detector.judge(question.resource, Seen(self._now, self._fleet, household.answered), limits)
             if isinstance(verdict, Flagged):

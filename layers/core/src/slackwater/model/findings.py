@@ -102,6 +102,10 @@ NOT_ENABLED: Final = "account:EnableRegion"
 """What is missing where AWS knows nobody, as where a region is not enabled: everything."""
 
 
+CEILING: Final = "scan.most_metrics_usd would be passed"
+"""How the reason begins where a metric was not asked for, because the audit would have spent more than it may."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """What the scan itself asked of AWS; `estimated_usd` is what the metric requests cost."""

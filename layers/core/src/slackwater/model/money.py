@@ -45,7 +45,7 @@ type PriceTable = Mapping[PriceItem, Price]
 GIB_MONTH: Final = "GiB-month"
 
 USD_PER_METRIC: Final = Decimal("0.00001")
-"""GetMetricData, in every region: 0.01 USD for 1,000 metrics asked for (Amazon CloudWatch pricing)."""
+"""GetMetricData: 0.01 USD for 1,000 metrics asked for (Amazon CloudWatch pricing)."""
 
 
 def ebs_storage(volume_type: str) -> PriceItem:

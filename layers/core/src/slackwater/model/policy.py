@@ -53,7 +53,7 @@ class ScanSection(Section):
 
 
 class OrganizationSection(Section):
-    """Which accounts of an organization to audit. Where nothing is named, it is the one account that asks."""
+    """Which accounts of an organization to audit. Where none is named, it is the one account that asks."""
 
     organizational_units: list[Annotated[str, Field(pattern=UNIT, examples=["ou-ab12-34cd56ef"])]] = Field(
         default=[], description="Ids of organizational units, or of the root for all, with every account below them."
@@ -67,6 +67,15 @@ class OrganizationSection(Section):
     except_accounts: list[Annotated[str, Field(pattern=ACCOUNT, examples=["123456789012"])]] = Field(
         default=[], description="Accounts to leave out, however they are named."
     )
+
+    @model_validator(mode="after")
+    def _narrows_something(self) -> Self:
+        if not self.names_any and (narrow := [key for key in ("tags", "except_accounts") if getattr(self, key)]):
+            raise ValueError(
+                f"{' and '.join(narrow)} without organizational_units or accounts would mean the service's own account alone;"
+                " add organizational_units, the root's id for all accounts"
+            )
+        return self
 
     @property
     def names_any(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from slackwater.model.findings import CLOSED
+from slackwater.model.findings import CEILING, CLOSED
 from slackwater.model.verdicts import FindingKind
 from slackwater.views.document import (
     EvidenceDocument,
@@ -99,8 +99,17 @@ def headline(doc: ScanDocument) -> str:
         return "Nothing can be said: every region is closed by a service control policy."
     if doc["scan"]["complete"]:
         return f"{'; '.join(found) or 'Nothing found'}."
-    failed = count(sum(not gap["optional"] for gap in doc["scan"]["gaps"]), "required call")
-    return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {failed} failed."
+    return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {_missing(doc)}."
+
+
+def _missing(doc: ScanDocument) -> str:
+    """How much that is required failed; what the ceiling on metrics held back did not fail."""
+    reasons = [gap["reason"] for gap in doc["scan"]["gaps"] if not gap["optional"]]
+    failed = [reason for reason in reasons if not reason.startswith(CEILING)]
+    parts = ["the ceiling on metrics is reached"] if len(failed) < len(reasons) else []
+    if failed or not parts:
+        parts.insert(0, f"{count(len(failed), 'required call')} failed")
+    return ", and ".join(parts)
 
 
 def _all_closed(doc: ScanDocument) -> bool:
@@ -170,6 +179,14 @@ def closed(targets: Iterable[tuple[str, str]]) -> list[str]:
 def not_read(doc: ScanDocument) -> list[GapDocument]:
     """The gaps to list one by one: those of closed regions are said by `closed`."""
     return [gap for gap in doc["scan"]["gaps"] if gap["what"] != CLOSED]
+
+
+def gaps_told(doc: ScanDocument) -> list[str]:
+    """A line for each gap to list; those that are optional are marked where `gaps_title` does not say so of all."""
+    mark = "" if doc["scan"]["complete"] else " (optional)"
+    return [
+        one_line(f"{gap['region']}: {gap['what']}{mark if gap['optional'] else ''}: {gap['reason']}") for gap in not_read(doc)
+    ]
 
 
 def gaps_title(doc: ScanDocument) -> str:
