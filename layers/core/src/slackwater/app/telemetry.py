@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Final
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from slackwater.model.audits import AuditRecord
-
 if TYPE_CHECKING:
     from slackwater.app.delivery import Notified
+    from slackwater.model.audits import AuditRecord
 
 LOGGER: Final = Logger(use_rfc3339=True)  # Lambda takes a line with another kind of time for INFO, whatever it is
 METRICS: Final = Metrics(namespace="Slackwater")

@@ -430,6 +430,7 @@ def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, te
         findings=findings,
         starter=StateMachineCleanups(session, machine, deployed.undo_state_machine_arn) if machine else None,
         policy=lambda: policies(deployed, session).current(),  # most requests need none
+        account=own.split(":")[4] if (own := machine or deployed.state_machine_arn) else None,
         breached=partial(_tell_of_breach, table) if tells else lambda *_: None,
     )
 
