@@ -74,7 +74,7 @@ def test_a_whole_costs_what_its_parts_do_times_how_many_there_are(cost):
     assert {what: float(quantity) for what, quantity in used.items()} == pytest.approx(
         {
             "GetMetricData": 70,
-            "Lambda": ((10 * 2 + 2) * 1_769 + 4 * 3_008) / 1_024,
+            "Lambda": ((10 * 2 + 2) * 1_769 + 4 * 1_769) / 1_024,
             "Lambda requests": 16,
             "Step Functions": 39,
             "DynamoDB writes": 40,
@@ -187,6 +187,7 @@ def test_the_page_adds_up(cost):
     assert "| Step Functions | 48,639 |" in text
     assert "| GetMetricData | 180,000 |" in text
     assert "| 1.8000 |" in text
+    assert "while regions are empty | 500; in three regions 1,500 | 600 |" in text  # 200 at a time, three in each second
     assert "| | disk | 4,096 MiB | 4 MiB |" in text.replace("|  |", "| |")
 
 
