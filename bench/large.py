@@ -48,7 +48,7 @@ calls_per_second = { cloudwatch = 1e6, ec2 = 1e6, elasticfilesystem = 1e6, fsx =
 """
 
 
-def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: Path) -> dict[str, float]:
+def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: Path) -> dict[str, Any]:
     """Scan, write the document, and say what it took. To be called once in a process."""
     share_arenas()
     started = time.monotonic()
@@ -65,10 +65,11 @@ def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: 
     )
     target, now = Target(account["account"], account["regions"][0]), datetime.fromisoformat(account["now"])
     with ScanSpool() as spool, use_case.stock(target) as stock:
-        ends = [time.monotonic()]
+        ends, cpu = [time.monotonic()], [time.process_time()]
         for part in use_case.parts(target, now, stock):
             spool.add(document(part))
             ends.append(time.monotonic())
+            cpu.append(time.process_time())
             del part
         stock_mib = stock.file.stat().st_size / 2**20 if stock.file else 0
         spool.write(out)
@@ -83,6 +84,7 @@ def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: 
         "stock_mib": stock_mib,
         "listing_s": ends[0] - started,
         "longest_part_s": max(end - start for start, end in pairwise(ends)),
+        "first_and_last_part_cpu_s": (cpu[1] - cpu[0], cpu[-1] - cpu[-2]),
         "wall_s": time.monotonic() - started,
         "cpu_s": used.ru_utime + used.ru_stime,
         "peak_mib": used.ru_maxrss / 1024,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -20,7 +20,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from slackwater.app.audit_plan import plan_of
-from slackwater.app.audit_trend import trend_of
+from slackwater.app.audit_trend import ended_before, trend_of
 from slackwater.app.observe import observe
 from slackwater.app.scan_spool import ScanSpool
 from slackwater.app.step_error import StepError, said
@@ -51,11 +51,6 @@ AT_ONCE: Final = 16
 
 TRIES: Final = 5
 """A finding that somebody else changes again and again between our reading and writing is left to the next try of the whole."""
-
-PAGE: Final = 100
-PAGES: Final = 10
-"""Audits to look back over: hourly ones for a month lie between a weekly schedule's last four."""
-
 
 TOLD_WHOLE: Final = 1_000
 """New findings, the worst, that are kept with their evidence for a digest: many times what it shows."""
@@ -264,19 +259,8 @@ class Publisher:
 
     def _incomplete_before(self, record: AuditRecord) -> int:
         """Audits of the same schedule that ended incomplete or failed before this one, since the last complete one."""
-        count, cursor = 0, None
-        for _ in range(PAGES):
-            page = self.audits.list(PAGE, cursor)
-            for one in page.items:
-                before = one.started_at < record.started_at and one.state != "running"
-                if before and _schedule(one.request) == _schedule(record.request):
-                    if one.state == "complete":
-                        return count
-                    count += 1
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return count
+        of_schedule = (one for one in ended_before(self.audits, record) if _schedule(one.request) == _schedule(record.request))
+        return sum(1 for _ in takewhile(lambda one: one.state != "complete", of_schedule))
 
 
 def _write_told(spool: ScanSpool, told: Iterable[LedgerEntry], file: Path) -> None:

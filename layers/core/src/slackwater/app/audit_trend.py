@@ -1,4 +1,4 @@
-"""What became of earlier audits of the same scope, by their records."""
+"""What became of earlier audits, by their records."""
 
 from __future__ import annotations
 
@@ -21,25 +21,30 @@ def trend_of(audits: AuditStore, record: AuditRecord, most: int = 12) -> list[Tr
 
     One that was retried in part counts as it ended; the retry is an audit of other targets, and has no trend.
     """
-    return list(islice(_before(audits, record), most))[::-1] if record.request.retry_of is None else []
+    return list(islice(_points(audits, record), most))[::-1] if record.request.retry_of is None else []
 
 
-def _before(audits: AuditStore, record: AuditRecord) -> Iterator[TrendPointDocument]:
+def ended_before(audits: AuditStore, record: AuditRecord) -> Iterator[AuditRecord]:
+    """Audits that have ended of those that began before this one, the newest first; of very many not all."""
     cursor = None
     for _ in range(PAGES):
         page = audits.list(PAGE, cursor)
-        for one in page.items:
-            if one.outcome and one.started_at < record.started_at and _scope(one.request) == _scope(record.request):
-                yield {
-                    "audit_id": one.id,
-                    "as_of": rfc3339(one.started_at),
-                    "complete": one.state == "complete",
-                    "findings": one.outcome.findings,
-                    "monthly_savings_usd": f"{one.outcome.monthly_savings_usd:.2f}",
-                }
+        yield from (one for one in page.items if one.started_at < record.started_at and one.state != "running")
         cursor = page.cursor
         if cursor is None:
             return
+
+
+def _points(audits: AuditStore, record: AuditRecord) -> Iterator[TrendPointDocument]:
+    for one in ended_before(audits, record):
+        if one.outcome and _scope(one.request) == _scope(record.request):
+            yield {
+                "audit_id": one.id,
+                "as_of": rfc3339(one.started_at),
+                "complete": one.state == "complete",
+                "findings": one.outcome.findings,
+                "monthly_savings_usd": f"{one.outcome.monthly_savings_usd:.2f}",
+            }
 
 
 def _scope(request: AuditRequest) -> tuple[frozenset[str], frozenset[str], frozenset[str], str | None]:
