@@ -133,3 +133,38 @@ def test_no_route_is_open_to_everybody_but_the_one_that_checks_signatures_itself
         if resource["Type"] == "AWS::ApiGatewayV2::Route" and name != "SlackRoute":
             assert resource["Properties"]["AuthorizationType"] == {"Fn::If": ["UsesJwt", "JWT", "AWS_IAM"]}, name
             assert resource["Properties"]["AuthorizerId"]["Fn::If"][1] == {"Ref": "ApiAuthorizer"}, name
+
+
+def met(condition: dict[str, Any], parameters: dict[str, str]) -> bool:
+    """Whether a condition of a rule is met, as CloudFormation reads it."""
+    ((function, arguments),) = condition.items()
+    if function == "Fn::Not":
+        return not met(arguments[0], parameters)
+    left, right = arguments
+    given = parameters[left["Ref"]]
+    return given == right if function == "Fn::Equals" else all(one == right for one in given.split(","))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "refused"),
+    [
+        ({}, False),
+        ({"JwtIssuer": "https://issuer"}, True),
+        ({"JwtIssuer": "https://issuer", "JwtAudience": "me"}, False),
+        ({"CleanupSchedule": "rate(1 day)"}, True),
+        ({"CleanupSchedule": "rate(1 day)", "CleanupEnabled": "true"}, False),
+        ({"MemberRoleName": "SlackwaterMember"}, True),
+        ({"MemberRoleName": "SlackwaterMember", "MemberExternalId": "tide-table"}, False),
+    ],
+)
+def test_parameters_that_need_others_are_refused_without_them(
+    template: dict[str, Any], parameters: dict[str, str], refused: bool
+) -> None:
+    given = {name: str(one["Default"]) for name, one in template["Parameters"].items() if "Default" in one} | parameters
+    broken = [
+        name
+        for name, rule in template["Rules"].items()
+        if met(rule["RuleCondition"], given) and not all(met(one["Assert"], given) for one in rule["Assertions"])
+    ]
+
+    assert bool(broken) is refused

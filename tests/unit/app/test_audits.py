@@ -657,6 +657,7 @@ def test_a_target_in_parts_is_one_target_with_the_findings_of_all(service, left_
 def test_a_part_that_is_missing_is_a_gap_and_what_was_not_seen_is_not_gone(service) -> None:
     service.fleet = {TOKYO: [found("vol-1"), found("vol-9")]}
     service.run("a1")
+    service.now += timedelta(days=7)
     service.fleet, service.parts = {TOKYO: [found("vol-1"), found("vol-9"), found("vol-2")]}, 2
     service.scanned("a2")
     del service.bucket.texts[object_keys.target_scan("a2", ACCOUNT, "ap-northeast-1", 2)]
