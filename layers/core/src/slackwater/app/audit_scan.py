@@ -74,10 +74,11 @@ class Scanner:
             for number, scan in enumerate(audit.parts(target, plan.now, stock, part), start=part):
                 document = scan_json.render(replace(scan, id=audit_id, started_at=started_at))
                 self.documents.write(object_keys.target_scan(audit_id, target.account, target.region, number), document)
-                complete &= scan.complete
+                complete, more = complete and scan.complete, scan.more
+                del scan, document  # or they would be held while the next part is judged
                 now = self.clock()
                 longest_s, began = max(longest_s, (now - began).total_seconds()), now
-                if scan.more and left_s() < SLOWER * longest_s + TO_HAND_OVER_S:
+                if more and left_s() < SLOWER * longest_s + TO_HAND_OVER_S:
                     if part == 1 and stock.file:
                         self.documents.write_file(object_keys.stock(audit_id, target.account, target.region), stock.file)
                     return Scanned(number + 1, complete)
