@@ -15,6 +15,8 @@ import time
 import zipfile
 from pathlib import Path
 
+from marks import write_between
+
 from lambda_emulator import FUNCTIONS, LAYER, deployed
 from local_aws import ROOT, LocalAws, build, scratch
 from slack_server import SIGNING_SECRET, SlackServer, signed
@@ -87,10 +89,7 @@ def main() -> None:
     text = table()
     print(text)
     if options.write:
-        page = options.write.read_text()
-        before, _, rest = page.partition(BEGIN)
-        _, _, after = rest.partition(END)
-        options.write.write_text(before + BEGIN + text + END + after)
+        write_between(options.write, BEGIN, END, text)
 
 
 if __name__ == "__main__":

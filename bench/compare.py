@@ -23,6 +23,7 @@ from typing import Any, Final
 
 import answers
 import yaml
+from marks import write_between
 from picture import Panel, picture
 from scan import command_of, counted, floor, forget, simulator, timed
 
@@ -278,9 +279,7 @@ def main() -> int:
     if options.results:
         options.results.write_text(json.dumps(asdict(results), indent=1))
     if options.write:
-        page = options.write.read_text()
-        before, _, rest = page.partition(BEGIN)
-        options.write.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}")
+        write_between(options.write, BEGIN, END, text)
     if options.picture:
         options.picture.write_text(drawn(results))
     for line in unexplained:

@@ -25,6 +25,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
+from marks import write_between
+
 from cleanup_world import REGION
 from five_faults import (
     DELETE,
@@ -383,8 +385,7 @@ def main() -> None:
     text = page(played, subprocess.check_output([str(CUSTODIAN), "version"], text=True).strip())
     sys.stdout.write(text)
     if options.write:
-        before, _, rest = options.write.read_text().partition(BEGIN)
-        options.write.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}")
+        write_between(options.write, BEGIN, END, text)
     if any(scene.ours.right is not True for scene in played):
         raise SystemExit("Slackwater goes wrong")
 

@@ -20,6 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from marks import write_between
 from scan import simulator
 
 from slackwater.app.policy import parse_policy
@@ -127,9 +128,7 @@ def main() -> None:
                     table += row(account, resources, [*SEVEN] if asked == "seven" else [], part_records)
     sys.stdout.write(table)
     if options.write:
-        text = options.write.read_text()
-        before, _, rest = text.partition(BEGIN)
-        options.write.write_text(f"{before}{BEGIN}{table}{END}{rest.partition(END)[2]}")
+        write_between(options.write, BEGIN, END, table)
 
 
 if __name__ == "__main__":

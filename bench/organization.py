@@ -29,6 +29,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from marks import write_between
 from organization_cost import (
     AGAIN,
     AWS_LATENCY_MS,
@@ -363,8 +364,7 @@ def main() -> None:
     text = section(found)
     sys.stdout.write(text)
     if options.write:
-        before, _, rest = options.write.read_text("utf-8").partition(BEGIN)
-        options.write.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}", "utf-8")
+        write_between(options.write, BEGIN, END, text)
 
 
 if __name__ == "__main__":

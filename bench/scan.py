@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from marks import write_between
+
 BEGIN, END = "<!-- bench -->\n", "<!-- /bench -->\n"
 
 
@@ -161,9 +163,7 @@ def main() -> None:
         table += "\n" + by_detector(options.by_detector)
     sys.stdout.write(table)
     if options.write:
-        text = options.write.read_text()
-        before, _, rest = text.partition(BEGIN)
-        options.write.write_text(f"{before}{BEGIN}{table}{END}{rest.partition(END)[2]}")
+        write_between(options.write, BEGIN, END, table)
 
 
 if __name__ == "__main__":

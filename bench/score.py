@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
+from marks import write_between
 from scan import scan, simulator
 
 BEGIN, END = "<!-- score -->\n", "<!-- /score -->\n"
@@ -249,13 +250,6 @@ def seeds_of(text: str) -> range:
     return range(int(first), int(last or first) + 1)
 
 
-def written(path: Path, text: str) -> None:
-    """Put text between a file's score marks."""
-    page = path.read_text()
-    before, _, rest = page.partition(BEGIN)
-    path.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}")
-
-
 def told(wrong: Iterable[Wrong]) -> str:
     """A line for each wrong resource."""
     return "".join(f"{one.detector}: {one.what}: {one.resource_id} ({one.scenario}, seed {one.seed})\n" for one in wrong)
@@ -272,7 +266,7 @@ def main() -> int:
     table = tables(scores, options.seeds)
     sys.stdout.write(table + "\n" + told(wrong))
     if options.write:
-        written(options.write, table)
+        write_between(options.write, BEGIN, END, table)
     return 1 if misses(scores, whole=options.seeds == SEEDS["report"]) else 0
 
 

@@ -101,7 +101,7 @@ def test_a_scan_can_only_read_what_it_audits(stack: Any) -> None:
     writing = {action for action in allowed if not re.match(r"[\w-]+:(Describe|Get|List|Lookup)[A-Z]|dynamodb:Query$", action)}
 
     assert writing == {"s3:PutObject", "dynamodb:PutItem", "dynamodb:UpdateItem", "sts:AssumeRole"}
-    assert objects(stack, "scan", "s3:PutObject") == {"audits/*/targets/*", "work/*.sqlite"}
+    assert objects(stack, "scan", "s3:PutObject") == {"audits/*/targets/*", "transient/*.sqlite"}
     for action, kind in (("dynamodb:PutItem", leases.KIND), ("dynamodb:UpdateItem", spending.KIND)):
         (one,) = [one for one in statements(stack, "scan") if action in listed(one["Action"])]
         assert one["Resource"] == "Table.Arn"

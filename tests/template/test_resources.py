@@ -22,7 +22,7 @@ def test_audits_expire_and_every_version_of_the_policy_stays(deploy: Any) -> Non
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
     assert [(rule["Status"], rule["Prefix"], rule["ExpirationInDays"]) for rule in deleting] == [
         ("Enabled", object_keys.AUDITS, "77"),
-        ("Enabled", object_keys.WORK, 7),
+        ("Enabled", object_keys.TRANSIENT, 7),
     ]
     known = {"Id", "Status", "ExpiredObjectDeleteMarker", "AbortIncompleteMultipartUpload"}
     assert all(set(rule) <= known for rule in rules if rule not in deleting)

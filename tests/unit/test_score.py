@@ -24,7 +24,7 @@ def score():
         yield module
     finally:
         sys.path.remove(str(BENCH))
-        for name in ("score", "scan"):
+        for name in ("score", "scan", "marks"):
             sys.modules.pop(name, None)
 
 
@@ -173,8 +173,19 @@ def test_a_detector_without_scenarios_misses_its_target(score):
 def test_the_page_is_written_between_its_marks(score, tmp_path):
     page = tmp_path / "score.md"
     page.write_text(f"before\n{score.BEGIN}old\n{score.END}after\n")
-    score.written(page, "new\n")
+    score.write_between(page, score.BEGIN, score.END, "new\n")
     assert page.read_text() == f"before\n{score.BEGIN}new\n{score.END}after\n"
+
+
+@pytest.mark.parametrize("text", ["", "{begin}old\n", "{end}{begin}old\n"])
+def test_a_page_without_both_marks_stays_as_it_is(score, tmp_path, text):
+    page = tmp_path / "score.md"
+    page.write_text(text.format(begin=score.BEGIN, end=score.END))
+    before = page.read_text()
+
+    with pytest.raises(SystemExit, match="<!-- score -->"):
+        score.write_between(page, score.BEGIN, score.END, "new\n")
+    assert page.read_text() == before
 
 
 def test_the_table_names_detector_scenario_and_counts(score):

@@ -9,13 +9,13 @@ import typer
 
 from slackwater.app.doctor import examined, needs
 from slackwater.app.policy import load_policy
-from slackwater.app.scan import USD_PER_METRIC
 from slackwater.app.wiring import clock
 from slackwater.aws.identity import identity
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.probes import AwsProbes
 from slackwater.aws.session import AwsSession
 from slackwater.engine.registry import registry
+from slackwater.model.money import USD_PER_METRIC
 from slackwater.views import doctor_json
 from slackwater.views.scan_json import dump
 from slackwater.views.words import count

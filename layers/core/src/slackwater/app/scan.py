@@ -22,7 +22,6 @@ from slackwater.engine.plan import MetricCall
 from slackwater.engine.precedence import settle
 from slackwater.engine.price import items_of, price
 from slackwater.engine.registry import Registry
-from slackwater.model import money
 from slackwater.model.findings import (
     BELOW_MINIMUM,
     COSTS_MORE,
@@ -37,13 +36,12 @@ from slackwater.model.findings import (
     Usage,
 )
 from slackwater.model.fleet import Fleet
+from slackwater.model.money import USD_PER_METRIC
 from slackwater.model.policy import Policy
 from slackwater.model.rank import ranked
 from slackwater.model.resources import Record, Target
 from slackwater.model.stock import counted
 from slackwater.ports import Clock, Inventory, Meter, MetricAnswer, Metrics, Prices, Stock
-
-USD_PER_METRIC: Final = money.USD_PER_METRIC
 
 TARGETS_AT_ONCE: Final = 4
 """Most regions are nearly empty and wait for the network; more would only hold more inventories in memory."""

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from slackwater.aws import errors
-
 CALLS_PER_SECOND: Final[Mapping[str, float]] = {
     "cloudtrail": 1.5,
     "cloudwatch": 20,
@@ -30,8 +28,6 @@ POINTS_PER_SECOND: Final = 300_000
 """Three quarters of what GetMetricData may be asked for in one account and Region: 396,000 points a second, counted by window
 and period, whether there are any or not (CloudWatch service quotas, for windows that begin more than three hours ago). A large
 scan reaches it; whoever else does makes it give way, by being throttled."""
-
-THROTTLED: Final = errors.THROTTLED
 
 BURST_S: Final = 1
 """What a second allows may go at once."""

@@ -21,9 +21,8 @@ from botocore.hooks import HierarchicalEmitter
 from botocore.loaders import create_loader
 from botocore.session import Session
 
-from slackwater.aws.errors import NoCredentialsError, remedies
+from slackwater.aws.errors import THROTTLED, NoCredentialsError, remedies
 from slackwater.aws.meter import IAM_PREFIXES
-from slackwater.aws.pace import THROTTLED
 from slackwater.aws.parsers import LeanParserFactory
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Final
 
 POLICY: Final = "policy/slackwater.toml"
 AUDITS: Final = "audits/"
-WORK: Final = "work/"
+TRANSIENT: Final = "transient/"
 """What is of no use once an audit has ended: it expires in days."""
 
 
@@ -27,7 +27,7 @@ def target_scan(audit_id: str, account: str, region: str, part: int = 1) -> str:
 
 def stock(audit_id: str, account: str, region: str) -> str:
     """What a large target holds, listed once for all of its parts: SQLite."""
-    return f"{WORK}{audit_id}/{account}/{region}.sqlite"
+    return f"{TRANSIENT}{audit_id}/{account}/{region}.sqlite"
 
 
 def target_error(audit_id: str, account: str, region: str) -> str:
