@@ -17,7 +17,7 @@ from slackwater.aws.session import AwsSession, Endpoint
 from slackwater.aws.stock import SCHEMA, StockError, open_stock
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy
-from slackwater.model.resources import Instance, Target, Volume
+from slackwater.model.resources import AttachmentEvent, Instance, Target, Volume
 from slackwater.views.document import ScanDocument
 from slackwater.views.scan_json import document
 from slackwater.views.scan_merge import merged
@@ -73,6 +73,27 @@ def test_in_parts_it_says_what_the_whole_says_and_counts_what_it_asked(account: 
     listing = {action for action in whole["scan"]["usage"]["api_calls"] if ":Describe" in action or ":List" in action}
     for action in listing:  # once, however many parts there are
         assert whole["scan"]["usage"]["api_calls"][action] == account.whole["scan"]["usage"]["api_calls"][action]
+
+
+def test_what_is_judged_while_cloudtrail_is_still_read_is_what_the_whole_says(account: Any) -> None:
+    use_case = auditing(account)
+    with use_case.stock(account.target) as stock:
+        assert stock.fleet(1).awaited == {AttachmentEvent}
+        (scan,) = use_case.parts(account.target, NOW, stock)
+    seen = document(scan)
+
+    assert said(seen) == said(account.whole)
+    assert seen["scan"]["usage"]["metrics_requested"] == account.whole["scan"]["usage"]["metrics_requested"]
+
+
+def test_a_cloudtrail_that_cannot_be_read_is_a_gap_of_a_target_that_was_judged_meanwhile(simulate: Callable[..., Any]) -> None:
+    there = simulate(mixed_fleet(60))
+    there.sim.faults.deny("cloudtrail:LookupEvents")
+    (scan,) = auditing(there).parts(there.target, NOW)
+
+    (gap,) = [gap for gap in scan.targets[0].gaps if gap.what == "cloudtrail:LookupEvents"]
+    assert "AccessDenied" in gap.reason
+    assert said(document(scan)) == said(document(auditing(there).run([there.target], NOW)))
 
 
 def test_one_process_lists_and_judges_the_first_part_and_another_goes_on(account: Any) -> None:

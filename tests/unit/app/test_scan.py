@@ -14,7 +14,7 @@ from slackwater.engine.plan import MetricCall
 from slackwater.engine.registry import registry
 from slackwater.model.detector import CASE_NOW, Detector, Limits
 from slackwater.model.findings import Gap, Scan, TargetScan
-from slackwater.model.fleet import Fleet
+from slackwater.model.fleet import Fleet, Late, Rest
 from slackwater.model.metrics import Series
 from slackwater.model.money import Change, Price, PriceItem, PriceTable
 from slackwater.model.policy import Policy
@@ -30,6 +30,7 @@ from slackwater.model.resources import (
     Volume,
     VolumeRecommendation,
 )
+from slackwater.model.stock import WholeStock
 from slackwater.model.verdicts import Advice, FindingKind, Flagged
 from slackwater.ports import MetricAnswer
 from slackwater.views.scan_json import document
@@ -117,6 +118,22 @@ def test_a_finding_of_waste_says_whether_compute_optimizer_agrees_and_is_the_sam
         "Compute Optimizer", "agrees: Unattached (32 days to 2026-11-15), saves 7.90 USD a month",
     )  # fmt: skip
     assert replace(found, evidence=tuple(before)) == alone
+
+
+def test_what_is_said_of_a_finding_waits_for_all_that_was_read() -> None:
+    told = IdleRecommendation(
+        id="vol-1", finding="Unattached", monthly_savings_usd=Decimal("7.90"), look_back_days=32,
+        refreshed_at=CASE_NOW - timedelta(days=11),
+    )  # fmt: skip
+    since = AttachmentEvent(id="vol-1", at=CASE_NOW - timedelta(days=10), instance_id="i-1", event_name="DetachVolume")
+    late = Rest(frozenset({AttachmentEvent}), lambda: Late([since], {}, [Gap("123456789012", "us-east-1", "a:B", "late")]))
+    stock = WholeStock(Fleet([LOOSE, told], rest=late), [Gap("123456789012", "us-east-1", "a:A", "early")])
+    (part,) = auditing(World({})).parts(HERE, CASE_NOW, stock)
+
+    (found,) = part.targets[0].findings
+    assert "detached from i-1" in found.summary
+    assert "Compute Optimizer" not in [one.label for one in found.evidence]  # it tells of the volume as it was before
+    assert {gap.what for gap in part.targets[0].gaps} >= {"a:A", "a:B"}
 
 
 def test_a_required_gap_makes_its_target_incomplete_and_no_other() -> None:

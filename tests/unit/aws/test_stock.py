@@ -5,18 +5,20 @@ from __future__ import annotations
 import pickle
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slackwater.aws import stock as stock_module
-from slackwater.aws.inventory import READERS
+from slackwater.aws.inventory import READERS, AwsInventory, Reader
 from slackwater.aws.stock import KINDS, Shelf, StockError, open_stock
 from slackwater.model.findings import Gap
 from slackwater.model.fleet import Fleet
@@ -336,3 +338,34 @@ def test_nothing_but_records_is_brought_to_life(tmp_path: Path) -> None:
             with pytest.raises(StockError, match=r"no part of a record|no record"):
                 stock.fleet(1)
     assert not (tmp_path / "mark").exists()
+
+
+# -- What is slow
+
+
+@pytest.mark.parametrize("part_records", [100, 1])
+def test_what_is_slow_is_waited_for_only_by_whoever_needs_it(part_records: int) -> None:
+    go_on, left = Event(), AttachmentEvent(id="vol-1", at=AT, instance_id="i-1", event_name="DetachVolume")
+
+    def events(*_: object) -> Iterator[AttachmentEvent]:
+        assert go_on.wait(60)
+        yield left
+        raise PermissionError("denied half-way")
+
+    readers = {
+        Volume: Reader("ec2:DescribeVolumes", lambda *_: iter([volume("vol-1"), volume("vol-2")])),
+        AttachmentEvent: Reader("cloudtrail:LookupEvents", events, after=(Volume,), slow=True),
+    }
+    if part_records == 1:  # what is divided is divided whole
+        go_on.set()
+    session: Any = None
+    with AwsInventory(session, readers, part_records).stock(HERE, {Volume}, {AttachmentEvent}) as stock:
+        fleets = [stock.fleet(part) for part in range(1, stock.parts + 1)]
+        known = sum(len(fleet.all(AttachmentEvent)) for fleet in fleets)
+        awaited = frozenset[type[Record]]().union(*(fleet.awaited for fleet in fleets))
+        assert (len(fleets), known, awaited) == ((2, 1, set()) if part_records == 1 else (1, 0, {AttachmentEvent}))
+        go_on.set()
+        wholes = [fleet.whole() for fleet in fleets]
+        assert [one for whole in wholes for one in whole.all(AttachmentEvent)] == [left]
+        assert all("denied half-way" in whole.unreadable[AttachmentEvent] and not whole.awaited for whole in wholes)
+        assert [(gap.what, gap.optional) for gap in stock.gaps] == [("cloudtrail:LookupEvents", True)]

@@ -11,7 +11,7 @@ from slackwater.engine.docket import Docket, Enabled
 from slackwater.engine.plan import MetricCall, MetricQuery
 from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen
 from slackwater.model.findings import CEILING
-from slackwater.model.fleet import Fleet
+from slackwater.model.fleet import Fleet, Late, Rest
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater.model.units import DAY_S, MINUTE_S
@@ -94,6 +94,52 @@ def test_a_metric_that_the_ceiling_held_back_is_unknown_in_the_words_of_the_ceil
 
 def test_a_kind_that_could_not_be_read_makes_its_dependants_unknown_without_a_call() -> None:
     docket = Docket(Fleet([VOLUME], {Instance: "AccessDenied"}), [enabled(asks_for(reads(14)), reads=(Instance,))], CASE_NOW)
+
+    assert drain(docket) == []
+    assert docket.unknown[0].reason == "ec2-instance records could not be read: AccessDenied"
+
+
+HOST = Instance(
+    id="i-1", arn="", target=TARGET, tags={}, instance_type="t3.micro", state="running", launched_at=CASE_NOW, stopped_at=None,
+    detailed_monitoring=False, root_device="",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("reads_it", ["reads", "reads_if_allowed"])
+def test_what_looks_at_a_kind_that_is_awaited_comes_when_all_else_is_settled(reads_it: str) -> None:
+    settled: list[int] = []
+    seen: list[Instance | None] = []
+
+    def wait() -> Late:
+        settled.append(docket.settled)
+        return Late([HOST], {}, [])
+
+    def judge(_volume: Volume, at: Seen, _limits: Limits) -> Verdict:
+        seen.append(at.fleet.get(Instance, "i-1"))
+        return FLAG
+
+    awaiting = enabled(judge, "ebs-a", **{reads_it: (Instance,)})
+    fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), wait))
+    docket = Docket(fleet, [awaiting, enabled(asks_for(reads(14)), "ebs-b")], CASE_NOW)
+    assert docket.next_call(idle=False) is None  # it waits for no answer while there may be more to ask
+    assert (docket.questions, settled) == (2, [])
+
+    calls = drain(docket)
+    assert ([len(call.queries) for call in calls], settled, seen) == ([1], [1], [HOST])
+    assert (docket.settled, docket.fleet.awaited) == (2, frozenset())
+
+
+def test_in_the_end_the_fleet_is_whole_though_no_question_looks_at_what_came_late() -> None:
+    fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
+    docket = Docket(fleet, [enabled(asks_for(reads(14)))], CASE_NOW)
+    drain(docket)
+
+    assert docket.fleet.all(Instance) == [HOST]
+
+
+def test_a_kind_that_was_awaited_in_vain_makes_its_dependants_unknown() -> None:
+    fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([], {Instance: "AccessDenied"}, [])))
+    docket = Docket(fleet, [enabled(asks_for(reads(14)), reads=(Instance,))], CASE_NOW)
 
     assert drain(docket) == []
     assert docket.unknown[0].reason == "ec2-instance records could not be read: AccessDenied"

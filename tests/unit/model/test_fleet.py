@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from slackwater.model.detector import CASE_NOW
-from slackwater.model.fleet import Fleet, is_root
+from slackwater.model.fleet import Fleet, Late, Rest, is_root
 from slackwater.model.resources import Attachment, Instance, Target, Volume
 
 HERE = Target("123456789012", "us-east-1")
@@ -57,3 +57,11 @@ def test_a_fleet_knows_the_volumes_of_an_instance() -> None:
 
     assert list(fleet.volumes_of("i-1")) == [shared] == list(fleet.volumes_of("i-2"))
     assert not fleet.volumes_of("i-3")
+
+
+def test_a_fleet_with_another_record_still_awaits_the_rest() -> None:
+    fleet = Fleet([LOOSE], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, []))).with_(replace(LOOSE, id="vol-2"))
+
+    assert (fleet.awaited, fleet.all(Instance)) == ({Instance}, [])
+    assert (fleet.whole().awaited, fleet.whole().all(Instance)) == (frozenset(), [HOST])
+    assert [one.id for one in fleet.whole().all(Volume)] == ["vol-1", "vol-2"]

@@ -58,7 +58,7 @@ class Stock(Protocol):
 
     @property
     def gaps(self) -> Sequence[Gap]:
-        """What could not be read."""
+        """What could not be read: waits for what is still being read."""
         ...
 
     @property
@@ -77,7 +77,7 @@ class Stock(Protocol):
         ...
 
     def fleet(self, part: int) -> Fleet:
-        """The records of a part; the first is 1."""
+        """The records of a part, of which some may be awaited; the first is 1."""
         ...
 
     def __enter__(self) -> Self:
@@ -366,7 +366,7 @@ class Outbox(Protocol):
 
 
 class CleanupStore(Protocol):
-    """Keeps clean-ups, one for each finding, and sees to it that a resource is in one clean-up at a time."""
+    """Keeps clean-ups, one for each finding, and sees to it that what one holds no other has."""
 
     def get(self, finding_id: str) -> Cleanup | None:
         """The clean-up of a finding as it is now."""
@@ -375,12 +375,12 @@ class CleanupStore(Protocol):
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
         """Store a clean-up whose revision is one more than what is stored, and what that makes of its finding: both or neither.
 
-        False, and nothing stored, where a revision has moved, or another clean-up that has not ended has the same resource.
+        False, and nothing stored, where a revision has moved, or another clean-up has what this one is to hold.
         """
         ...
 
-    def holder(self, arn: str) -> str | None:
-        """The id of the finding whose clean-up has a resource now."""
+    def holder(self, place: str) -> str | None:
+        """The id of the finding whose clean-up has a resource, by its ARN, or a turn now."""
         ...
 
     def list(self, limit: int, cursor: str | None) -> Page[Cleanup]:

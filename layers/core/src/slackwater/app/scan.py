@@ -125,8 +125,8 @@ class Audit:
         self.progress(target, "inventory", 0, 0)
         required, optional = kinds_read(self._enabled())
         fleet, gaps = sources.inventory.read(target, required, optional)
-        gaps = summed_up(target, required, gaps, sum(counted(fleet).values()))
-        scan, questions = self._judged(target, fleet, gaps, sources.metrics, now, lambda done, total: (done, total))
+        summed = summed_up(target, required, gaps, sum(counted(fleet).values()))
+        scan, questions = self._judged(target, fleet, lambda: summed, sources.metrics, now, lambda done, total: (done, total))
         self.progress(target, "done", questions, questions)
         return scan
 
@@ -167,7 +167,11 @@ class Audit:
 
     def _parts(self, target: Target, now: datetime, stock: Stock, first: int, started_at: datetime) -> Iterator[Scan]:
         metrics, settled, id_ = self.sources(target).metrics, 0, str(uuid.uuid4())
-        gaps = summed_up(target, kinds_read(self._enabled())[0], stock.gaps, sum(stock.resources.values()))
+        required = kinds_read(self._enabled())[0]
+
+        def gaps() -> Sequence[Gap]:
+            return summed_up(target, required, stock.gaps, sum(stock.resources.values()))
+
         for part in range(first, stock.parts + 1):
             before, left = settled, stock.parts - part
 
@@ -202,12 +206,15 @@ class Audit:
         self,
         target: Target,
         fleet: Fleet,
-        gaps: Sequence[Gap],
+        gaps: Callable[[], Sequence[Gap]],
         metrics: Metrics,
         now: datetime,
         of_all: Callable[[int, int], tuple[int, int]],
     ) -> tuple[TargetScan, int]:
-        """What comes of a fleet, and how many questions it took. `of_all` counts them for whoever watches."""
+        """What comes of a fleet, and how many questions it took. `of_all` counts them for whoever watches.
+
+        `gaps` waits until nothing of the fleet is awaited: they are asked for last.
+        """
         docket = Docket(fleet, self._enabled(), now)
         judge(docket, metrics, lambda done: self.progress(target, "metrics", *of_all(done, docket.questions)))
         failures = [
@@ -215,13 +222,13 @@ class Audit:
             for (what, reason, optional), count in _folded(docket.failures).items()
         ]
         self.progress(target, "prices", *of_all(docket.questions, docket.questions))
-        findings, unlisted, price_gaps = self._price(target, fleet, docket, now)
+        findings, unlisted, price_gaps = self._price(target, docket.fleet, docket, now)
         scan = TargetScan(
             target=target,
             findings=tuple(findings),
             unknown=tuple(sorted(docket.unknown, key=_order)),
-            gaps=tuple(sorted([*gaps, *failures, *price_gaps])),
-            resources=counted(fleet),
+            gaps=tuple(sorted([*gaps(), *failures, *price_gaps])),
+            resources=counted(docket.fleet),
             unlisted=tuple(unlisted),
         )
         return scan, docket.questions

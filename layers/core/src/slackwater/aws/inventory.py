@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +21,7 @@ from slackwater.aws.errors import reason
 from slackwater.aws.sound import sound
 from slackwater.aws.stock import BATCH, PART_RECORDS, Shelf, StockError
 from slackwater.model.findings import Gap
-from slackwater.model.fleet import Fleet
+from slackwater.model.fleet import Fleet, Late, Rest
 from slackwater.model.resources import (
     AgentMetric,
     AttachmentEvent,
@@ -53,12 +53,14 @@ class Reader:
     """How one kind of record is read: the IAM action, and every kind that must have been read before.
 
     It `heeds` kinds that tell whether there can be any, and goes without them where they are not read, or could not be.
+    What is `slow` is few records, none of which another reader needs: whoever needs none of them does not wait for them.
     """
 
     action: str
     read: Callable[[AwsSession, Target, Earlier], Iterator[Record]]
     after: tuple[type[Record], ...] = ()
     heeds: tuple[type[Record], ...] = ()
+    slow: bool = False
 
 
 READERS: Final[Mapping[type[Record], Reader]] = {
@@ -74,7 +76,7 @@ READERS: Final[Mapping[type[Record], Reader]] = {
     EfsReplication: Reader(
         "elasticfilesystem:DescribeReplicationConfigurations", inventory_efs.replications, after=(EfsFileSystem,)
     ),
-    AttachmentEvent: Reader("cloudtrail:LookupEvents", inventory_cloudtrail.attachment_events, after=(Volume,)),
+    AttachmentEvent: Reader("cloudtrail:LookupEvents", inventory_cloudtrail.attachment_events, after=(Volume,), slow=True),
     AgentMetric: Reader("cloudwatch:ListMetrics", inventory_cloudwatch.agent_metrics, after=(Instance, InstanceType)),
     OptimizerEnrollment: Reader("compute-optimizer:GetEnrollmentStatus", inventory_optimizer.enrollment, after=(Volume,)),
     VolumeRecommendation: Reader(
@@ -112,7 +114,7 @@ class AwsInventory:
     ) -> tuple[Fleet, list[Gap]]:
         """All that `stock` lists, in memory at once."""
         stock = self._stock(target, required, optional, Shelf(sys.maxsize))
-        return stock.fleet(1), [*stock.gaps]
+        return stock.fleet(1).whole(), [*stock.gaps]
 
     def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
         """Every record of these kinds, and of those they build on. A kind that fails is a gap, and unreadable in every part.
@@ -132,27 +134,44 @@ class AwsInventory:
     ) -> Stock:
         needed = with_foundations(required, self._readers)
         wanted = needed | with_foundations(optional, self._readers)
-        futures: dict[type[Record], Future[str | None]] = {}
-        with ThreadPoolExecutor(len(self._readers)) as pool:
-            for kind, reader in self._readers.items():
-                if kind in wanted:
-                    before = {earlier: futures.get(earlier, NOT_READ) for earlier in (*reader.after, *reader.heeds)}
-                    futures[kind] = pool.submit(self._read, reader, target, before, shelf)
+        futures, slow = dict[type[Record], Future[str | None]](), dict[type[Record], Future[str | None]]()
+        late = list[Record]()
+        pool = ThreadPoolExecutor(len(self._readers))
+        for kind, reader in self._readers.items():
+            if kind in wanted:
+                before = {earlier: futures.get(earlier, NOT_READ) for earlier in (*reader.after, *reader.heeds)}
+                of_its_pace, put = (slow, late.extend) if reader.slow else (futures, shelf.add)
+                of_its_pace[kind] = pool.submit(self._read, reader, target, before, shelf, put)
+        pool.shutdown(wait=False)
+        wait(futures.values())
+
+        def gaps(failures: Mapping[type[Record], str]) -> list[Gap]:
+            found = (
+                Gap(target.account, target.region, self._readers[kind].action, failure, optional=kind not in needed)
+                for kind, failure in failures.items()
+            )
+            return list(dict.fromkeys(found))  # once where two kinds share an action
+
+        def rest() -> Late:
+            failures = _failures(slow)
+            return Late(late, failures, gaps(failures))
+
         failures = _failures(futures)
-        gaps = dict.fromkeys(
-            Gap(target.account, target.region, self._readers[kind].action, failure, optional=kind not in needed)
-            for kind, failure in failures.items()
-        )
-        return shelf.stock(failures, list(gaps))  # once where two kinds share an action
+        return shelf.stock(failures, gaps(failures), Rest(frozenset(slow), rest) if slow else None)
 
     def _read(
-        self, reader: Reader, target: Target, before: Mapping[type[Record], Future[str | None]], shelf: Shelf
+        self,
+        reader: Reader,
+        target: Target,
+        before: Mapping[type[Record], Future[str | None]],
+        shelf: Shelf,
+        put: Callable[[Sequence[Record]], None],
     ) -> str | None:
-        """Put the records of one kind on the shelf, those read before it failed too; why it failed."""
+        """Put the records of one kind where they belong, those read before it failed too; why it failed."""
         try:
             earlier = shelf.earlier(_failures(before))
             for records in _some(map(sound, reader.read(self._session, target, earlier))):
-                shelf.add(records)
+                put(records)
         except StockError:
             raise
         except Exception as error:  # noqa: BLE001 -- whatever broke, the rest of the inventory must still be read

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import shutil
 import sqlite3
 import tempfile
 from collections import Counter
@@ -25,7 +26,7 @@ from zlib import crc32
 
 from slackwater.model import resources
 from slackwater.model.findings import Gap
-from slackwater.model.fleet import Fleet
+from slackwater.model.fleet import Fleet, Rest
 from slackwater.model.resources import (
     RESOURCE_KINDS,
     AgentMetric,
@@ -163,11 +164,15 @@ class Shelf:
                 return self._by_kind.get(kind, {}).get(id)
         return self._file.get(kind, id)
 
-    def stock(self, unreadable: Mapping[type[Record], str], gaps: Sequence[Gap]) -> Stock:
-        """All that was put there; the shelf is used up."""
+    def stock(self, unreadable: Mapping[type[Record], str], gaps: Sequence[Gap], rest: Rest | None = None) -> Stock:
+        """All that was put there, and the `rest`, which is waited for only where there is a file; the shelf is used up."""
         if self._file is None:
             records = (record for of_kind in self._by_kind.values() for record in of_kind.values())
-            return WholeStock(Fleet(records, unreadable), gaps)
+            return WholeStock(Fleet(records, unreadable, rest), gaps)
+        if rest:
+            late = rest.wait()
+            self._file.add(late.records)
+            unreadable, gaps = {**unreadable, **late.unreadable}, [*gaps, *late.gaps]
         self._file.divide(self._part_records)
         self._file.note(unreadable={kind.KIND: why for kind, why in unreadable.items()}, gaps=[astuple(gap) for gap in gaps])
         return ShelvedStock(self._file)
@@ -241,6 +246,12 @@ def open_stock(path: Path) -> Stock:
         stock = ShelvedStock(file)
         unless_good.pop_all()
     return stock
+
+
+def discard_left_behind() -> None:
+    """Delete the files of processes that were killed: only where nobody else can have one, as another's would go, too."""
+    for file in [*Path(tempfile.gettempdir()).glob("slackwater-*/stock.sqlite")]:
+        shutil.rmtree(file.parent, ignore_errors=True)
 
 
 class _File:

@@ -1,13 +1,14 @@
 """Brings every question about a fleet to its answer, in rounds, with as few metric calls as it takes.
 
 The docket is opened household by household (resources that share metrics), so what it holds is bounded by what waits for
-metrics, not by the size of the fleet. It never talks to AWS: it hands out calls and takes answers.
+metrics, not by the size of the fleet. It never talks to AWS: it hands out calls and takes answers. What looks at kinds that are
+still being read comes last.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -17,7 +18,7 @@ from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, Seen
 from slackwater.model.findings import CEILING, UnknownVerdict
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Need, Series
-from slackwater.model.resources import InstanceType, Resource
+from slackwater.model.resources import InstanceType, Record, Resource
 from slackwater.model.verdicts import Ask, FindingKind, Fine, Flagged, Unknown
 
 
@@ -63,19 +64,22 @@ class _Household:
 class Docket:
     """All questions about one target: take calls with `next_call`, bring answers with `receive`, then read the results."""
 
-    def __init__(self, fleet: Fleet, enabled: Iterable[Enabled], now: datetime) -> None:
+    def __init__(self, fleet: Fleet, enabled: Sequence[Enabled], now: datetime) -> None:
         """`now` is the end of every window."""
         self.flagged: list[FlaggedResource] = []
         self.unknown: list[UnknownVerdict] = []
         self.failures: Counter[tuple[str, str, bool]] = Counter()
         """What could not be done, why, and whether it was optional; how often."""
-        self._fleet = fleet
+        self.fleet = fleet
+        """Whole in the end, and as soon as all is settled that does not look at what is awaited."""
         self._now = now
         self._packer = Packer()
         self._ready: deque[MetricCall] = deque()
         self._pending: dict[MetricQuery, list[tuple[_Household, list[Need]]]] = {}
-        households = _households(fleet, enabled)
-        self.questions = sum(map(len, households.values()))
+        at_once = [one for one in enabled if not fleet.awaited & looked_at(one.detector)]
+        self._last = [one for one in enabled if one not in at_once]
+        households = _households(fleet, at_once)
+        self.questions = sum(len(fleet.all(one.detector.resource)) for one in enabled)
         self.settled = 0
         self._unopened: Iterator[list[_Question]] = iter(households.values())
 
@@ -85,6 +89,10 @@ class Docket:
             self._advance(_Household(questions))
         if not self._ready and idle:
             self._ready.extend(self._packer.flush())
+        if not self._ready and idle and self.fleet.awaited:
+            self.fleet = self.fleet.whole()
+            self._unopened, self._last = iter(_households(self.fleet, self._last).values()), []
+            return self.next_call(idle=idle)
         return self._ready.popleft() if self._ready else None
 
     def receive(self, series: Mapping[MetricQuery, Series], failed: Mapping[MetricQuery, str]) -> None:
@@ -125,14 +133,14 @@ class Docket:
     def _judge(self, question: _Question, household: _Household) -> Flagged | Fine | Unknown | Ask:
         detector, limits = question.enabled.detector, question.enabled.limits
         for kind in detector.reads:
-            if kind in self._fleet.unreadable:
-                return Unknown(f"{kind.KIND} records could not be read: {self._fleet.unreadable[kind]}")
+            if kind in self.fleet.unreadable:
+                return Unknown(f"{kind.KIND} records could not be read: {self.fleet.unreadable[kind]}")
         for need in question.asked:
             if need in household.failed:
                 why = household.failed[need]
                 return Unknown(why if why.startswith(CEILING) else f"{need.metric.name} could not be read: {why}")
         try:
-            verdict = detector.judge(question.resource, Seen(self._now, self._fleet, household.answered), limits)
+            verdict = detector.judge(question.resource, Seen(self._now, self.fleet, household.answered), limits)
             if isinstance(verdict, Flagged):
                 return self._resolved(question, verdict)
             if not isinstance(verdict, Ask):
@@ -152,7 +160,7 @@ class Docket:
     def _resolved(self, question: _Question, verdict: Flagged) -> Flagged:
         """The verdict with its remedies' advice; without it where an estimate fails, for it is true all the same."""
         try:
-            return resolved(verdict, question.resource.target.region, self._fleet.all(InstanceType))
+            return resolved(verdict, question.resource.target.region, self.fleet.all(InstanceType))
         except Exception as error:  # noqa: BLE001 -- a mistake in an estimate must not lose a finding
             self._broken(question, f"a mistake of ours, please report it: its advice: {type(error).__name__}: {error}")
             return replace(verdict, remedies=())
@@ -190,6 +198,11 @@ class Docket:
 def silence(query: MetricQuery) -> Series:
     """An answer without any point."""
     return Series.of(query.window.start_s, query.period_s, [None] * query.points)
+
+
+def looked_at(detector: AnyDetector) -> frozenset[type[Record]]:
+    """The kinds of record that a detector looks at."""
+    return frozenset({detector.resource, *detector.reads, *detector.reads_if_allowed})
 
 
 def _households(fleet: Fleet, enabled: Iterable[Enabled]) -> dict[str, list[_Question]]:

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
+from slackwater.model.findings import Gap
 from slackwater.model.resources import DiskMetric, Instance, Record, Volume
+
+
+class Late(NamedTuple):
+    """What came of the rest: its records, the kinds that could not be read, and why, and the gaps that this leaves."""
+
+    records: Sequence[Record]
+    unreadable: Mapping[type[Record], str]
+    gaps: Sequence[Gap]
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What of a fleet is still being read: these kinds. `wait` gives what came of it, as often as it is asked."""
+
+    kinds: frozenset[type[Record]]
+    wait: Callable[[], Late]
 
 
 class Fleet:
     """Every record that was read of one target, and which kinds could not be read to the end."""
 
-    def __init__(self, records: Iterable[Record], unreadable: Mapping[type[Record], str] | None = None) -> None:
+    def __init__(
+        self, records: Iterable[Record], unreadable: Mapping[type[Record], str] | None = None, rest: Rest | None = None
+    ) -> None:
         """Index `records`; `unreadable` maps a kind to the reason it is missing or partial."""
         self._by_kind: dict[type[Record], dict[str, Record]] = {}
         for record in records:
             self._by_kind.setdefault(type(record), {})[record.id] = record
         self.unreadable: Mapping[type[Record], str] = dict(unreadable or {})
+        self._rest = rest
 
     def all[R: Record](self, kind: type[R]) -> Sequence[R]:
         """All records of a kind, in the order they were read."""
@@ -26,10 +48,28 @@ class Fleet:
         """The record with this id, or None. None means "does not exist" only if the kind is readable."""
         return self._by_kind.get(kind, {}).get(id)  # type: ignore[return-value]
 
+    @property
+    def awaited(self) -> frozenset[type[Record]]:
+        """Kinds that are still being read: nothing is known of them here."""
+        return self._rest.kinds if self._rest else frozenset()
+
+    def whole(self) -> Fleet:
+        """The fleet with what is awaited, too: waits for it."""
+        if self._rest is None:
+            return self
+        late = self._rest.wait()
+        return Fleet((*self._every(), *late.records), {**self.unreadable, **late.unreadable})
+
+    def late_gaps(self) -> Sequence[Gap]:
+        """The gaps of what is awaited: waits for it."""
+        return self._rest.wait().gaps if self._rest else ()
+
     def with_(self, record: Record) -> Fleet:
         """The same fleet, with another record of the same kind and id."""
-        every = (one for kind in self._by_kind.values() for one in kind.values())
-        return Fleet((*every, record), self.unreadable)
+        return Fleet((*self._every(), record), self.unreadable, self._rest)
+
+    def _every(self) -> Iterable[Record]:
+        return (one for kind in self._by_kind.values() for one in kind.values())
 
     def volumes_of(self, instance_id: str) -> Sequence[Volume]:
         """The volumes that an instance carries."""

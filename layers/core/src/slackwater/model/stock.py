@@ -13,12 +13,17 @@ from slackwater.model.resources import RESOURCE_KINDS
 
 @dataclass(frozen=True, slots=True)
 class WholeStock:
-    """A `ports.Stock` of one part."""
+    """A `ports.Stock` of one part; `known` are its gaps but for those of what is awaited."""
 
     whole: Fleet
-    gaps: Sequence[Gap]
+    known: Sequence[Gap]
     parts: int = 1
     file: None = None
+
+    @property
+    def gaps(self) -> Sequence[Gap]:
+        """What could not be read: waits for what is still being read."""
+        return [*self.known, *self.whole.late_gaps()]
 
     @property
     def resources(self) -> Mapping[str, int]:
