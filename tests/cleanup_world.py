@@ -186,23 +186,21 @@ class MemoryCleanups:
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
         self.before_write()
-        stored, arn = self.cleanups.get(cleanup.finding_id), cleanup.resource.arn
+        stored, mine = self.cleanups.get(cleanup.finding_id), cleanup.finding_id
         if (stored.revision if stored else 0) != cleanup.revision - 1 or (finding and not self.findings.fits(finding)):
             return False
-        if not cleanup.ended and self.holds.get(arn, cleanup.finding_id) != cleanup.finding_id:
+        if any(self.holds.get(place, mine) != mine for place in cleanup.holds):
             return False
         self.cleanups[cleanup.finding_id] = cleanup
-        if not cleanup.ended:
-            self.holds[arn] = cleanup.finding_id
-        elif self.holds.get(arn) == cleanup.finding_id:
-            del self.holds[arn]
+        self.holds = {place: holder for place, holder in self.holds.items() if place not in cleanup.held or holder != mine}
+        self.holds |= dict.fromkeys(cleanup.holds, mine)
         if finding:
             self.findings.write(finding)
         self.after_write()
         return True
 
-    def holder(self, arn: str) -> str | None:
-        return self.holds.get(arn)
+    def holder(self, place: str) -> str | None:
+        return self.holds.get(place)
 
     def list(self, limit: int, cursor: str | None) -> Page[Cleanup]:
         return Page(items=tuple(self.cleanups.values()), cursor=None)

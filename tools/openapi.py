@@ -15,10 +15,10 @@ NOWHERE = {
     "TABLE_NAME": "table",
     "BUCKET_NAME": "bucket",
     "RETENTION_DAYS": "1",
-    "STATE_MACHINE_ARN": "machine",
+    "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:audit",
     "POWERTOOLS_SERVICE_NAME": "slackwater",
 }
-"""Enough to load the function: it calls nothing."""
+"""All of an environment that loading the function takes: it calls nothing."""
 
 
 def text() -> str:
@@ -27,7 +27,7 @@ def text() -> str:
     context = SimpleNamespace(function_name="", memory_limit_in_mb=0, aws_request_id="", invoked_function_arn="")
     spec = importlib.util.spec_from_file_location("serve", ROOT / "functions/serve/app.py")
     module = importlib.util.module_from_spec(spec)
-    with patch.dict(os.environ, NOWHERE):
+    with patch.dict(os.environ, NOWHERE, clear=True):
         spec.loader.exec_module(module)
         document = json.loads(module.handler(event, context)["body"])
     document["servers"] = [{"url": "https://{api}.execute-api.{region}.amazonaws.com"}]

@@ -171,6 +171,46 @@ def test_every_end_lets_it_go(store, stage) -> None:
     assert store.holder(FILE_SYSTEM.arn) is None
 
 
+# -- One after the other
+
+PARTS = (Part(kind="mount-target", id="fsmt-1", arn=None), Part(kind="file-system", id="fs-1", arn="arn:1"))
+
+
+def test_of_one_type_in_one_place_one_is_taken_apart_at_a_time(store) -> None:
+    first = write(store, of("arn:1", "f-1", stage="working", parts=PARTS))
+    second = write(store, of("arn:2", "f-2", stage="working", parts=PARTS))
+    begun = write(store, moved(first, has_turn=True))
+    assert store.holder(begun.turn) == "f-1"
+
+    assert not store.write(moved(second, has_turn=True))
+    assert store.get("f-2") == second
+
+    failed = write(store, moved(begun, stage="failed"))
+    assert (store.holder("arn:1"), store.holder(begun.turn)) == (None, "f-1"), "until it is put back"
+    write(store, moved(failed, has_turn=False))
+    assert (store.holder("arn:1"), store.holder(begun.turn)) == (None, None)
+    write(store, moved(second, has_turn=True))
+    assert store.holder(begun.turn) == "f-2"
+
+
+def test_elsewhere_and_of_what_has_no_parts_others_go_on(store) -> None:
+    write(store, moved(write(store, of("arn:1", "f-1", stage="working", parts=PARTS)), has_turn=True))
+    elsewhere = cleanup("f-2", stage="working", parts=PARTS, resource=replace(FILE_SYSTEM, arn="arn:2", region="eu-north-1"))
+    others = cleanup("f-4", stage="working", parts=PARTS, resource=replace(FILE_SYSTEM, arn="arn:4", account="210987654321"))
+    another = cleanup("f-5", stage="working", parts=PARTS, resource=replace(FILE_SYSTEM, arn="arn:5", type="fsx-file-system"))
+    alone = of("arn:3", "f-3", stage="working", parts=PARTS[1:])
+
+    for one in (elsewhere, others, another, alone):
+        write(store, moved(write(store, one), has_turn=True))
+
+
+def test_an_undo_lets_others_have_their_turn(store) -> None:
+    begun = write(store, moved(write(store, of("arn:1", "f-1", stage="working", parts=PARTS)), has_turn=True))
+    write(store, moved(write(store, moved(begun, stage="done", has_turn=False)), stage="undoing"))
+
+    assert (store.holder("arn:1"), store.holder(begun.turn)) == ("f-1", None)
+
+
 # -- With its finding
 
 

@@ -63,8 +63,8 @@ def test_a_permission_that_the_deleting_role_lacks_shows_before_anything_is_begu
 def test_a_denial_that_comes_out_only_when_asked_leaves_nothing_half_done() -> None:
     play = denied(2, foreseen=False)
     right(play)
-    assert play.after.startswith("2 file systems, 6 mount targets; up to")
-    assert play.status.startswith("2 failed: AccessDeniedError")
+    assert play.after.startswith("2 file systems, 6 mount targets; up to 1 at once had none")
+    assert play.status.startswith("1 called off, 1 failed: AccessDeniedError")
 
 
 def test_there_is_no_mark_for_today(tmp_path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from asl import MOST_EVENTS, Checkpoint, Clock, Execution, StateError, definition
+from slackwater.app.cleanup_delete import LONGEST_WAIT, LOOK_AT_TURN_S
 from slackwater.model.policy import CleanupSection
 
 INPUT = {"finding_id": "f1"}
@@ -357,6 +358,8 @@ def test_the_longest_clean_up_fits_into_the_history_of_an_execution() -> None:
     grace, approval = (bounds[name]["maximum"] for name in ("grace_days", "approval_days"))
     between = timedelta(days=approval) / LOOKS_FOR_APPROVAL
 
+    turn, turns = {**WAIT, "wait_s": LOOK_AT_TURN_S}, LONGEST_WAIT // timedelta(seconds=LOOK_AT_TURN_S) + 1
+
     def wait(span: timedelta) -> Answer:
         return lambda clock: {"outcome": "wait", "wait_until": f"{clock.now + span:%FT%TZ}"}
 
@@ -365,7 +368,7 @@ def test_the_longest_clean_up_fits_into_the_history_of_an_execution() -> None:
         "watch.grace": [BusyError("no")] * 12 + [wait(timedelta(days=1))] * (grace + 3) + [GO],
         "watch.approval": [BusyError("no")] * 12 + [wait(between)] * LOOKS_FOR_APPROVAL + [GO],
         "back_up.look": [BusyError("no")] * 12 + [WAIT] * (7 * 24 * 4) + [GO],
-        "delete.delete": [BusyError("no")] * 12 + [{**WAIT, "wait_s": 60}] * 300 + [GO],
+        "delete.delete": [BusyError("no")] * 12 + [turn] * turns + [{**WAIT, "wait_s": 60}] * 300 + [GO],
         "watch.confirm": [{**WAIT, "wait_s": 60}] * 60 + [GO],
         "notify": [{"waiting": 1, "wait_s": 60}],
     }

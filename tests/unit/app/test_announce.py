@@ -75,6 +75,7 @@ class Bus:
         ("called-off", "Finding Changed"),
         ("cleaning", "Finding Changed"),
         ("backed-up", "Finding Changed"),
+        ("queued", "Finding Changed"),
         ("removing", "Finding Changed"),
         ("cleaned", "Finding Resolved"),
         ("failed", "Finding Changed"),

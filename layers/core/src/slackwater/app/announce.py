@@ -26,6 +26,7 @@ OF_A_FINDING: Final[Mapping[Happening, str]] = {
     "called-off": "Finding Changed",
     "cleaning": "Finding Changed",
     "backed-up": "Finding Changed",
+    "queued": "Finding Changed",
     "removing": "Finding Changed",
     "cleaned": "Finding Resolved",
     "failed": "Finding Changed",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 from slackwater.app.cleanup_back_up import verified_now
-from slackwater.app.cleanup_case import BY_POLICY, GO, Answer, Cases, UnsafeError, wait
+from slackwater.app.cleanup_case import BY_POLICY, GO, Answer, Cases, MovedError, UnsafeError, wait
 from slackwater.app.cleanup_recheck import Rechecker
 from slackwater.engine.cleanup import unattended
 from slackwater.model.cleanup import Cleanup, Look, Part, Removal
@@ -17,6 +18,10 @@ from slackwater.ports import BackupTaker, Remover
 
 LOOK_AT_PARTS_S: Final = 60
 """Between looks at parts that AWS is deleting."""
+LOOK_AT_TURN_S: Final = 300
+"""Between looks at whether it is its turn."""
+LONGEST_WAIT: Final = timedelta(days=1)
+"""For its turn: an execution's history is finite, and its backup and approval get older meanwhile."""
 MOST_PARTS: Final = 20
 """That one step deletes: it has fifteen minutes, and looks at everything before each."""
 
@@ -56,6 +61,11 @@ class Delete:
             finding = self.cases.finding(cleanup)
             if why := self.cases.objection(cleanup, finding, policy):
                 return self.cases.over(cleanup, why)
+            if (turn := cleanup.turn) and not cleanup.has_turn:
+                try:
+                    cleanup = self.cases.write(replace(cleanup, has_turn=True))
+                except MovedError:
+                    return self._wait_for_turn(cleanup, turn)
             seen = self.rechecker.recheck(cleanup, policy)
             if seen.state != "same" or seen.look is None:
                 return self.cases.over(cleanup, seen.why)
@@ -69,6 +79,22 @@ class Delete:
             cleanup = self._on_record(cleanup, part)
             remover.remove(cleanup.resource, part)
         return wait(1)
+
+    def _wait_for_turn(self, cleanup: Cleanup, turn: str) -> Answer:
+        """Come again while another of its kind is taken apart; over where that failed, as this one would, or takes too long."""
+        store, now = self.cases.store, self.cases.clock()
+        holder = store.holder(turn)
+        if holder is None or holder == cleanup.finding_id:
+            return wait(1)  # it has come free, or somebody wrote something else
+        other, its = f"the clean-up of finding {holder}", store.get(holder)
+        if its and its.stage == "failed":
+            return self.cases.over(cleanup, f"{other} failed half way: `slackwater cleanup status {holder}` says why")
+        if cleanup.waits_since is None:
+            why = f"for {other}: one {cleanup.resource.type} is taken apart at a time"
+            self.cases.tell(replace(cleanup, waits_since=now), "queued", why)
+        elif now - cleanup.waits_since >= LONGEST_WAIT:
+            return self.cases.over(cleanup, f"{other} has had the turn for too long, or others before it")
+        return wait(LOOK_AT_TURN_S)
 
     def _on_record(self, cleanup: Cleanup, part: Part) -> Cleanup:
         """The clean-up, once it is on record that this part is asked to go; the ledger tells of the first."""

@@ -44,5 +44,5 @@ class Restore:
             self.cases.write(known)
         else:
             differences = f": {'; '.join(restored.differences)}" if restored.differences else ""
-            self.cases.tell(known, "undone", f"what had been taken off it was put back{differences}")
+            self.cases.tell(replace(known, has_turn=False), "undone", f"what had been taken off it was put back{differences}")
         return GO

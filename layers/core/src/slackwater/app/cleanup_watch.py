@@ -292,6 +292,13 @@ class Watch:
         look = self.watchers[cleanup.resource.type].look(cleanup.resource)
         return look is not None and not (look.parts and look.parts[-1].going)
 
+    def _puts_back(self, cleanup: Cleanup) -> bool:
+        """Whether something is to be put back now. Until then others of its kind wait; where nothing is, they do not."""
+        put_back = self._to_put_back(cleanup)
+        if cleanup.has_turn and not put_back:
+            self.cases.write(replace(cleanup, has_turn=False))
+        return put_back
+
     def _record(self, cleanup: Cleanup) -> Answer:
         if cleanup.stage != "done":
             if cleanup.stage != "working":
@@ -299,7 +306,7 @@ class Watch:
             if not cleanup.deletes:
                 self._unmark(cleanup)
             why = done_words(cleanup)
-            done = replace(cleanup, stage="done", ended_at=self.cases.clock(), why=why)
+            done = replace(cleanup, stage="done", ended_at=self.cases.clock(), why=why, has_turn=False)
             cleanup, _ = self.cases.tell(done, "cleaned", why, status="resolved")
         self._tell("done", cleanup, self.cases.finding(cleanup))
         return GO
@@ -318,7 +325,7 @@ class Watch:
             off = replace(cleanup, stage="called-off", ended_at=now, stopped=said_no)
             cleanup, _ = self.cases.tell(off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup))
         self._tell("called-off", cleanup, self.cases.finding(cleanup))
-        return go(put_back=self._to_put_back(cleanup))
+        return go(put_back=self._puts_back(cleanup))
 
     def _fail(self, cleanup: Cleanup, error: StepError | None) -> Answer:
         """Say what went wrong, and what was and was not done. That comes first: the mark may not come off, either.
@@ -336,7 +343,7 @@ class Watch:
         self._unmark_if_possible(cleanup)
         if cleanup.stage == "failed":
             self._tell("failed", cleanup, self.cases.finding(cleanup))
-        put_back = cleanup.stage in {"failed", "called-off"} and self._to_put_back(cleanup)
+        put_back = cleanup.stage in {"failed", "called-off"} and self._puts_back(cleanup)
         return go(put_back=put_back, **({"failed": True} if new else {}))
 
     def _not_put_back(self, cleanup: Cleanup, error: StepError | None) -> Answer:
@@ -385,7 +392,7 @@ class Watch:
                 self._unmark(cleanup)
             why = undone_words(cleanup)
             there = not cleanup.deletes or (cleanup.restored is not None and cleanup.restored.id == cleanup.resource.id)
-            undone = replace(cleanup, stage="undone", ended_at=self.cases.clock(), why=why)
+            undone = replace(cleanup, stage="undone", ended_at=self.cases.clock(), why=why, has_turn=False)
             cleanup, _ = self.cases.tell(undone, "undone", why, status="open" if there else None)
         self._tell("undone", cleanup, self.cases.finding(cleanup))
         return GO

@@ -22,7 +22,7 @@ CONTROL: Final = "CLEANUP-CONTROL"
 UNCHANGED: Final = "#revision = :revision"
 FREE_OR_MINE: Final = "attribute_not_exists(#holder) OR #holder = :holder"
 MINE: Final = "#holder = :holder"
-"""Of a hold: its item names the finding that has the resource, or nobody once it was let go."""
+"""Of a hold: its item names the finding that has it, or nobody once it was let go."""
 
 NEWEST_FIRST: Final = Listed(index=table.BY_AGE, listing=table.CLEANUPS, spans=(("0", ":"),), descending=True)
 
@@ -41,14 +41,14 @@ class DynamoCleanups:
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
         """Store a clean-up whose revision is one more than what is stored, and what that makes of its finding: both or neither.
 
-        False, and nothing stored, where a revision has moved, or another clean-up that has not ended has the same resource.
+        False, and nothing stored, where a revision has moved, or another clean-up has what this one is to hold.
         """
         puts = [_put(_item(cleanup), cleanup.revision), *self._hold(cleanup)]
         return self._table.put(*puts, *(finding_store.puts(finding) if finding else ()))
 
-    def holder(self, arn: str) -> str | None:
-        """The id of the finding whose clean-up has a resource now."""
-        for hold in self._table.read([key(HOLD, arn)]).values():
+    def holder(self, place: str) -> str | None:
+        """The id of the finding whose clean-up has a resource, by its ARN, or a turn now."""
+        for hold in self._table.read([key(HOLD, place)]).values():
             if "holder" in hold:
                 return hold["holder"]["S"]
         return None
@@ -73,14 +73,14 @@ class DynamoCleanups:
         return self._table.put(_put(key_of(CONTROL) | item(document=document, revision=control.revision), control.revision))
 
     def _hold(self, cleanup: Cleanup) -> tuple[Put, ...]:
-        """What takes the resource, keeps it, or lets it go; nothing where it was let go before.
+        """What takes what it holds, keeps it, or lets it go; nothing where it was let go before.
 
         Nobody else can take it between the look and the write, and the clean-up itself not without another revision.
         """
-        arn, mine = cleanup.resource.arn, {"holder": cleanup.finding_id}
-        if not cleanup.ended:
-            return (Put(key(HOLD, arn) | item(holder=cleanup.finding_id), FREE_OR_MINE, mine),)
-        return (Put(key(HOLD, arn), MINE, mine),) if self.holder(arn) == cleanup.finding_id else ()
+        mine = {"holder": cleanup.finding_id}
+        taken = [Put(key(HOLD, place) | item(holder=cleanup.finding_id), FREE_OR_MINE, mine) for place in cleanup.holds]
+        let_go = [Put(key(HOLD, place), MINE, mine) for place in cleanup.held if self.holder(place) == cleanup.finding_id]
+        return (*taken, *let_go)
 
     def _load(self, pks: Iterable[str]) -> dict[str, Cleanup]:
         found = self._table.read(key_of(pk) for pk in pks)

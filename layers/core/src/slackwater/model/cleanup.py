@@ -185,7 +185,8 @@ class Cleanup:
     a volume come off, `parts` and `children` what there was of it then, `recorded` whatever an undo needs to make it again.
     `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data need no backup.
     `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
-    ended. `revision` counts the writes.
+    ended. `revision` counts the writes. `waits_since` is since when it waits for its turn to be taken apart; it `has_turn` from
+    before the first removal until it is gone, or whole again.
     """
 
     finding_id: str
@@ -214,6 +215,8 @@ class Cleanup:
     changed_at: datetime | None = None
     backups: tuple[Backup, ...] = ()
     backup_monthly_usd: Decimal | None = None
+    waits_since: datetime | None = None
+    has_turn: bool = False
     removals: tuple[Removal, ...] = ()
     restored: Restored | None = None
     stopped: Said | None = None
@@ -233,6 +236,23 @@ class Cleanup:
     def ended(self) -> bool:
         """Whether nothing more happens unless a person asks for it."""
         return self.stage in ENDED
+
+    @property
+    def turn(self) -> str | None:
+        """What it takes to be taken apart, one of a type in an account and region at a time; None where it is one piece."""
+        where = self.resource
+        return f"{where.type}/{where.account}/{where.region}" if len(self.parts) > 1 else None
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """What no other clean-up may have now: the resource, by its ARN, until it ends; and the turn, while it has that."""
+        return (*(() if self.ended else (self.resource.arn,)), *((self.turn,) if self.turn and self.has_turn else ()))
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """What it may have had, and has not any more."""
+        places = (self.resource.arn, self.turn) if self.turn else (self.resource.arn,)
+        return tuple(place for place in places if place not in self.holds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ type Happening = Literal[
     "called-off",
     "cleaning",
     "backed-up",
+    "queued",
     "removing",
     "cleaned",
     "failed",
