@@ -23,6 +23,7 @@ from typing import Any
 from marks import write_between
 from scan import simulator
 
+from slackwater.app.garbage import collect_seldom
 from slackwater.app.policy import parse_policy
 from slackwater.app.scan_spool import ScanSpool
 from slackwater.app.wiring import audit
@@ -52,6 +53,7 @@ calls_per_second = { cloudwatch = 1e6, ec2 = 1e6, elasticfilesystem = 1e6, fsx =
 def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: Path) -> dict[str, Any]:
     """Scan, write the document, and say what it took. To be called once in a process."""
     share_arenas()
+    collect_seldom()
     started = time.monotonic()
     meter = CallMeter()
     session = AwsSession(meter=meter, endpoint=Endpoint(account["url"], "AKIASIMULATED0000000", "simulated"))

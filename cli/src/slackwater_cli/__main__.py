@@ -13,6 +13,7 @@ from typing import NoReturn
 from botocore.exceptions import BotoCoreError, ClientError
 from typer import TyperException
 
+from slackwater.app.garbage import collect_seldom
 from slackwater.aws.errors import translated
 from slackwater_cli.commands import app
 from slackwater_cli.exits import ExitStatus, status_of
@@ -24,6 +25,7 @@ from slackwater_cli.streams import drop_unwritten, note
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and leave the process with its exit status."""
     share_arenas()
+    collect_seldom()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")

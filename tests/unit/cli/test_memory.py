@@ -1,10 +1,13 @@
-"""Memory under many threads."""
+"""Memory under many threads, and its garbage."""
 
 import ctypes
+import gc
 import platform
 
 import pytest
 
+from slackwater.app.garbage import THRESHOLDS
+from slackwater_cli.__main__ import main
 from slackwater_cli.memory import share_arenas
 
 
@@ -20,3 +23,14 @@ def test_another_c_library_is_left_alone(error: type[Exception], monkeypatch: py
     monkeypatch.setattr(ctypes, "CDLL", none)
 
     assert share_arenas() is False
+
+
+def test_the_command_looks_for_garbage_seldom() -> None:
+    before = gc.get_threshold()
+    gc.set_threshold(2_000, 10, 10)
+    try:
+        with pytest.raises(SystemExit):
+            main(["--version"])
+        assert (gc.isenabled(), gc.get_threshold()) == (True, THRESHOLDS)
+    finally:
+        gc.set_threshold(*before)
