@@ -33,6 +33,10 @@ LIFECYCLE_GIB = 100
 """In Standard: below it nobody asks for a file system's lifecycle policies."""
 
 
+WITH_VOLUMES = ("OPENZFS", "ONTAP")
+"""FSx file systems that have volumes."""
+
+
 @dataclass(frozen=True)
 class Catalogue:
     """Questions, how far back they look, and what of the inventory they can do without."""
@@ -72,23 +76,29 @@ def questions(fleet: Fleet, catalogue: Catalogue = ALL) -> Asked:
 
 
 def inventory(fleet: Fleet, region: str) -> Iterator[tuple[str, int, int]]:
-    """What must be listed: name, how many, how many a page."""
+    """What must be listed: name, how many, how many a page. What hangs on something is there only where that is."""
     instances = [i for i in fleet.instances if i.region == region]
+    systems, shares = [e for e in fleet.efs if e.region == region], [f for f in fleet.fsx if f.region == region]
     loose = [v for v in fleet.volumes if v.region == region and not v.attachments]
     yield "ec2:volumes", sum(v.region == region for v in fleet.volumes), PAGES["ec2:volumes"]
     yield "ec2:instances", len(instances), PAGES["ec2:instances"]
-    yield "ec2:types", len({i.type for i in instances}), PAGES["ec2:types"]
+    if instances:
+        yield "ec2:types", len({i.type for i in instances}), PAGES["ec2:types"]
     if any(v.region == region for v in fleet.volumes):
         yield "compute-optimizer:enrollment", 1, 1
-    yield "efs", sum(e.region == region for e in fleet.efs), PAGES["efs"]
-    yield "efs:replications", sum(r.source_region == region for r in fleet.replications), PAGES["efs"]
-    yield "fsx:systems", sum(f.region == region for f in fleet.fsx), PAGES["fsx"]
-    yield "fsx:volumes", sum(f.region == region for f in fleet.fsx_volumes), PAGES["fsx"]
+    yield "efs", len(systems), PAGES["efs"]
+    if systems:
+        yield "efs:replications", sum(r.source_region == region for r in fleet.replications), PAGES["efs"]
+    yield "fsx:systems", len(shares), PAGES["fsx"]
+    if any(f.kind in WITH_VOLUMES for f in shares):
+        yield "fsx:volumes", sum(f.region == region for f in fleet.fsx_volumes), PAGES["fsx"]
     if loose:
         since = max(fleet.now - 90 * DAY, min(v.created for v in loose))
         for name in ("DetachVolume", "AttachVolume"):
             events = sum(e.region == region and e.name == name and e.at >= since for e in fleet.events)
             yield f"cloudtrail:{name}", events, PAGES["cloudtrail"]
+    if not instances:
+        return
     agents = sum(bool(i.agent) for i in instances)
     yield "cloudwatch:in", agents, PAGES["metrics"]
     yield "cloudwatch:out", agents, PAGES["metrics"]

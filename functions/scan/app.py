@@ -6,11 +6,14 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
+from slackwater.app.garbage import collect_seldom
 from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER
 from slackwater.app.wiring import scanning
+from slackwater.aws.stock import discard_left_behind
 from slackwater.model.resources import Target
 
+collect_seldom()
 SCANNER = scanning(Deployed.of(os.environ))
 
 
@@ -30,6 +33,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     asked = Event.model_validate(event)
     account, region = asked.target.account, asked.target.region
     LOGGER.append_keys(audit_id=asked.audit_id, account=account, region=region, part=asked.part)
+    discard_left_behind()  # /tmp outlives an invocation that is killed, and an environment has one at a time
     scanned = SCANNER.scan(asked.audit_id, asked.target, asked.part, lambda: context.get_remaining_time_in_millis() / 1_000)
     LOGGER.info("scanned", complete=scanned.complete, next_part=scanned.next_part)
     return {"account": account, "region": region, "complete": scanned.complete, "next_part": scanned.next_part}

@@ -1,5 +1,6 @@
 """The functions as Lambda calls them, each with its event, against a simulated account and a table and bucket of moto's."""
 
+import gc
 import importlib.util
 import json
 import tempfile
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 
 from slack_server import Fault, SlackServer
 from slackwater.app import audit_publish, wiring
+from slackwater.app.garbage import THRESHOLDS
 from slackwater.app.policy import PolicyError
 from slackwater.app.telemetry import LOGGER, METRICS
 from slackwater.aws.errors import AwsError, remedies
@@ -23,9 +25,11 @@ from slackwater.aws.event_bus import EventBridgeBus
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.outbox import DynamoOutbox
 from slackwater.aws.session import AwsSession
+from slackwater.aws.stock import Shelf
 from slackwater.aws.table import Table
 from slackwater.model import object_keys
 from slackwater.model.posts import Message, Post
+from slackwater.model.resources import OptimizerEnrollment
 from slackwater.ports import NotSentError
 from slackwater.views import scan_json
 from slackwater_simulator import Simulator, demo_fleet
@@ -180,7 +184,9 @@ def test_the_scan_counts_its_own_calls_however_warm_it_is(deployed) -> None:
     deployed.call("plan")
     spec = importlib.util.spec_from_file_location("warm", ROOT / "functions" / "scan" / "app.py")
     module = importlib.util.module_from_spec(spec)
+    gc.set_threshold(2_000, 10, 10)
     spec.loader.exec_module(module)
+    assert gc.get_threshold() == THRESHOLDS
     usages = []
     for _ in range(2):
         module.handler(event("scan"), CONTEXT)
@@ -188,6 +194,23 @@ def test_the_scan_counts_its_own_calls_however_warm_it_is(deployed) -> None:
 
     assert usages[0]["api_calls"]["ec2:DescribeVolumes"] == usages[1]["api_calls"]["ec2:DescribeVolumes"]
     assert usages[0]["metrics_requested"] == usages[1]["metrics_requested"] > 0
+
+
+def test_what_a_scan_that_was_killed_left_behind_is_gone_with_the_next_and_nothing_else_is(deployed, tmp_path) -> None:
+    killed = Shelf(part_records=0)
+    killed.add([OptimizerEnrollment(id="123456789012")])
+    (left,) = tmp_path.glob("slackwater-*")
+    others = [tmp_path / "slackwater/prices.json", tmp_path / "slackwater-spool/document.json", tmp_path / "tmp1/stock.sqlite"]
+    for file in others:
+        file.parent.mkdir()
+        file.touch()
+    deployed.call("plan")
+    assert left.exists()
+
+    assert deployed.call("scan")["complete"] is True
+    assert not left.exists()
+    assert [file for file in others if not file.exists()] == []
+    killed.close()
 
 
 def test_a_table_that_throttles_half_way_fails_the_step_and_its_retry_loses_nothing(deployed, monkeypatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from slackwater.aws.spending import BLOCK, DynamoSpending, LocalSpending, refusal
-from slackwater.model.findings import CEILING
+from slackwater.model.findings import CEILING, HELD_BACK
 from slackwater.model.money import USD_PER_METRIC
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -74,6 +74,9 @@ def test_a_process_asks_up_to_its_ceiling_and_says_why_it_does_not_go_on() -> No
 def test_what_is_spent_is_told_as_finely_as_the_ceiling_and_never_as_more_than_it_is(most_usd, spent, says) -> None:
     assert refusal(most_usd, spent) == SPENT.format(*says)
     assert refusal(most_usd, spent).startswith(CEILING)
+    held = HELD_BACK.fullmatch(refusal(most_usd, spent))
+    assert held
+    assert (held["spent"], held["most"]) == says
 
 
 def test_what_is_too_much_counts_nothing_and_less_may_still_fit() -> None:

@@ -10,8 +10,13 @@ from xml.etree.ElementTree import fromstring
 import pytest
 import yaml
 
+from slackwater.aws.inventory import READERS, AwsInventory
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.session import AwsSession, Endpoint
+from slackwater.model.resources import Target
+from slackwater_simulator import Simulator
 from slackwater_simulator.fleets.builder import Builder
-from slackwater_simulator.resources import Activity, Export, Flow, Replication, instant
+from slackwater_simulator.resources import Activity, Export, Fleet, Flow, Replication, instant
 from slackwater_simulator.series import DAY
 
 BENCH = Path(__file__).parents[2] / "bench"
@@ -200,6 +205,26 @@ def test_plain_policies_ask_of_everything_what_is_asked_at_all(bench):
     for was, is_ in zip(before, after, strict=True):
         assert list(metrics_of(was["filters"])) == list(metrics_of(is_["filters"]))
         assert len(is_["filters"]) == len(list(metrics_of(is_["filters"]))) or is_ == was
+
+
+def test_volumes_of_fsx_are_listed_only_where_a_file_system_has_some(bench, world):
+    floor = bench["floor"].floor
+    assert floor(world.fleet)["fsx:volumes"] == 1
+    without = floor(replace(world.fleet, fsx=(), fsx_volumes=()))
+    windows = floor(replace(world.fleet, fsx=[replace(one, kind="WINDOWS") for one in world.fleet.fsx], fsx_volumes=()))
+    assert (without["fsx:systems"], "fsx:volumes" in without, "fsx:volumes" in windows) == (1, False, False)
+
+
+def test_a_region_without_anything_adds_only_what_a_scan_asks_of_it(bench, world):
+    floor, fleet = bench["floor"].floor, world.fleet
+    here, both = floor(fleet), floor(replace(fleet, regions=(*fleet.regions, "us-east-1")))
+    added = {name: count - here[name] for name, count in both.items() if count > here[name]}
+    assert added == {"ec2:volumes": 1, "ec2:instances": 1, "efs": 1, "fsx:systems": 1}
+
+    with Simulator(Fleet(now=NOW, regions=("us-east-1",))) as empty:
+        session = AwsSession(meter=CallMeter(), endpoint=Endpoint(empty.url, "AKIADUMMY", "dummy"))
+        AwsInventory(session).read(Target(fleet.account, "us-east-1"), {*READERS}, ())
+        assert sum(empty.calls.values()) == sum(added.values())
 
 
 def test_the_floor_of_seven_questions_is_a_part_of_that_of_all(bench, world):

@@ -2,13 +2,14 @@
 
 import io
 import json
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from tempfile import mkdtemp
 from threading import Lock
 
 import pytest
@@ -30,11 +31,12 @@ from slackwater.app.target_documents import put_error
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AccessDeniedError
 from slackwater.aws.identity import Identity
+from slackwater.aws.stock import discard_left_behind
 from slackwater.engine.registry import registry
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.cleanup import Cleanup, Observed
-from slackwater.model.findings import CLOSED, Finding, Gap, Recommendation, Scan, TargetScan, Usage
+from slackwater.model.findings import CEILING, CLOSED, Finding, Gap, Recommendation, Scan, TargetScan, Usage
 from slackwater.model.listing import Page
 from slackwater.model.organization import Account
 from slackwater.model.policy import OrganizationSection
@@ -198,7 +200,7 @@ class Seen:
     count: int
 
     def stock(self, target: Target) -> Shelved:
-        file = Path(mkdtemp()) / "stock.sqlite"
+        file = Path(tempfile.mkdtemp()) / "stock.sqlite"
         file.write_text(str(self.count))
         return Shelved(file)
 
@@ -229,6 +231,7 @@ class Service:
     """In how many parts a target is scanned, its findings dealt out."""
     left_s: float = 900.0
     turns: int = 0
+    open_stock: Callable[[Path], Shelved] = Shelved
     render: Callable[[ScanSpool], str] = lambda spool: f"<p>{spool.head()['totals']['findings']} findings"
     scans: list[tuple[str, datetime, tuple[str, ...]]] = field(default_factory=list)
     """Where, as of when, and with which detectors on."""
@@ -284,7 +287,7 @@ class Service:
             return nullcontext(Seen(lambda: self.seen(target, policy, plan.now), self.parts))
 
         scanner = Scanner(
-            documents=self.bucket, policies=self.policies, audit=of_policy, open_stock=Shelved, clock=self.clock
+            documents=self.bucket, policies=self.policies, audit=of_policy, open_stock=self.open_stock, clock=self.clock
         )  # fmt: skip
         try:
             while part:
@@ -355,7 +358,7 @@ def test_everything_that_the_scans_have_in_common_is_fixed_in_the_plan(service) 
 
     assert plan.now == datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
     assert plan.targets == (DUBLIN,)
-    assert set(plan.detectors) == set(registry()) - {"efs-idle"}
+    assert set(plan.detectors) == set(registry()) - {"efs-idle", "efs-abandoned"}  # the policy names no tag of jobs
     assert plan.policy.version == "1"
     assert service.records.kept["a1"].state == "running"
     assert service.planner.plan("a1", WEEKLY) == plan
@@ -686,6 +689,22 @@ def test_parts_of_two_attempts_are_not_taken_for_one_target(service) -> None:
     assert (record.state, record.outcome.findings) == ("incomplete", 1)
 
 
+def test_the_list_that_is_gone_on_with_is_discarded_where_the_function_was_killed(service, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    there = list[bool]()
+
+    def open_stock(file: Path) -> Shelved:
+        shelved, before = Shelved(Path(shutil.copy(file, tmp_path / "kept"))), file.exists()
+        discard_left_behind()
+        there.extend((before, file.exists()))
+        return shelved
+
+    service.fleet, service.parts, service.left_s, service.open_stock = {TOKYO: THREE}, 2, 61.0, open_stock
+    service.scanned("a1", replace(ANYBODY, regions=("ap-northeast-1",)))
+
+    assert there == [True, False]
+
+
 def test_nobody_goes_on_with_what_nobody_began(service) -> None:
     service.planner.plan("a1", ANYBODY)
 
@@ -780,6 +799,16 @@ def test_a_gap_in_a_target_leaves_what_is_not_seen_there_as_it_was(service) -> N
 
     assert (record.state, record.outcome.incomplete[0].why) == ("incomplete", "ec2:DescribeVolumes: UnauthorizedOperation")
     assert service.findings.kept["f-vol-1"].status == "open"
+
+
+def test_of_a_target_the_first_call_that_failed_is_told_before_what_the_ceiling_on_metrics_held_back(service) -> None:
+    held = Gap(ACCOUNT, "ap-northeast-1", "cloudwatch:GetMetricData", f"{CEILING}: 25 of 25 USD were spent (7 times)")
+    here = replace(ANYBODY, regions=("ap-northeast-1",))
+    service.fleet = {TOKYO: held}
+    assert service.run("a1", here).outcome.incomplete[0].why == f"{held.what}: {held.reason}"
+    service.optional = tuple(replace(held, what=f"ec2:Describe{what}", reason="Denied") for what in ("Volumes", "Instances"))
+
+    assert service.run("a2", here).outcome.incomplete[0].why == "ec2:DescribeInstances: Denied"
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]", '{"schema": "slackwater.scan/1"}'])

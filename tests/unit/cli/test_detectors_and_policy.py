@@ -41,7 +41,17 @@ def test_a_good_policy_is_told_to_be_good_without_asking_aws(run, nowhere: Path,
     done = run("policy", "check", "mine.toml")
 
     assert done.status == 0
-    assert done.out == f"mine.toml: good; {len(registry()) - 1} of {len(registry())} detectors are on.\n"
+    of = len(registry())
+    assert done.out == f"mine.toml: good; {of - 2} of {of} detectors are on, all but efs-abandoned, efs-idle.\n"
+
+
+def test_with_a_tag_of_jobs_all_detectors_are_on(run, nowhere: Path) -> None:
+    (nowhere / "mine.toml").write_text("[detectors.efs-abandoned]\ntag = 'Job'\n", "utf-8")
+
+    assert (
+        run("policy", "check", "mine.toml").out
+        == f"mine.toml: good; {len(registry())} of {len(registry())} detectors are on.\n"
+    )
 
 
 def test_a_wrong_policy_leaves_with_2_and_one_line_for_each_problem(run, nowhere: Path) -> None:

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import stat
+import tempfile
 import threading
 from decimal import Decimal
 from io import StringIO
@@ -47,6 +48,16 @@ def test_the_table_is_plain_text_when_nobody_looks(scan) -> None:
     assert done.err == ""
 
 
+def test_the_inventory_of_a_scan_beside_it_is_left_alone(scan, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    another = tmp_path / "slackwater-another/stock.sqlite"
+    another.parent.mkdir()
+    another.touch()
+
+    assert scan(*QUIET).status == 0
+    assert another.exists()
+
+
 @pytest.mark.parametrize(("level", "status"), [("high", 0), ("medium", 1), ("low", 1), ("info", 1)])
 def test_fail_on_is_met_by_findings_at_least_as_severe(level: str, status: int, scan) -> None:
     assert scan(*QUIET, "--fail-on", level).status == status
@@ -72,7 +83,7 @@ def test_what_the_ceiling_on_metrics_held_back_is_one_gap_and_what_is_optional_i
     done = scan("--policy", "low.toml", "--format", "csv")
 
     assert done.status == 3
-    assert "; the ceiling on metrics is reached.\n" in done.err
+    assert "; the ceiling of 0.0001 USD on metrics is reached (scan.most_metrics_usd in the policy raises it).\n" in done.err
     (held,) = [line for line in done.err.splitlines() if "cloudwatch:GetMetricData" in line]
     assert held.startswith("  ap-northeast-1: cloudwatch:GetMetricData: scan.most_metrics_usd would be passed: ")
     assert " of 0.0001 USD were spent (" in held

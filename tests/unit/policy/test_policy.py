@@ -35,10 +35,10 @@ def complaints(path: Path | None, only: tuple[str, ...] = ()) -> list[str]:
     return [line.replace(f"{path}", path.name if path else "") for line in str(caught.value).splitlines()]
 
 
-def test_without_a_file_every_detector_is_on_with_its_defaults() -> None:
+def test_without_a_file_every_detector_is_on_with_its_defaults_unless_it_lacks_what_only_a_policy_knows() -> None:
     policy = load_policy(None, registry())
 
-    assert list(policy.limits) == list(registry())
+    assert list(policy.limits) == [id_ for id_ in registry() if id_ != "efs-abandoned"]
     assert all(limits == registry()[id_].limits() for id_, limits in policy.limits.items())
 
 
@@ -84,7 +84,15 @@ def test_a_tag_is_named_by_its_key_or_with_its_value(tag: str, policy_file) -> N
 def test_a_detector_that_is_off_is_not_in_the_policy(policy_file) -> None:
     policy = load_policy(policy_file("[detectors.efs-idle]\nenabled = false\n"), registry())
 
-    assert set(policy.limits) == set(registry()) - {"efs-idle"}
+    assert set(policy.limits) == set(registry()) - {"efs-idle", "efs-abandoned"}
+
+
+def test_a_detector_without_a_limit_that_it_needs_is_off_unless_it_is_named(policy_file) -> None:
+    path = policy_file("[detectors.efs-abandoned]\nquiet_hours = 12\n")
+
+    assert "efs-abandoned" not in load_policy(path, registry()).limits
+    assert list(load_policy(path, registry(), ["efs-abandoned"]).limits) == ["efs-abandoned"]
+    assert load_policy(policy_file("[detectors.efs-abandoned]\ntag = 'Job'\n"), registry()).limits.keys() == registry().keys()
 
 
 def test_naming_detectors_runs_these_alone_even_if_the_file_has_them_off(policy_file) -> None:
@@ -535,6 +543,11 @@ def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
         (
             "[cleanup]",
             "[detectors.ebs-unattached]\nenabled = false\n[cleanup]",
+            "detectors[1]: never applies: detectors.ebs-unattached.enabled is false",
+        ),
+        (
+            "[cleanup]",
+            "[detectors.ebs-unattached]\nenabled = false\n[detectors.efs-idle]\nenabled = true\n[cleanup]",
             "detectors[1]: never applies: detectors.ebs-unattached.enabled is false",
         ),
         (

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slackwater.model.findings import CEILING
 from slackwater.views.organization import organized, within
 
 
@@ -29,6 +30,7 @@ def audited(by_account, accounts=(), *, regions=("r",), incomplete=(), gaps=(), 
     return {"scan": head, "totals": {"by_account": by_account, "by_owner": by_owner or {}}}
 
 
+HELD = f"{CEILING}: 25 of 25 USD were spent (7 times)"
 TREE = [account("1", "Root/Media/Live", "live"), account("2", "Root/Media"), account("3", "Root/Labs", "labs"), account("4")]
 SPENT = {"1": totals(2, "10.00", 1), "2": totals(1, "5.50"), "3": totals(7, "40.00", 2), "4": totals(1, "1.00")}
 
@@ -88,20 +90,26 @@ def test_units_at_the_top_add_up_to_all_accounts(accounts) -> None:
 
 
 def test_an_account_that_was_not_seen_whole_is_named_once_with_its_first_reason() -> None:
-    blind = {("1", "a"), ("2", "a"), ("2", "b"), ("2", "c"), ("3", "a"), ("3", "b")}
+    blind = {("1", "a"), ("2", "a"), ("2", "b"), ("2", "c"), ("3", "a"), ("3", "b"), ("4", "a"), ("5", "a")}
     gaps = [
         gap("1", "sts:AssumeRole", "AccessDenied"),
         gap("2", "pricing:GetProducts", "no", optional=True),
         gap("2", reason="first"),
         gap("2", reason="second"),
+        gap("3", "cloudwatch:GetMetricData", HELD),
+        gap("3", reason="denied"),
+        gap("4", "cloudwatch:GetMetricData", HELD),
         gap("4", reason="not seen, but optional", optional=True),
     ]
-    found = organized(audited(SPENT, TREE, regions=("a", "b", "c", "d"), incomplete=blind, gaps=gaps))
+    tree = [*TREE, account("5")]
+    found = organized(audited(SPENT, tree, regions=("a", "b", "c", "d"), incomplete=blind, gaps=gaps))
 
     assert [(one.account, one.extent, one.why) for one in found.unseen] == [
         ("1", "all of it", "sts:AssumeRole: AccessDenied"),
         ("2", "3 of 4 regions", "ec2:DescribeVolumes: first"),
-        ("3", "a, b", "nobody knows why"),
+        ("3", "a, b", "ec2:DescribeVolumes: denied"),
+        ("4", "a", f"cloudwatch:GetMetricData: {HELD}"),
+        ("5", "a", "nobody knows why"),
     ]
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.model.findings import CLOSED, Gap, TargetScan, UnknownVerdict, Unlisted
+from slackwater.model.findings import CEILING, CLOSED, Gap, TargetScan, UnknownVerdict, Unlisted
 from slackwater.model.metrics import Series
 from slackwater.model.resources import Target
 from slackwater.model.verdicts import Evidence, Line
@@ -145,6 +145,20 @@ def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
     assert "0 of 14 days" in told
     assert "and 8 more" in told
     assert "no StorageBytes" in told
+
+
+def test_what_the_ceiling_on_metrics_held_back_did_not_fail(make) -> None:
+    held = Gap("123456789012", "ap-northeast-1", "cloudwatch:GetMetricData", f"{CEILING}: 25 of 25 USD were spent (7 times)")
+    reached = "the ceiling of 25 USD on metrics is reached (scan.most_metrics_usd in the policy raises it)"
+
+    def seen(*gaps: Gap) -> str:
+        return words(page(make.scan(make.finding("5.00"), gaps=gaps)).inside["found-and-not"])
+
+    assert f"Incomplete: {reached} 1 of 1 target incomplete" in seen(held)
+    assert "0 calls failed 0 questions" in seen(held)
+    assert f"Incomplete: 1 required call failed, and {reached} 1 of 1 target" in seen(held, make.gap())
+    assert "1 call failed, 0 of them optional" in seen(held, make.gap())
+    assert f"0 calls failed For what is optional, {reached} 0 questions" in seen(replace(held, optional=True))
 
 
 def test_what_is_flagged_and_not_listed_is_told_with_its_reason(make) -> None:

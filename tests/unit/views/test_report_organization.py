@@ -73,12 +73,12 @@ def test_units_accounts_and_owners_come_with_money_and_what_was_not_seen(organiz
 
     assert "By organizational unit, account and owner" in shares
     assert rows(shares) == [
-        "Unit Accounts Findings USD a month Unpriced Regions incomplete Failed calls",
+        "Unit Accounts Findings USD a month Unpriced Regions incomplete Gaps",
         "Root 3 3 30.00 1 4 of 7 4",
         "Root/Labs 1 2 20.00 1 none 0",
         "Root/Media 2 1 10.00 0 4 of 4 4",
         "Root/Media/Live 1 1 10.00 0 3 of 3 3",
-        "Account Findings USD a month Unpriced Regions incomplete Failed calls",
+        "Account Findings USD a month Unpriced Regions incomplete Gaps",
         "labs (222222222222) 2 20.00 1 none 0",
         "live (111111111111) 1 10.00 0 3 of 3 3",
         "spare (333333333333) 0 0.00 0 1 of 1 1",

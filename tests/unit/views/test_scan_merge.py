@@ -1,11 +1,11 @@
 """Documents of single targets, put together: the same as one document of them all."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import Decimal
 
 from jsonschema import Draft202012Validator
 
-from slackwater.model.findings import Gap, Usage
+from slackwater.model.findings import CEILING, Gap, Usage
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.resources import Target
 from slackwater.views.scan_json import document, schema
@@ -104,6 +104,28 @@ def test_failures_add_up_over_the_parts_and_what_could_not_be_listed_is_said_onc
 
     assert [gap["reason"] for gap in metrics["scan"]["gaps"]] == ["gone (2 times)", "slow (4 times)"]
     assert [gap["reason"] for gap in listed["scan"]["gaps"]] == ["slow"]
+
+
+def test_what_the_ceiling_on_metrics_held_back_in_the_parts_is_one_gap_with_the_most_that_was_spent(make) -> None:
+    spent = ("9.99 of 10 USD were spent (3 times)", "10 of 10 USD were spent", "9.98 of 10 USD were spent (2 times)")
+    parts = [
+        part(make, more=number < 2, complete=False, reasons=(f"{CEILING}: {said}", "slow (2 times)"))
+        for number, said in enumerate(spent)
+    ]
+    told = [f"{CEILING}: 10 of 10 USD were spent (6 times)", "slow (6 times)"]
+
+    for some in (parts, parts[::-1], [merged(parts[:2]), parts[2]]):
+        assert [gap["reason"] for gap in merged(some)["scan"]["gaps"]] == told
+    assert [gap["reason"] for gap in merged(parts[1:2])["scan"]["gaps"]] == [f"{CEILING}: {spent[1]}", "slow (2 times)"]
+
+
+def test_what_the_ceiling_held_back_elsewhere_or_of_what_is_optional_is_another_gap(make) -> None:
+    reason, elsewhere = f"{CEILING}: 10 of 10 USD were spent", f"{CEILING}: 9 of 10 USD were spent"
+    here = Gap("123456789012", "ap-northeast-1", "cloudwatch:GetMetricData", reason)
+    gaps = (here, replace(here, reason=elsewhere, optional=True), replace(here, reason=elsewhere, region="us-east-1"))
+    whole = merged([document(make.scan(gaps=gaps))])
+
+    assert whole["scan"]["gaps"] == [asdict(gap) for gap in gaps]
 
 
 def test_accounts_and_trend_stay_and_unknown_are_counted_even_where_a_part_does_not(make) -> None:

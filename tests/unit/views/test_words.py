@@ -94,12 +94,13 @@ def test_the_headline_of_an_incomplete_scan_says_so_first(make) -> None:
 
 
 def test_what_the_ceiling_held_back_did_not_fail(make) -> None:
-    held = replace(make.gap(), reason=f"{CEILING}: 25 of 25 USD were spent (7 times)")
+    held = replace(make.gap(), reason=f"{CEILING}: 24.99 of 25 USD were spent (7 times)")
+    reached = "the ceiling of 25 USD on metrics is reached (scan.most_metrics_usd in the policy raises it)."
 
-    assert headline(make, gaps=(held,)) == "INCOMPLETE: nothing can be said; the ceiling on metrics is reached."
+    assert headline(make, gaps=(held,)) == f"INCOMPLETE: nothing can be said; {reached}"
     assert (
         headline(make, gaps=(make.gap(), held, replace(held, region="eu-west-1")))
-        == "INCOMPLETE: nothing can be said; 1 required call failed, and the ceiling on metrics is reached."
+        == f"INCOMPLETE: nothing can be said; 1 required call failed, and {reached}"
     )
     assert headline(make, gaps=(make.gap(), replace(held, optional=True))).endswith("; 1 required call failed.")
 

@@ -36,7 +36,9 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE")] = DEFAULT_POLICY
     text, regions = policy_text(file), regions_without_asking()
     policy = _checked(text, file, regions)
     check_regions_in(text, str(file), regions)
-    write(f"{file}: good; {len(policy.limits)} of {len(registry())} detectors are on.\n")
+    off = [id_ for id_ in registry() if id_ not in policy.limits]
+    but = f", all but {', '.join(off)}" if off else ""
+    write(f"{file}: good; {len(policy.limits)} of {len(registry())} detectors are on{but}.\n")
 
 
 @app.command()

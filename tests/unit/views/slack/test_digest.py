@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from slackwater.model.findings import CLOSED, Gap
+from slackwater.model.audits import IncompleteTarget
+from slackwater.model.findings import CEILING, CLOSED, Gap
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater.model.tracking import LedgerEntry
 from slackwater.views.slack.blocks import ROOM, header, weight
-from slackwater.views.slack.digest import digest, nothing
+from slackwater.views.slack.digest import digest, nothing, unseen
 from slackwater.views.slack.finding import LINE, WAYS_BACK, line
 from slackwater.views.slack.news import News
 
@@ -301,6 +302,49 @@ def test_a_required_gap_is_said_even_where_no_target_is_incomplete() -> None:
     first, *_ = digest(invented.news(1, gaps=(gap, gap)), POST)
 
     assert texts(first.blocks[2]) == ["Not seen", ": 2 required calls failed: sts:AssumeRole: AccessDenied."]
+
+
+HELD = Gap("123456789012", "us-east-1", "cloudwatch:GetMetricData", f"{CEILING}: 24.99 of 25 USD were spent (7 times)")
+REACHED = "The ceiling of 25 USD on metrics is reached (scan.most_metrics_usd in the policy raises it)."
+
+
+def incomplete(*gaps: Gap):
+    """News of an audit with these gaps, of targets that were not seen whole, each told by its first gap."""
+    targets = {
+        gap.region: IncompleteTarget(account=gap.account, region=gap.region, why=f"{gap.what}: {gap.reason}") for gap in gaps
+    }
+    return {"audit": invented.audit(incomplete_targets=len(targets), incomplete=tuple(targets.values())), "gaps": gaps}
+
+
+def test_what_the_ceiling_held_back_did_not_fail_and_what_raises_it_is_said_once() -> None:
+    elsewhere = replace(HELD, region="eu-west-1", reason=f"{CEILING}: 25 of 25 USD were spent (9 times)")
+    first, *_ = digest(invented.news(1, **incomplete(HELD, elsewhere)), POST)
+
+    assert texts(first.blocks[2])[1] == (
+        ": 2 of 4 targets could not be seen whole, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
+        f" metrics), eu-west-1/123456789012 (the ceiling on metrics). {REACHED}"
+    )
+
+
+def test_a_ceiling_that_is_reached_hides_no_call_that_failed() -> None:
+    failed = Gap("123456789012", "eu-west-1", "ec2:DescribeVolumes", "UnauthorizedOperation")
+    optional = replace(HELD, region="eu-west-1", optional=True)
+    first, *_ = digest(invented.news(1, **incomplete(HELD, optional, failed)), POST)
+
+    assert texts(first.blocks[2])[1] == (
+        ": 2 of 4 targets could not be seen whole, and findings there may be missing: us-east-1/123456789012 (the ceiling on"
+        f" metrics), eu-west-1/123456789012 (ec2:DescribeVolumes: UnauthorizedOperation). 1 required call failed. {REACHED}"
+    )
+
+
+def test_a_ceiling_that_held_back_only_what_is_optional_is_told_too() -> None:
+    first, *_ = digest(invented.news(1, gaps=(replace(HELD, optional=True),)), POST)
+
+    assert texts(first.blocks[2]) == ["Not seen", f": {REACHED}"]
+
+
+def test_the_ceiling_is_told_by_the_record_of_an_audit_alone() -> None:
+    assert unseen(incomplete(HELD)["audit"], (), 0).endswith(f"us-east-1/123456789012 (the ceiling on metrics). {REACHED}")
 
 
 def test_regions_that_a_service_control_policy_closes_are_said_once_and_not_counted_as_failed() -> None:

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 import slack_messages as invented
+from slackwater.model.findings import CEILING, Gap
 from slackwater.views.organization import Unseen
 from slackwater.views.slack.blocks import ROOM, weight
 from slackwater.views.slack.digest import digest, nothing
@@ -70,6 +71,19 @@ def test_reasons_that_differ_are_said_for_each_account_and_those_that_differ_by_
     )
     alike = unseen(replace(one, why=f"role of {one.account}"), replace(other, why=f"role of {other.account}"))
     assert "team-001 (300000000001) (all of it); role of {account}." in alike
+
+
+def test_accounts_where_the_ceiling_on_metrics_held_back_what_it_did_are_alike() -> None:
+    news = told()
+    held = [f"cloudwatch:GetMetricData: {CEILING}: {spent} of 25 USD were spent" for spent in (24, 25)]
+    blind = tuple(replace(one, why=why) for one, why in zip(news.organization.unseen, held, strict=False))
+    gaps = tuple(Gap(one.account, "eu-west-1", *one.why.split(": ", 1)) for one in blind)
+    said = nothing(replace(news, gaps=gaps, organization=replace(news.organization, unseen=blind))).text.replace("\u2060", "")
+
+    assert (
+        "team-000 (300000000000) (all of it), team-001 (300000000001) (all of it); the ceiling on metrics. The ceiling of 25 USD"
+        " on metrics is reached (scan.most_metrics_usd in the policy raises it)."
+    ) in said
 
 
 def test_nothing_new_is_told_of_accounts_too() -> None:

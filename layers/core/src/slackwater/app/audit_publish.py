@@ -43,6 +43,7 @@ from slackwater.ports import AuditStore, CleanupStore, Clock, Documents, Finding
 from slackwater.views import scan_json
 from slackwater.views.document import AccountDocument, ScanDocument
 from slackwater.views.service_json import joined, report
+from slackwater.views.words import is_held_back
 
 NEWS: Final = TypeAdapter(list[LedgerEntry])
 
@@ -301,11 +302,10 @@ def _unseen(plan: AuditPlan, gap: Gap) -> ScanDocument:
 def _outcome(document: ScanDocument, happened: Mapping[Happening, int]) -> AuditOutcome:
     head, totals = document["scan"], document["totals"]
     incomplete = [target for target in head["targets"] if not target["complete"]]
-    whys = {
-        (gap["account"], gap["region"]): f"{gap['what']}: {gap['reason']}"
-        for gap in reversed(head["gaps"])
-        if not gap["optional"]
-    }
+    whys = dict[tuple[str, str], str]()
+    for gap in sorted(head["gaps"], key=lambda gap: is_held_back(gap["reason"])):  # what failed first
+        if not gap["optional"]:
+            whys.setdefault((gap["account"], gap["region"]), f"{gap['what']}: {gap['reason']}")
     return AuditOutcome(
         targets=len(head["targets"]),
         incomplete_targets=len(incomplete),

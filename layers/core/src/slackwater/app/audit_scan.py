@@ -94,7 +94,7 @@ class Scanner:
     def _stock(self, audit_id: str, target: Target, stack: ExitStack) -> Stock:
         """What a target holds, as it was left."""
         key = object_keys.stock(audit_id, target.account, target.region)
-        file = Path(stack.enter_context(TemporaryDirectory())) / "stock.sqlite"
+        file = Path(stack.enter_context(TemporaryDirectory(prefix="slackwater-"))) / "stock.sqlite"
         if not self.documents.read_file(key, file):
             raise NoStockError(f"nobody left at {key} what {target.account} holds in {target.region}")
         return self.open_stock(file)

@@ -116,7 +116,7 @@ def parse_policy(
     limits = {
         id_: detector.limits.model_validate(sections[id_].model_dump(exclude={"enabled"}))
         for id_, detector in registry.items()
-        if (id_ in only if only else sections[id_].enabled)
+        if (id_ in only if only else sections[id_].enabled and not sections[id_].lacks)
     }
     if not limits:
         raise PolicyError([Problem(name, None, "detectors", "every detector is off", "leave one of them on")])

@@ -30,7 +30,8 @@ def doubts(text: str, name: str, policy: Policy) -> list[Problem]:
     """What has no effect in the text, called `name`, of this policy, or another than meant; in the order of its lines."""
     lines = KeyLines(text)
     read = tomllib.loads(text)
-    about = _Cleanup(policy, registry(), read.get("cleanup", {}).keys())
+    disabled = {id_ for id_, section in read.get("detectors", {}).items() if not section.get("enabled", True)}
+    about = _Cleanup(policy, registry(), read.get("cleanup", {}).keys(), disabled)
     told = [*about.doubts(), *_routes(policy), *_organization(policy, read), *_rates(policy.scan)]
     found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in told]
     return sorted(found, key=lambda problem: problem.line or 0)
@@ -70,11 +71,12 @@ def _rates(scan: ScanSection) -> Iterator[Doubt]:
 
 @dataclass(frozen=True, slots=True)
 class _Cleanup:
-    """What is doubtful of its section; `named` are the keys that the text has."""
+    """What is doubtful of its section; `named` are the keys that the text has, `disabled` the detectors that it turns off."""
 
     policy: Policy
     registry: Registry
     named: Collection[str]
+    disabled: Collection[str]
 
     def doubts(self) -> Iterator[Doubt]:
         cleanup = self.policy.cleanup
@@ -97,7 +99,7 @@ class _Cleanup:
             where, type_ = ("cleanup", "detectors", n), self.registry[id_].resource.KIND
             if id_ not in CLEANABLE:
                 yield where, "never applies: nothing that it advises may be done by a program", ""
-            elif id_ not in self.policy.limits:
+            elif id_ in self.disabled:
                 yield where, f"never applies: detectors.{id_}.enabled is false", ""
             elif cleanup.resource_types and type_ not in cleanup.resource_types:
                 yield where, f"never applies: cleanup.resource_types does not name {type_}", ""

@@ -68,6 +68,11 @@ class AbandonedLimits(Limits):
     quiet_hours: int = limit(6, unit="hours", ge=1, le=336, why="a job waits between two steps, or for its next spot instance")
     minimum_age_hours: int = limit(6, unit="hours", ge=1, why="a new file system waits for its job to start")
 
+    @property
+    def lacks(self) -> str | None:
+        """Without a tag it would ask nothing."""
+        return None if self.tag else "tag"
+
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: AbandonedLimits) -> Verdict:
     """Flag a job's file system that had no client for hours, if CloudWatch was watching all the time."""

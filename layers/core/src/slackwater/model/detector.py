@@ -23,6 +23,11 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
+    @property
+    def lacks(self) -> str | None:
+        """The limit without which the detector is off, where the policy does not give it."""
+        return None
+
 
 def limit(default: Any, *, unit: str, why: str, **bounds: Any) -> Any:
     """A field of Limits: `bounds` are pydantic's (`ge`, `le`, `gt`, `lt`)."""

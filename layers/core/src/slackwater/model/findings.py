@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -86,7 +87,10 @@ class Unlisted:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Gap:
-    """A call that was denied, throttled to the end or broken. A required one makes its target incomplete."""
+    """A call that was denied, throttled to the end or broken, or held back by the ceiling on metrics.
+
+    A required one makes its target incomplete.
+    """
 
     account: str
     region: str
@@ -104,6 +108,8 @@ NOT_ENABLED: Final = "account:EnableRegion"
 
 CEILING: Final = "scan.most_metrics_usd would be passed"
 """How the reason begins where a metric was not asked for, because the audit would have spent more than it may."""
+HELD_BACK: Final = re.compile(rf"{re.escape(CEILING)}: (?P<spent>[\d.]+) of (?P<most>[\d.]+) USD were spent")
+"""The whole reason, with what was spent then and the most that may be, in USD."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,7 @@ class TargetDocument(TypedDict):
 
 
 class GapDocument(TypedDict):
-    """A call that was denied, throttled to the end or broken."""
+    """A call that was denied, throttled to the end or broken, or held back by the ceiling on metrics."""
 
     account: str
     region: str

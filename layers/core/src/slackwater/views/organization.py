@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from slackwater.views.document import AccountDocument, ScanDocument, SomeTotals
-from slackwater.views.words import count
+from slackwater.views.words import count, is_held_back
 
 ENTRY: Final = "sts:AssumeRole"
 """The call that enters an account: where it failed, nothing of the account was seen."""
@@ -40,7 +40,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
-    """An account that was not seen whole: its regions, or how many, as `3 of 17 regions`, and the first reason why."""
+    """An account that was not seen whole: its regions, or how many, as `3 of 17 regions`, and the first reason why.
+
+    What failed comes before what the ceiling on metrics held back.
+    """
 
     account: str
     extent: str
@@ -154,7 +157,7 @@ def _unseen(doc: ScanDocument, targets: Mapping[str, int]) -> Iterator[Unseen]:
         extent = ", ".join(some) if len(some) <= NAMED else f"{len(some):,} of {count(targets[id_], 'region')}"
         if any(what == ENTRY for what, _ in whys):
             extent = "all of it"  # the region where it was tried is not all that is missing
-        what, reason = whys[0] if whys else ("", "")
+        what, reason = min(whys, key=lambda one: is_held_back(one[1]), default=("", ""))
         yield Unseen(account=id_, extent=extent, why=f"{what}: {reason}" if what else "nobody knows why")
 
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
+from slackwater.model.findings import CEILING, HELD_BACK
 from slackwater.model.rank import SEVERITIES
 from slackwater.views.document import (
     SCHEMA,
@@ -52,6 +53,7 @@ class Merger:
         self._complete = True
         self._targets: dict[tuple[str, str], _Target] = {}
         self._gaps: Counter[tuple[str, str, str, str, bool]] = Counter()
+        self._spent: dict[tuple[str, str, str, str, bool], tuple[Decimal, str]] = {}
         self._no_price = defaultdict[tuple[str, str, bool], dict[str, None]](dict)
         self._resources = Counter[str]()
         self._usage = _Usage()
@@ -104,7 +106,7 @@ class Merger:
             "finished_at": finished_at,
             "complete": self._complete and all(one.ended for one in targets),
             "targets": [one.document() for one in targets],
-            "gaps": sorted([*(_gap(key, times) for key, times in self._gaps.items()), *self._unpriced()], key=_gap_order),
+            "gaps": sorted([*self._counted(), *self._unpriced()], key=_gap_order),
             "resources": dict(sorted(self._resources.items())),
             "usage": self._usage.document(),
         }
@@ -130,6 +132,14 @@ class Merger:
     def _of_each(self, what: str) -> dict[str, SomeTotals]:
         return {key: some.document() for key, some in sorted(self._by[what].items())}
 
+    def _counted(self) -> Iterator[GapDocument]:
+        """What failed, or was held back, and how often."""
+        for key, times in self._gaps.items():
+            account, region, what, reason, optional = key
+            _, reason = self._spent.get(key, (0, reason))
+            said = reason if times == 1 else f"{reason} ({times} times)"
+            yield {"account": account, "region": region, "what": what, "reason": said, "optional": optional}
+
     def _unpriced(self) -> Iterator[GapDocument]:
         """One gap for each target, with all that each of its parts lacks."""
         for (account, region, optional), reasons in self._no_price.items():
@@ -141,7 +151,7 @@ class Merger:
     def _add_gaps(self, gaps: Sequence[GapDocument]) -> None:
         """What failed metric by metric, or question by question, adds up over the parts, and so do items without a price.
 
-        The rest is the same gap in all.
+        What the ceiling on metrics held back does, too, with the most that any part saw spent. The rest is the same gap in all.
         """
         for gap in gaps:
             reason, times = gap["reason"], 1
@@ -151,7 +161,11 @@ class Merger:
             adds_up = gap["what"] == "cloudwatch:GetMetricData" or gap["what"].startswith("detector:")
             if adds_up and (counted := TIMES.fullmatch(reason)):
                 reason, times = counted[1], int(counted[2])
-            key = gap["account"], gap["region"], gap["what"], reason, gap["optional"]
+            held = HELD_BACK.fullmatch(reason)
+            key = gap["account"], gap["region"], gap["what"], CEILING if held else reason, gap["optional"]
+            if held:
+                spent = Decimal(held["spent"]), reason
+                self._spent[key] = max(self._spent.get(key, spent), spent)
             self._gaps[key] = self._gaps[key] + times if adds_up else 1
 
 
@@ -215,12 +229,6 @@ class _Sum:
 
     def document(self) -> SomeTotals:
         return {"findings": self.findings, "monthly_savings_usd": f"{self.usd:.2f}", "unpriced": self.unpriced}
-
-
-def _gap(key: tuple[str, str, str, str, bool], times: int) -> GapDocument:
-    account, region, what, reason, optional = key
-    said = reason if times == 1 else f"{reason} ({times} times)"
-    return {"account": account, "region": region, "what": what, "reason": said, "optional": optional}
 
 
 def _gap_order(gap: GapDocument) -> tuple[str, str, str, str, bool]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from slackwater.model.findings import CEILING, CLOSED
+from slackwater.model.findings import CLOSED, HELD_BACK
 from slackwater.model.verdicts import FindingKind
 from slackwater.views.document import (
     EvidenceDocument,
@@ -99,17 +99,28 @@ def headline(doc: ScanDocument) -> str:
         return "Nothing can be said: every region is closed by a service control policy."
     if doc["scan"]["complete"]:
         return f"{'; '.join(found) or 'Nothing found'}."
-    return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {_missing(doc)}."
+    return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {missing(doc)}."
 
 
-def _missing(doc: ScanDocument) -> str:
+def missing(doc: ScanDocument) -> str:
     """How much that is required failed; what the ceiling on metrics held back did not fail."""
     reasons = [gap["reason"] for gap in doc["scan"]["gaps"] if not gap["optional"]]
-    failed = [reason for reason in reasons if not reason.startswith(CEILING)]
-    parts = ["the ceiling on metrics is reached"] if len(failed) < len(reasons) else []
-    if failed or not parts:
-        parts.insert(0, f"{count(len(failed), 'required call')} failed")
-    return ", and ".join(parts)
+    failed, reached = sum(not is_held_back(reason) for reason in reasons), ceiling(reasons)
+    calls = f"{count(failed, 'required call')} failed" if failed or not reached else ""
+    return ", and ".join(filter(None, (calls, reached)))
+
+
+def is_held_back(reason: str) -> bool:
+    """Whether it was not asked for, as the ceiling on metrics would have been passed."""
+    return HELD_BACK.search(reason) is not None
+
+
+def ceiling(reasons: Iterable[str]) -> str:
+    """That the ceiling on metrics is reached, what it is, and what raises it; empty where none of the reasons is that."""
+    reached = next(filter(None, map(HELD_BACK.search, reasons)), None)
+    if reached is None:
+        return ""
+    return f"the ceiling of {reached['most']} USD on metrics is reached (scan.most_metrics_usd in the policy raises it)"
 
 
 def _all_closed(doc: ScanDocument) -> bool:

@@ -31,7 +31,7 @@ from slackwater.views.report.details import details, visible
 from slackwater.views.report.pictures import album, drawn, sparkline
 from slackwater.views.report.trends import HEIGHT, WIDTH
 from slackwater.views.report.trends import pictures as trends
-from slackwater.views.words import NOUNS, count, gaps_title, reasons
+from slackwater.views.words import NOUNS, ceiling, count, gaps_title, is_held_back, missing, reasons
 from slackwater.views.worth import ways, worth
 
 if TYPE_CHECKING:
@@ -102,6 +102,9 @@ def render_report(doc: ScanDocument, notice: str = "") -> str:
         filed=filed,
         places=_places(doc),
         gaps_title=gaps_title(doc),
+        missing=missing(doc),
+        ceiling=ceiling(gap["reason"] for gap in head["gaps"]),
+        failed=[gap for gap in head["gaps"] if not is_held_back(gap["reason"])],
         severities=Counter(finding["severity"] for finding in findings),
         levels=_levels(findings, more),
         waste=waste,
@@ -149,7 +152,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call that failed in the same way in some places."""
+    """What could not be read in some places, for the same reason."""
 
     what: str
     reason: str

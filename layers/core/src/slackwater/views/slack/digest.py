@@ -19,7 +19,7 @@ from slackwater.views.slack.blocks import BLOCKS, ROOM, actions, button, header,
 from slackwater.views.slack.news import FindingNews, News
 from slackwater.views.slack.text import SENTENCE, literal
 from slackwater.views.trend import since
-from slackwater.views.words import closed, count
+from slackwater.views.words import ceiling, closed, count, is_held_back
 
 MESSAGES, OF_DETAILS = 5, 3
 """Messages of a thread at most, and those that details may take."""
@@ -181,7 +181,7 @@ def _gone(gone: Iterable[LedgerEntry]) -> str:
 def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: Organization | None = None) -> str:
     """What the audit could not see, and how many questions it left open; empty where there is neither.
 
-    Of an organization that is told by account, and not for each region.
+    Of an organization that is told by account, and not for each region. What the ceiling on metrics held back did not fail.
     """
     parts = []
     outcome = audit.outcome
@@ -190,18 +190,22 @@ def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: 
             many, of = len(organization.unseen), count(len(organization.names), "account")
             named = _blind(organization)
         else:
-            some = [f"{literal(one.region)}/{literal(one.account)} ({literal(one.why, 150)})" for one in outcome.incomplete]
+            some = [f"{literal(one.region)}/{literal(one.account)} ({_why(one.why)})" for one in outcome.incomplete]
             many, of = outcome.incomplete_targets, count(outcome.targets, "target")
             named = _some(some, outcome.incomplete_targets)
         again = f" It is audit {outcome.incomplete_in_a_row:,} in a row." if outcome.incomplete_in_a_row > 1 else ""
         parts.append(f"{many:,} of {of} could not be seen whole, and findings there may be missing: {named}.{again}")
-    if required := [gap for gap in gaps if not gap.optional]:
+    held = [gap for gap in gaps if is_held_back(gap.reason)]
+    if required := [gap for gap in gaps if not gap.optional and not is_held_back(gap.reason)]:
         calls = dict.fromkeys(f"{literal(gap.what)}: {literal(gap.reason, 150)}" for gap in required)
         which = "" if parts else f": {_some([*calls])}"  # a target says already what failed
         parts.append(f"{count(len(required), 'required call')} failed{which}.")
+    incomplete = outcome.incomplete if outcome else ()
+    if reached := ceiling([*(gap.reason for gap in held), *(one.why for one in incomplete)]):
+        parts.append(f"{reached[0].upper()}{reached[1:]}.")
     shut = [(gap.account, gap.region) for gap in gaps if gap.what == CLOSED]
     parts += [literal(one, SENTENCE) for one in closed(shut)]
-    if optional := len(gaps) - len(required) - len(shut):
+    if optional := len(gaps) - len(required) - len(held) - len(shut):
         parts.append(f"{count(optional, 'call')} failed that the audit can do without.")
     if unknown:
         parts.append(f"{count(unknown, 'question')} without an answer.")
@@ -211,12 +215,17 @@ def unseen(audit: AuditRecord, gaps: Sequence[Gap], unknown: int, organization: 
 def _blind(organization: Organization) -> str:
     """The first accounts that were not seen whole, each with what is missing and why; a reason that they share is said once."""
     blind, names = organization.unseen, organization.names
-    alike = {one.why.replace(one.account, "{account}") for one in blind}
+    alike = {_why(one.why.replace(one.account, "{account}")) for one in blind}
     if len(alike) == 1:
         of_all = [f"{literal(names[one.account])} ({literal(one.extent)})" for one in blind]
-        return f"{_some(of_all, most=ACCOUNTS)}; {literal(alike.pop(), 150)}"
-    each = [f"{literal(names[one.account])} ({literal(one.extent)}: {literal(one.why, 150)})" for one in blind]
+        return f"{_some(of_all, most=ACCOUNTS)}; {alike.pop()}"
+    each = [f"{literal(names[one.account])} ({literal(one.extent)}: {_why(one.why)})" for one in blind]
     return _some(each, most=ACCOUNTS)
+
+
+def _why(why: str) -> str:
+    """Why something was not seen whole. What is spent when the ceiling is reached differs, and the ceiling is told once."""
+    return "the ceiling on metrics" if is_held_back(why) else literal(why, 150)
 
 
 def _rest(news: News, more: int) -> str:
