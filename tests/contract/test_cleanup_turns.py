@@ -7,13 +7,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from asl import Execution
 from cleanup_world import ACCOUNT, NOW, REGION, World
 from five_faults import LONG, Away, begin, file_systems, mounted, run, world_of
 from slackwater.model.cleanup import Said
+from slackwater.model.policy import CleanupSection
 from slackwater_simulator.resources import instant
 
 DAY = timedelta(days=1)
+GRACE = timedelta(days=CleanupSection().grace_days)
 NOW_ = datetime.fromisoformat(NOW)
 
 
@@ -116,6 +120,59 @@ def test_it_is_told_that_it_waits_for_whom_and_not_for_ever() -> None:
         one.go_on(3 * DAY)
         assert one.cleanup(other).stage == "called-off"
         assert one.cleanup(one.first).finding_id in one.cleanup(other).why
+
+
+@pytest.mark.parametrize("end", ["deleted by hand", "not put back for a day"])
+def test_a_turn_that_nobody_can_let_go_any_more_does_not_stop_the_others_for_ever(end: str) -> None:
+    with world_of(file_systems(instant(NOW), 2)) as there:
+        for action in ("elasticfilesystem:DeleteFileSystem", "elasticfilesystem:CreateMountTarget"):
+            there.simulator.faults.deny(action)
+        executions = begin(there)
+        run(there, executions, LONG)
+        half, off = sorted(there.cleanups.cleanups.values(), key=lambda one: one.stage != "failed")
+        assert (half.stage, off.stage, half.has_turn) == ("failed", "called-off", True)
+        for action in ("elasticfilesystem:DeleteFileSystem", "elasticfilesystem:CreateMountTarget"):
+            there.simulator.faults.allow(action)
+
+        there.cleanups.write(replace(off, stage="working", why="", ended_at=None, revision=off.revision + 1))
+        finding = there.findings.findings[off.finding_id]
+        there.findings.findings[off.finding_id] = replace(finding, status="cleaning")
+        if end == "deleted by hand":
+            there.account.remove(half.resource.id)
+        else:
+            there.simulator.advance(DAY.total_seconds())
+        delete = there.functions["DeleteFunction"]
+        payload = {"step": "delete", "finding_id": off.finding_id, "execution": off.execution}
+        answers = [delete(payload), delete(payload)]
+        assert answers[0] == {"outcome": "wait", "wait_s": 1}
+        assert there.cleanups.get(half.finding_id).has_turn is False
+        assert there.cleanups.get(off.finding_id).has_turn, answers
+
+
+def test_where_one_failed_half_way_nothing_of_the_next_is_backed_up() -> None:
+    with world_of(file_systems(instant(NOW), 2)) as there:
+        for action in ("elasticfilesystem:DeleteFileSystem", "elasticfilesystem:CreateMountTarget"):
+            there.simulator.faults.deny(action)
+        first, other = begin(there)
+        run(there, [first, other], GRACE - DAY)
+        run(there, [first], GRACE + DAY / 2)
+        assert there.cleanups.get(first.input["finding_id"]).stage == "failed"
+        run(there, [other], GRACE + DAY)
+        cleanup = there.cleanups.get(other.input["finding_id"])
+        assert (cleanup.stage, cleanup.backups, "BackUp" in other.trace) == ("called-off", (), False)
+        assert f"the clean-up of finding {first.input['finding_id']} failed half way" in cleanup.why
+
+
+def test_what_failed_before_its_first_part_went_lets_the_next_have_its_turn() -> None:
+    with queue(2) as one:
+        store, mine = one.there.cleanups, one.cleanup(one.first)
+        store.write(replace(mine, removals=(), revision=mine.revision + 1))
+        watch = one.there.functions["WatchFunction"]
+        watch(
+            {"step": "fail", "finding_id": mine.finding_id, "execution": mine.execution, "error": {"Error": "X", "Cause": "y"}}
+        )
+        assert (store.get(mine.finding_id).stage, store.get(mine.finding_id).has_turn) == ("failed", False)
+        assert store.holder(mine.turn) is None
 
 
 def test_what_was_begun_before_there_were_turns_waits_for_its_own() -> None:

@@ -184,9 +184,11 @@ def test_the_scan_counts_its_own_calls_however_warm_it_is(deployed) -> None:
     deployed.call("plan")
     spec = importlib.util.spec_from_file_location("warm", ROOT / "functions" / "scan" / "app.py")
     module = importlib.util.module_from_spec(spec)
+    before = gc.get_threshold()
     gc.set_threshold(2_000, 10, 10)
     spec.loader.exec_module(module)
     assert gc.get_threshold() == THRESHOLDS
+    gc.set_threshold(*before)
     usages = []
     for _ in range(2):
         module.handler(event("scan"), CONTEXT)

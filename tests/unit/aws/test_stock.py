@@ -343,6 +343,12 @@ def test_nothing_but_records_is_brought_to_life(tmp_path: Path) -> None:
 # -- What is slow
 
 
+def test_no_reader_needs_what_is_slow() -> None:
+    slow = {kind for kind, reader in READERS.items() if reader.slow}
+    assert slow
+    assert not slow & {kind for reader in READERS.values() for kind in (*reader.after, *reader.heeds)}
+
+
 @pytest.mark.parametrize("part_records", [100, 1])
 def test_what_is_slow_is_waited_for_only_by_whoever_needs_it(part_records: int) -> None:
     go_on, left = Event(), AttachmentEvent(id="vol-1", at=AT, instance_id="i-1", event_name="DetachVolume")

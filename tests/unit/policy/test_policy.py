@@ -587,6 +587,13 @@ def test_a_warning_for_days_before_there_is_a_mark_is_doubtful_where_somebody_wr
         ]
 
 
+def test_a_clean_up_of_what_no_tag_tells_apart_never_applies() -> None:
+    jobs = CLEANUP.replace("ebs-unattached", "efs-abandoned").replace("ebs-volume", "efs-file-system")
+    (said,) = doubtful(jobs)
+    assert said.endswith("never applies: detectors.efs-abandoned.tag is not given")
+    assert doubtful(f"{jobs}[detectors.efs-abandoned]\ntag = 'Job'\n") == []
+
+
 JOBS = """
 [[cleanup.unattended]]
 tag = "Job"

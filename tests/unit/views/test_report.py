@@ -158,7 +158,7 @@ def test_what_the_ceiling_on_metrics_held_back_did_not_fail(make) -> None:
     assert "0 calls failed 0 questions" in seen(held)
     assert f"Incomplete: 1 required call failed, and {reached} 1 of 1 target" in seen(held, make.gap())
     assert "1 call failed, 0 of them optional" in seen(held, make.gap())
-    assert f"0 calls failed For what is optional, {reached} 0 questions" in seen(replace(held, optional=True))
+    assert f"0 calls failed Optional metrics were left out: {reached} 0 questions" in seen(replace(held, optional=True))
 
 
 def test_what_is_flagged_and_not_listed_is_told_with_its_reason(make) -> None:

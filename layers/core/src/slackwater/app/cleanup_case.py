@@ -52,6 +52,15 @@ def wait_until(at: datetime) -> Answer:
     return {"outcome": "wait", "wait_until": _rfc3339(at)}
 
 
+def failed_half_way(ahead: Cleanup) -> str | None:
+    """Why nothing else of its type is begun: this one failed, and would again. None where it did not."""
+    if ahead.stage != "failed":
+        return None
+    return (
+        f"the clean-up of finding {ahead.finding_id} failed half way: `slackwater cleanup status {ahead.finding_id}` says why"
+    )
+
+
 def _rfc3339(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
@@ -103,6 +112,11 @@ class Cases:
         if cleanup.approved_by not in {None, BY_POLICY} and not may_approve(cleanup.approved_by or "", policy.cleanup):
             return f"{cleanup.approved_by} approved it, and the policy does not name them any more"
         return None
+
+    def ahead(self, cleanup: Cleanup) -> Cleanup | None:
+        """The clean-up of another resource of its type that is being taken apart; its own turn comes after."""
+        holder = self.store.holder(cleanup.turn) if cleanup.turn and not cleanup.has_turn else None
+        return self.store.get(holder) if holder not in {None, cleanup.finding_id} else None
 
     def over(self, cleanup: Cleanup, why: str) -> Answer:
         """Say that it must not go on; whoever calls it off reads there why."""

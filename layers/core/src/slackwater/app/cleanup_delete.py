@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from slackwater.app.cleanup_back_up import verified_now
-from slackwater.app.cleanup_case import BY_POLICY, GO, Answer, Cases, MovedError, UnsafeError, wait
+from slackwater.app.cleanup_case import BY_POLICY, GO, Answer, Cases, UnsafeError, failed_half_way, wait
 from slackwater.app.cleanup_recheck import Rechecker
 from slackwater.engine.cleanup import unattended
 from slackwater.model.cleanup import Cleanup, Look, Part, Removal
@@ -61,11 +61,10 @@ class Delete:
             finding = self.cases.finding(cleanup)
             if why := self.cases.objection(cleanup, finding, policy):
                 return self.cases.over(cleanup, why)
-            if (turn := cleanup.turn) and not cleanup.has_turn:
-                try:
-                    cleanup = self.cases.write(replace(cleanup, has_turn=True))
-                except MovedError:
-                    return self._wait_for_turn(cleanup, turn)
+            if cleanup.turn and not cleanup.has_turn:
+                if ahead := self.cases.ahead(cleanup):
+                    return self._wait_for(ahead, cleanup)
+                cleanup = self.cases.write(replace(cleanup, has_turn=True))
             seen = self.rechecker.recheck(cleanup, policy)
             if seen.state != "same" or seen.look is None:
                 return self.cases.over(cleanup, seen.why)
@@ -80,21 +79,28 @@ class Delete:
             remover.remove(cleanup.resource, part)
         return wait(1)
 
-    def _wait_for_turn(self, cleanup: Cleanup, turn: str) -> Answer:
-        """Come again while another of its kind is taken apart; over where that failed, as this one would, or takes too long."""
-        store, now = self.cases.store, self.cases.clock()
-        holder = store.holder(turn)
-        if holder is None or holder == cleanup.finding_id:
-            return wait(1)  # it has come free, or somebody wrote something else
-        other, its = f"the clean-up of finding {holder}", store.get(holder)
-        if its and its.stage == "failed":
-            return self.cases.over(cleanup, f"{other} failed half way: `slackwater cleanup status {holder}` says why")
+    def _wait_for(self, ahead: Cleanup, cleanup: Cleanup) -> Answer:
+        """Come again while another of its type is taken apart; over where that failed, or where it takes too long."""
+        now = self.cases.clock()
+        if self._is_given_up(ahead, now):
+            self.cases.write(replace(ahead, has_turn=False))
+            return wait(1)
+        if why := failed_half_way(ahead):
+            return self.cases.over(cleanup, why)
         if cleanup.waits_since is None:
-            why = f"for {other}: one {cleanup.resource.type} is taken apart at a time"
+            why = f"for the clean-up of finding {ahead.finding_id}: one {cleanup.resource.type} is taken apart at a time"
             self.cases.tell(replace(cleanup, waits_since=now), "queued", why)
         elif now - cleanup.waits_since >= LONGEST_WAIT:
-            return self.cases.over(cleanup, f"{other} has had the turn for too long, or others before it")
+            why = f"others of its type had their turn for a day, the clean-up of finding {ahead.finding_id} the last of them"
+            return self.cases.over(cleanup, why)
         return wait(LOOK_AT_TURN_S)
+
+    def _is_given_up(self, ahead: Cleanup, now: datetime) -> bool:
+        """Whether nothing is left to be put back: it has ended, and the resource is gone, or nobody managed to for a day."""
+        if not ahead.ended or ahead.ended_at is None:
+            return False
+        look = self.rechecker.watchers[ahead.resource.type].look
+        return now - ahead.ended_at >= LONGEST_WAIT or look(ahead.resource) is None
 
     def _on_record(self, cleanup: Cleanup, part: Part) -> Cleanup:
         """The clean-up, once it is on record that this part is asked to go; the ledger tells of the first."""

@@ -40,9 +40,10 @@ class Restore:
             if restored != cleanup.restored:
                 self.cases.write(known)
             return wait(LOOK_AT_RESTORE_S)
+        known = replace(known, has_turn=False)  # it is whole again
         if undoing:
             self.cases.write(known)
         else:
             differences = f": {'; '.join(restored.differences)}" if restored.differences else ""
-            self.cases.tell(replace(known, has_turn=False), "undone", f"what had been taken off it was put back{differences}")
+            self.cases.tell(known, "undone", f"what had been taken off it was put back{differences}")
         return GO

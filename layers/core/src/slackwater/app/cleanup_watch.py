@@ -11,7 +11,18 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final, Literal, assert_never
 
-from slackwater.app.cleanup_case import BY_POLICY, GO, WAITING, Answer, Cases, UnsafeError, go, wait, wait_until
+from slackwater.app.cleanup_case import (
+    BY_POLICY,
+    GO,
+    WAITING,
+    Answer,
+    Cases,
+    UnsafeError,
+    failed_half_way,
+    go,
+    wait,
+    wait_until,
+)
 from slackwater.app.cleanup_news import CleanupNews, What
 from slackwater.app.cleanup_recheck import VETO, NotSeenError, Rechecker
 from slackwater.app.policy import PolicyError
@@ -249,6 +260,8 @@ class Watch:
         look = watcher.look(resource)
         if look is None:
             return self.cases.over(cleanup, "it is gone already")
+        if (ahead := self.cases.ahead(cleanup)) and (why := failed_half_way(ahead)):
+            return self.cases.over(cleanup, why)
         denied = self.permissions.denied(watcher.removal_actions(resource, look), {MARK: cleanup.finding_id})
         if denied:
             return self.cases.over(cleanup, f"the role that deletes may not: {', '.join(denied)}")
@@ -293,7 +306,7 @@ class Watch:
         return look is not None and not (look.parts and look.parts[-1].going)
 
     def _puts_back(self, cleanup: Cleanup) -> bool:
-        """Whether something is to be put back now. Until then others of its kind wait; where nothing is, they do not."""
+        """Whether something is to be put back now. Until it is, others of its type wait; where nothing is, they need not."""
         put_back = self._to_put_back(cleanup)
         if cleanup.has_turn and not put_back:
             self.cases.write(replace(cleanup, has_turn=False))
@@ -322,7 +335,7 @@ class Watch:
             said_no = cleanup.stopped
             if cleanup.why.startswith(VETO) and said_no is None:
                 said_no = Said(who="whoever took its mark off", why=cleanup.why, at=now)
-            off = replace(cleanup, stage="called-off", ended_at=now, stopped=said_no)
+            off = replace(cleanup, stage="called-off", ended_at=now, stopped=said_no, has_turn=_is_half(cleanup))
             cleanup, _ = self.cases.tell(off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup))
         self._tell("called-off", cleanup, self.cases.finding(cleanup))
         return go(put_back=self._puts_back(cleanup))
@@ -338,7 +351,8 @@ class Watch:
         if new:
             what = _with_rest(_what_failed(cleanup, error), cleanup)
             status: Status | None = "failed" if self.cases.finding(cleanup).status in {*WAITING, "cleaning"} else None
-            failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what)
+            now = self.cases.clock()
+            failed = replace(cleanup, stage="failed", ended_at=now, why=what, has_turn=_is_half(cleanup))
             cleanup, _ = self.cases.tell(failed, "failed", what, status=status)
         self._unmark_if_possible(cleanup)
         if cleanup.stage == "failed":
@@ -392,7 +406,7 @@ class Watch:
                 self._unmark(cleanup)
             why = undone_words(cleanup)
             there = not cleanup.deletes or (cleanup.restored is not None and cleanup.restored.id == cleanup.resource.id)
-            undone = replace(cleanup, stage="undone", ended_at=self.cases.clock(), why=why, has_turn=False)
+            undone = replace(cleanup, stage="undone", ended_at=self.cases.clock(), why=why)
             cleanup, _ = self.cases.tell(undone, "undone", why, status="open" if there else None)
         self._tell("undone", cleanup, self.cases.finding(cleanup))
         return GO
@@ -448,6 +462,11 @@ def undone_words(cleanup: Cleanup) -> str:
     differences = f"; {'; '.join(restored.differences)}" if restored.differences else ""
     back = "is as it was" if restored.id == cleanup.resource.id else f"came back as {restored.id}"
     return f"{cleanup.resource.id} {back}{differences}"
+
+
+def _is_half(cleanup: Cleanup) -> bool:
+    """Whether its turn goes on: something was taken off it, which is to be put back."""
+    return cleanup.has_turn and bool(cleanup.removals)
 
 
 def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:

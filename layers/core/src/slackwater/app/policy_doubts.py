@@ -101,6 +101,8 @@ class _Cleanup:
                 yield where, "never applies: nothing that it advises may be done by a program", ""
             elif id_ in self.disabled:
                 yield where, f"never applies: detectors.{id_}.enabled is false", ""
+            elif id_ not in self.policy.limits and not cleanup.unattended:  # of whose rules the same is said below
+                yield where, f"never applies: detectors.{id_}.{self.registry[id_].limits().lacks} is not given", ""
             elif cleanup.resource_types and type_ not in cleanup.resource_types:
                 yield where, f"never applies: cleanup.resource_types does not name {type_}", ""
 
