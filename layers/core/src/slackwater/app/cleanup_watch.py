@@ -335,7 +335,7 @@ class Watch:
             said_no = cleanup.stopped
             if cleanup.why.startswith(VETO) and said_no is None:
                 said_no = Said(who="whoever took its mark off", why=cleanup.why, at=now)
-            off = replace(cleanup, stage="called-off", ended_at=now, stopped=said_no, has_turn=_is_half(cleanup))
+            off = replace(cleanup, stage="called-off", ended_at=now, stopped=said_no)
             cleanup, _ = self.cases.tell(off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup))
         self._tell("called-off", cleanup, self.cases.finding(cleanup))
         return go(put_back=self._puts_back(cleanup))
@@ -351,8 +351,8 @@ class Watch:
         if new:
             what = _with_rest(_what_failed(cleanup, error), cleanup)
             status: Status | None = "failed" if self.cases.finding(cleanup).status in {*WAITING, "cleaning"} else None
-            now = self.cases.clock()
-            failed = replace(cleanup, stage="failed", ended_at=now, why=what, has_turn=_is_half(cleanup))
+            half = cleanup.has_turn and bool(cleanup.removals)  # who waits is called off by one that failed with its turn
+            failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what, has_turn=half)
             cleanup, _ = self.cases.tell(failed, "failed", what, status=status)
         self._unmark_if_possible(cleanup)
         if cleanup.stage == "failed":
@@ -462,11 +462,6 @@ def undone_words(cleanup: Cleanup) -> str:
     differences = f"; {'; '.join(restored.differences)}" if restored.differences else ""
     back = "is as it was" if restored.id == cleanup.resource.id else f"came back as {restored.id}"
     return f"{cleanup.resource.id} {back}{differences}"
-
-
-def _is_half(cleanup: Cleanup) -> bool:
-    """Whether its turn goes on: something was taken off it, which is to be put back."""
-    return cleanup.has_turn and bool(cleanup.removals)
 
 
 def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
