@@ -223,7 +223,7 @@ def test_who_is_called_off_before_its_first_part_went_lets_the_next_have_its_tur
 
         for execution in executions:
             execution.functions = {**there.functions, "DeleteFunction": tagged}
-        run(there, executions, LONG)
+        run(there, executions, GRACE + DAY / 2)
         assert there.cleanups.cleanups[kept[0]].stage == "called-off"
         assert sorted(one.stage for one in there.cleanups.cleanups.values()) == ["called-off", "done"]
         assert there.cleanups.holds == {}
