@@ -495,7 +495,10 @@ def test_whoever_approves_by_identity_or_is_not_needed_is_enough() -> None:
 
     assert doubtful(f"{nobody}approver_identities = ['ada@example.com']\n") == []
     jobs = nobody.replace("ebs-unattached", "efs-abandoned").replace("ebs-volume", "efs-file-system")
-    assert doubtful(jobs + JOBS) == []
+    assert doubtful(jobs + JOBS) == [
+        "mine.toml:2: cleanup: it deletes by itself, and nobody may undo that; name cleanup.approver_identities"
+    ]
+    assert doubtful(f"{jobs}approver_identities = ['ada@example.com']\n{JOBS}") == []
     assert doubtful("[[cleanup.unattended]]\ntag = 'Job'\n[detectors.efs-abandoned]\ntag = 'Job'\n")[0] == (
         "mine.toml:1: cleanup: nothing can be approved without accounts, regions, resource_types, detectors"
     )
@@ -592,6 +595,12 @@ def test_a_clean_up_of_what_no_tag_tells_apart_never_applies() -> None:
     (said,) = doubtful(jobs)
     assert said.endswith("never applies: detectors.efs-abandoned.tag is not given")
     assert doubtful(f"{jobs}[detectors.efs-abandoned]\ntag = 'Job'\n") == []
+
+
+def test_a_rule_of_a_detector_that_is_off_says_so_and_not_that_its_tag_is_missing() -> None:
+    jobs = CLEANUP.replace("ebs-unattached", "efs-abandoned").replace("ebs-volume", "efs-file-system")
+    off = "[[cleanup.unattended]]\ntag = 'Job'\n[detectors.efs-abandoned]\ntag = 'Job'\nenabled = false\n"
+    assert {one.partition("never applies: ")[2] for one in doubtful(jobs + off)} == {"detectors.efs-abandoned.enabled is false"}
 
 
 JOBS = """

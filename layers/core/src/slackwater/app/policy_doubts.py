@@ -86,6 +86,8 @@ class _Cleanup:
         empty = [key for key, value in needed.items() if not value]
         if empty and any([*needed.values(), cleanup.unattended]):
             yield ("cleanup",), f"nothing can be approved without {', '.join(empty)}", ""
+        if cleanup.unattended and not somebody:
+            yield ("cleanup",), "it deletes by itself, and nobody may undo that", "name cleanup.approver_identities"
         if cleanup.detectors and not self.policy.slack.channel:
             yield ("cleanup",), NOBODY_IS_TOLD, "set slack.channel"
         yield from self._detectors(cleanup)
@@ -138,7 +140,9 @@ class _Cleanup:
         for n, rule in enumerate(cleanup.unattended):
             where: KeyPath = ("cleanup", "unattended", n)
             before = [m for m in range(n) if _takes(cleanup.unattended[m].tag, rule.tag)]
-            if of_jobs is None:
+            if detector in self.disabled:
+                yield where, f"never applies: detectors.{detector}.enabled is false", ""
+            elif of_jobs is None:
                 yield where, f"never applies: detectors.{detector}.tag names no tag, so that it finds nothing", ""
             elif detector not in cleanup.detectors:
                 yield where, f"never applies: cleanup.detectors does not name {detector}", ""
