@@ -170,8 +170,7 @@ class AwsInventory:
         """Put the records of one kind where they belong, those read before it failed too; why it failed."""
         try:
             earlier = shelf.earlier(_failures(before))
-            for records in _some(map(sound, reader.read(self._session, target, earlier))):
-                put(records)
+            _hand_over(map(sound, reader.read(self._session, target, earlier)), put)
         except StockError:
             raise
         except Exception as error:  # noqa: BLE001 -- whatever broke, the rest of the inventory must still be read
@@ -184,19 +183,17 @@ def _failures(futures: Mapping[type[Record], Future[str | None]]) -> dict[type[R
     return {kind: why for kind, future in futures.items() if (why := future.result()) is not None}
 
 
-def _some(records: Iterable[Record]) -> Iterator[Sequence[Record]]:
-    """A batch at a time; what came before a failure is given before it is raised."""
+def _hand_over(records: Iterable[Record], put: Callable[[Sequence[Record]], None]) -> None:
+    """A batch at a time; of records that break off, what came before."""
     batch = list[Record]()
     try:
         for record in records:
             batch.append(record)
             if len(batch) == BATCH:
-                yield batch
-                batch = []
-    except Exception:
-        yield batch
-        raise
-    yield batch
+                full, batch = batch, []
+                put(full)
+    finally:
+        put(batch)
 
 
 def with_foundations(kinds: Iterable[type[Record]], readers: Mapping[type[Record], Reader] = READERS) -> set[type[Record]]:

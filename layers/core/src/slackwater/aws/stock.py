@@ -251,7 +251,7 @@ def open_stock(path: Path) -> Stock:
 def discard_left_behind() -> None:
     """Delete the files of processes that were killed: only where nobody else can have one, as another's would go, too."""
     for file in [*Path(tempfile.gettempdir()).glob("slackwater-*/stock.sqlite")]:
-        shutil.rmtree(file.parent, ignore_errors=True)
+        shutil.rmtree(file.parent, ignore_errors=True)  # one that stays takes room, and a lack of room is said aloud
 
 
 class _File:
