@@ -156,29 +156,51 @@ def resources(there: World) -> list[str]:
     return [one.id for one in (*fleet.volumes, *fleet.efs, *fleet.fsx) if there.account.exists(one.id)]
 
 
-def every_point(kind: str, act: Callable[[World, Reaper], None]) -> int:
-    """Die once at each point there is; how many there are."""
+def points_of(kind: str, act: Callable[[World, Reaper], None]) -> int:
+    """The number of points at which a worker can die."""
     points = dying(kind, -1, act).points
     assert 0 < points < MOST_POINTS
+    return points
+
+
+def every_point(kind: str, act: Callable[[World, Reaper], None]) -> int:
+    """Die once at each point; return the number of points."""
+    points = points_of(kind, act)
     for at in range(1, points + 1):
         died = dying(kind, at, act)
         assert died.points >= at, "it died where it had not been"
     return points
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DELETED)
 def test_a_clean_up_that_dies_anywhere_deletes_once_with_one_verified_backup(kind: str) -> None:
     assert every_point(kind, deletes(kind)) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DELETED)
 def test_an_undo_that_dies_anywhere_brings_it_back_once(kind: str) -> None:
     assert every_point(kind, undoes(kind)) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CHANGED)
 def test_a_change_that_dies_anywhere_is_made_and_taken_back(kind: str) -> None:
     assert every_point(kind, changes(kind)) > 6
+
+
+ACTS: Final = [*((kind, deletes) for kind in DELETED), ("ebs", undoes), ("efs", undoes), *((kind, changes) for kind in CHANGED)]
+
+
+@pytest.mark.parametrize(("number", "kind", "act"), [(number, *one) for number, one in enumerate(ACTS)])
+def test_a_worker_that_dies_once_finishes_what_it_began(
+    number: int, kind: str, act: Callable[[str], Callable[[World, Reaper], None]]
+) -> None:
+    """A slice of the three tests above: each kind dies once, each at another part of its way."""
+    points = points_of(kind, act(kind))
+    at = 1 + points * (2 * number + 1) // (2 * len(ACTS))
+    assert dying(kind, at, act(kind)).points >= at
 
 
 def test_every_kind_is_here() -> None:

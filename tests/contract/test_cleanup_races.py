@@ -91,6 +91,24 @@ RACES: Final[Mapping[str, tuple[Race, ...]]] = {
 }
 
 
+SLICE: Final = {
+    ("ebs", attached), ("ebs", kept), ("efs", used), ("efs", child_kept), ("efs-orphaned", mounted), ("efs-orphaned", stopped),
+    ("efs-abandoned", vetoed), ("openzfs", replaced), ("openzfs", child_made), ("ontap", taken_over),
+}  # fmt: skip
+"""Each kind and each race at least once; all the others are slow."""
+
+
+def sliced(cases: list[tuple[Any, ...]]) -> list[Any]:
+    """These cases, which begin with a kind and a race, those outside the slice marked as slow."""
+    return [pytest.param(*case, marks=() if case[:2] in SLICE else pytest.mark.slow) for case in cases]
+
+
+def test_the_slice_has_every_kind_and_every_race() -> None:
+    assert {kind for kind, _ in SLICE} == {*DELETED}
+    assert {race for _, race in SLICE} == {race for races in RACES.values() for race in races}
+    assert all(race in RACES[kind] for kind, race in SLICE)
+
+
 def shape(there: World, id_: str) -> dict[str, Any]:
     """What hangs on a resource, but for ids."""
     fleet = there.account.fleet
@@ -104,7 +122,7 @@ def shape(there: World, id_: str) -> dict[str, Any]:
     }  # FSx makes a virtual machine's own
 
 
-@pytest.mark.parametrize(("kind", "race"), [(kind, race) for kind in DELETED for race in RACES[kind]])
+@pytest.mark.parametrize(("kind", "race"), sliced([(kind, race) for kind in DELETED for race in RACES[kind]]))
 def test_it_stays_if_anything_changes_right_before(kind: str, race: Race) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id
@@ -128,13 +146,15 @@ def test_it_stays_if_anything_changes_right_before(kind: str, race: Race) -> Non
 
 @pytest.mark.parametrize(
     ("kind", "race", "earlier"),
-    [
-        (kind, race, earlier)
-        for kind in DELETED
-        for race in RACES[kind]
-        # Children are gone by the time that anything else goes.
-        for earlier in DELETES[kind][: 1 if race in {child_kept, child_made} and len(DELETES[kind]) > 1 else -1]
-    ],
+    sliced(
+        [
+            (kind, race, earlier)
+            for kind in DELETED
+            for race in RACES[kind]
+            # Children are gone by the time that anything else goes.
+            for earlier in DELETES[kind][: 1 if race in {child_kept, child_made} and len(DELETES[kind]) > 1 else -1]
+        ]
+    ),
 )
 def test_it_stays_if_anything_changes_between_two_parts(kind: str, race: Race, earlier: str) -> None:
     with world(kind) as there:

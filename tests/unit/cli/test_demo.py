@@ -1,9 +1,12 @@
 """`slackwater demo`."""
 
 import json
+import os
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -15,8 +18,32 @@ from slackwater_cli.simulated import Planted
 from slackwater_cli.verdicts import compared
 
 
-def test_the_demo_finds_what_was_planted_and_nothing_else(run, nowhere: Path, tmp_path: Path) -> None:
-    done = run("demo")
+@dataclass(frozen=True)
+class Demo:
+    """The result of `slackwater demo`, and the folder in which it ran."""
+
+    done: Any
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def demo_once() -> dict[str, Demo]:
+    """Where the first test that needs it keeps the demo for the others: it takes seconds, and they only read."""
+    return {}
+
+
+@pytest.fixture
+def shown(demo_once: dict[str, Demo], run, nowhere: Path, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    if not demo_once:
+        folder = tmp_path_factory.mktemp("demo")
+        os.chdir(folder)
+        demo_once["demo"] = Demo(run("demo"), folder)
+        os.chdir(nowhere)
+    return demo_once["demo"]
+
+
+def test_the_demo_finds_what_was_planted_and_nothing_else(shown: Demo, tmp_path: Path) -> None:
+    done, nowhere = shown.done, shown.folder
 
     assert done.status == 0, done.out
     assert done.out.startswith("A SIMULATED account")
@@ -35,8 +62,8 @@ def test_the_demo_finds_what_was_planted_and_nothing_else(run, nowhere: Path, tm
     assert not (tmp_path / "cache").exists(), "simulated prices must not be taken for real ones"
 
 
-def test_the_demo_shows_the_messages_as_they_would_be_sent(run, nowhere: Path) -> None:
-    run("demo")
+def test_the_demo_shows_the_messages_as_they_would_be_sent(shown: Demo) -> None:
+    nowhere = shown.folder
     doc, sent = (json.loads((nowhere / f"demo-output/{name}.json").read_text("utf-8")) for name in ("findings", "slack"))
 
     assert {one["channel"] for one in sent} == {"C0STORAGE"}
@@ -58,8 +85,8 @@ def test_the_demo_shows_the_messages_as_they_would_be_sent(run, nowhere: Path) -
     assert places == sorted(places), "the gravest first, as in findings.json"
 
 
-def test_terminal_report_and_slack_say_the_same_figure_first(run, nowhere: Path) -> None:
-    printed = run("demo").out
+def test_terminal_report_and_slack_say_the_same_figure_first(shown: Demo) -> None:
+    printed, nowhere = shown.done.out, shown.folder
     doc, sent = (json.loads((nowhere / f"demo-output/{name}.json").read_text("utf-8")) for name in ("findings", "slack"))
     page = (nowhere / "demo-output/report.html").read_text("utf-8")
     waste = doc["totals"]["by_kind"]["waste"]["monthly_savings_usd"]
@@ -74,8 +101,8 @@ def test_terminal_report_and_slack_say_the_same_figure_first(run, nowhere: Path)
     assert about["elements"][0]["text"].endswith(f": {figure} USD a month could be saved.")
 
 
-def test_the_report_says_that_the_account_is_simulated_and_as_of_when_it_was_judged(run, nowhere: Path) -> None:
-    run("demo")
+def test_the_report_says_that_the_account_is_simulated_and_as_of_when_it_was_judged(shown: Demo) -> None:
+    nowhere = shown.folder
     page = (nowhere / "demo-output/report.html").read_text("utf-8")
     text = (nowhere / "demo-output/findings.json").read_text("utf-8")
 

@@ -1,6 +1,5 @@
 """Which advice a program may do, once a person approved: what is deleted then was in no doubt, and can come back."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,6 +12,7 @@ from slackwater.model.detector import CASE_NOW, Case
 from slackwater.model.resources import AttachmentEvent
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Flagged
+from worked_cases import flagged
 
 REMOVABLE = {"ebs-unattached", "efs-abandoned", "efs-idle", "efs-orphaned", "fsx-idle"}
 LOOSE = ("ebs-unattached", "detached three weeks ago")
@@ -42,21 +42,14 @@ def detached(days: int) -> tuple[AttachmentEvent, ...]:
     return (replace(event, at=CASE_NOW - timedelta(days=days)),)
 
 
-def flagged() -> Iterator[tuple[str, str, Flagged]]:
-    for id_, detector in registry().items():
-        for one in detector.cases:
-            if isinstance(verdict := play(detector, one), Flagged):
-                yield id_, one.title, verdict
-
-
 def test_of_all_worked_cases_only_what_nobody_doubts_may_be_deleted() -> None:
-    may = {(id_, title) for id_, title, verdict in flagged() for advice in verdict.advice if advice.deletes}
+    may = {(id_, one.title) for id_, one, verdict in flagged() for advice in verdict.advice if advice.deletes}
 
     assert {id_ for id_, _ in may} <= REMOVABLE
     assert {*EFS, *FSX} <= may
-    for id_, title, verdict in flagged():
+    for id_, one, verdict in flagged():
         for advice in verdict.advice:
-            where = (id_, title, advice.action)
+            where = (id_, one.title, advice.action)
             assert not advice.deletes or advice.reversible, where
             assert not advice.deletes or verdict.confidence != "low", where
             assert not advice.deletes or advice.action in {"back-up-and-delete", "snapshot-and-delete"}, where

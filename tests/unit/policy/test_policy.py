@@ -9,11 +9,10 @@ from jsonschema import Draft202012Validator
 from slackwater.app.policy import PolicyError, check_regions, load_policy, parse_policy, policy_schema
 from slackwater.app.policy_doubts import NOBODY_IS_TOLD, doubts
 from slackwater.app.policy_model import REMOVABLE
-from slackwater.engine.cases import play
 from slackwater.engine.cleanup import CLEANABLE
 from slackwater.engine.registry import registry
 from slackwater.model.policy import CleanupSection, SlackRoute, SlackSection
-from slackwater.model.verdicts import Flagged
+from worked_cases import flagged
 
 REGIONS = ["ap-northeast-1", "eu-west-1", "us-east-1"]
 
@@ -444,12 +443,7 @@ def test_sections_are_what_the_service_knows_whatever_checked_them(policy_file) 
 
 
 def test_whatever_a_program_may_delete_is_of_a_kind_that_the_policy_can_name() -> None:
-    kinds = {
-        detector.resource.KIND
-        for detector in registry().values()
-        for case in detector.cases
-        if isinstance(verdict := play(detector, case), Flagged) and any(advice.deletes for advice in verdict.advice)
-    }
+    kinds = {registry()[id_].resource.KIND for id_, _, verdict in flagged() if any(advice.deletes for advice in verdict.advice)}
 
     assert kinds
     assert kinds <= REMOVABLE
@@ -571,12 +565,7 @@ def test_a_region_that_is_scanned_too_is_not_doubtful() -> None:
 
 
 def test_what_is_said_to_be_cleanable_is_what_advises_something_that_a_program_may_do() -> None:
-    may = {
-        id_
-        for id_, detector in registry().items()
-        for case in detector.cases
-        if isinstance(verdict := play(detector, case), Flagged) and any(one.deletes or one.setting for one in verdict.advice)
-    }
+    may = {id_ for id_, _, verdict in flagged() if any(one.deletes or one.setting for one in verdict.advice)}
 
     assert may | {"ebs-unattached"} == CLEANABLE  # whose worked cases are all too young to be deleted
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
+from effort import effort
 from slackwater.model.cleanup import NOT_PUT_BACK, Part, Removal, Restored, Said
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack.blocks import ROOM, weight
@@ -378,7 +379,7 @@ def test_the_largest_message_is_one_that_slack_takes(what: What, limits) -> None
         assert weight(message.blocks) <= ROOM
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=effort(150, 40), deadline=None)
 @given(words=st.text(max_size=300), what=st.sampled_from(KINDS), status=st.sampled_from(["open", "approved", "failed"]))
 def test_whatever_the_words_slack_takes_them_and_parses_none(words: str, what: What, status: str, limits) -> None:
     resource = replace(SEEN.resource, name=words, region=words)
