@@ -330,7 +330,7 @@ def test_a_file_system_is_restored_from_a_recovery_point_of_ours(may: Any) -> No
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_no_role_may_do_more_to_volumes_and_machines_of_ontap_than_unmark_them(may: Any, function: str) -> None:
-    everything: Context = {**MARKED, **OURS, **RESTORED, **MADE_AS_OURS}
+    everything: Context = {**MARKED, **OURS, **RESTORED, **MADE_AS_OURS, "aws:TagKeys": [MARK]}
     actions = [
         *("fsx:CreateBackup", "fsx:CreateStorageVirtualMachine", "fsx:CreateVolumeFromBackup", "fsx:TagResource"),
         *("fsx:DeleteStorageVirtualMachine", "fsx:DeleteVolume"),
