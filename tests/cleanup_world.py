@@ -100,10 +100,6 @@ def _openzfs(build: Builder) -> None:
     build.export(zfs, "projects")
 
 
-def _ontap(build: Builder) -> None:
-    build.server("quiet-ontap", "ONTAP", "SINGLE_AZ_1", storage_gib=1_024, throughput=128, volumes=("home", "projects"))
-
-
 def _dated(build: Builder) -> None:
     server = build.instance("database", "m5.large")
     work = Activity(shape=build.shapes.shape("trickle", 1), read=2.0 * MIB, write=2.0 * MIB)
@@ -121,12 +117,11 @@ KINDS: Final[dict[str, tuple[Callable[[Builder], None], str, str]]] = {
     "efs-orphaned": (_orphaned, "efs-orphaned", "never-mounted"),
     "efs-abandoned": (_abandoned, "efs-abandoned", "encode-7"),
     "openzfs": (_openzfs, "fsx-idle", "quiet-zfs"),
-    "ontap": (_ontap, "fsx-idle", "quiet-ontap"),
     "gp3": (_dated, "ebs-outdated-type", "dated"),
     "efs-throughput": (_provisioned, "efs-throughput-mismatch", "too-fast"),
 }
 """What can be cleaned up: what makes it, the detector that finds it, its name."""
-DELETED: Final = ("ebs", "efs", "efs-orphaned", "efs-abandoned", "openzfs", "ontap")
+DELETED: Final = ("ebs", "efs", "efs-orphaned", "efs-abandoned", "openzfs")
 CHANGED: Final = ("gp3", "efs-throughput")
 
 

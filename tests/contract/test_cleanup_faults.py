@@ -18,7 +18,6 @@ SLICE: Final[list[tuple[str, str, Fault]]] = [
     ("efs-orphaned", "elasticfilesystem:DescribeMountTargets", "lags behind"),
     ("efs-abandoned", "elasticfilesystem:DeleteFileSystem", "denied"),
     ("openzfs", "fsx:CreateBackup", "answer lost"),
-    ("ontap", "fsx:DescribeVolumes", "lags behind"),
     ("gp3", "ec2:ModifyVolume", "answer lost"),
     ("efs-throughput", "elasticfilesystem:UpdateFileSystem", "throttled"),
 ]

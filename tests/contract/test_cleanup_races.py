@@ -24,7 +24,6 @@ DELETES: Final = {
     "efs-orphaned": ("elasticfilesystem:DeleteAccessPoint", "elasticfilesystem:DeleteFileSystem"),
     "efs-abandoned": ("elasticfilesystem:DeleteMountTarget", "elasticfilesystem:DeleteFileSystem"),
     "openzfs": ("fsx:DeleteFileSystem",),
-    "ontap": ("fsx:DeleteVolume", "fsx:DeleteStorageVirtualMachine", "fsx:DeleteFileSystem"),
 }
 
 
@@ -87,13 +86,12 @@ RACES: Final[Mapping[str, tuple[Race, ...]]] = {
     "efs-orphaned": (*ANY, child_kept, mounted),
     "efs-abandoned": (*ANY, used, mounted),
     "openzfs": (*ANY, child_kept, child_made, used),
-    "ontap": (*ANY, child_kept, child_made, used),
 }
 
 
 SLICE: Final = {
     ("ebs", attached), ("ebs", kept), ("efs", used), ("efs", child_kept), ("efs-orphaned", mounted), ("efs-orphaned", stopped),
-    ("efs-abandoned", vetoed), ("openzfs", replaced), ("openzfs", child_made), ("ontap", taken_over),
+    ("efs-abandoned", vetoed), ("openzfs", replaced), ("openzfs", child_made), ("openzfs", taken_over),
 }  # fmt: skip
 """Each kind and each race at least once; all the others are slow."""
 
@@ -117,9 +115,7 @@ def shape(there: World, id_: str) -> dict[str, Any]:
             zones = sorted(one.az for one in system.mount_targets if one.id != NEW)
             return {"zones": zones, "points": len(system.points)}
     names = sorted(one.name for one in fleet.fsx_volumes if one.file_system_id == id_)
-    return {
-        "volumes": [name for name in names if not name.endswith("_root") and name != "new"]
-    }  # FSx makes a virtual machine's own
+    return {"volumes": [name for name in names if name != "new"]}
 
 
 @pytest.mark.parametrize(("kind", "race"), sliced([(kind, race) for kind in DELETED for race in RACES[kind]]))
@@ -172,7 +168,7 @@ def test_it_stays_if_anything_changes_between_two_parts(kind: str, race: Race, e
         execution = there.cleaned(kind)
         assert done[-1] == earlier, f"asked for after it: {done}"
         assert done.count(earlier) == 1
-        if race is replaced and kind != "ontap":  # nothing is put on what is another's
+        if race is replaced:  # nothing is put on what is another's
             assert execution.error == "NotPutBack"
             assert there.finding(kind).status == "failed"
             assert "not put back" in there.cleanup(kind).why

@@ -43,8 +43,6 @@ DELETES = {
     "elasticfilesystem:DeleteFileSystem": EFS,
     "elasticfilesystem:DeleteMountTarget": EFS,
     "fsx:DeleteFileSystem": FSX,
-    "fsx:DeleteStorageVirtualMachine": MACHINE,
-    "fsx:DeleteVolume": FSX_VOLUME,
 }
 CHANGES = {
     "ec2:ModifyVolume": VOLUME,
@@ -57,7 +55,7 @@ TAGGED = {
     "ec2:DeleteTags": (VOLUME,),
     "elasticfilesystem:TagResource": (EFS, ACCESS_POINT),
     "elasticfilesystem:UntagResource": (EFS, ACCESS_POINT),
-    "fsx:TagResource": (FSX, FSX_VOLUME, MACHINE),
+    "fsx:TagResource": (FSX,),
     "fsx:UntagResource": (FSX, FSX_VOLUME, MACHINE),
 }
 
@@ -235,7 +233,7 @@ def test_nobody_else_can_put_on_the_mark(may: Any, function: str) -> None:
     """Not on what is there: a role that could, could mark for itself what it may delete then."""
     tagging = (
         "ec2:CreateTags", "ec2:CreateVolume", "elasticfilesystem:CreateAccessPoint", "elasticfilesystem:TagResource",
-        "fsx:CreateFileSystem", "fsx:TagResource", "backup:TagResource",
+        "fsx:CreateFileSystemFromBackup", "fsx:TagResource", "backup:TagResource",
     )  # fmt: skip
     asked: Context = {"ec2:CreateAction": "CreateVolume", **MARKED, **RESTORED}
     marking = {"aws:TagKeys": ["Name", MARK], f"aws:RequestTag/{MARK}": "1", **asked}
@@ -260,7 +258,6 @@ def test_the_watch_role_asks_about_the_delete_role_and_no_other(may: Any) -> Non
     [
         ("ec2:CreateSnapshot", VOLUME, SNAPSHOT),
         ("fsx:CreateBackup", FSX, FSX_BACKUP),
-        ("fsx:CreateBackup", FSX_VOLUME, FSX_BACKUP),
     ],
 )
 def test_a_backup_is_of_what_is_marked_and_says_what_it_is_of(may: Any, action: str, source: str, backup: str) -> None:
@@ -315,7 +312,6 @@ def test_the_change_role_changes_what_is_marked_and_nothing_else(may: Any, actio
     [
         ("ec2:CreateVolume", SNAPSHOT, [VOLUME]),
         ("fsx:CreateFileSystemFromBackup", FSX_BACKUP, [FSX]),
-        ("fsx:CreateVolumeFromBackup", FSX_BACKUP, [MACHINE, FSX_VOLUME]),
     ],
 )
 def test_what_is_restored_is_from_a_backup_of_ours_and_says_so(may: Any, action: str, backup: str, made: list[str]) -> None:
@@ -332,12 +328,16 @@ def test_a_file_system_is_restored_from_a_recovery_point_of_ours(may: Any) -> No
     assert not allowed(may["restore"], "backup:StartRestoreJob", POINT)
 
 
-@pytest.mark.parametrize("action", ["fsx:CreateFileSystem", "fsx:CreateStorageVirtualMachine"])
-def test_what_holds_volumes_is_made_again_only_as_such(may: Any, action: str) -> None:
-    touched = [FSX, *([MACHINE] if "Virtual" in action else [])]
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_no_role_may_do_more_to_volumes_and_machines_of_ontap_than_unmark_them(may: Any, function: str) -> None:
+    everything: Context = {**MARKED, **OURS, **RESTORED, **MADE_AS_OURS, "aws:TagKeys": [MARK]}
+    actions = [
+        *("fsx:CreateBackup", "fsx:CreateStorageVirtualMachine", "fsx:CreateVolumeFromBackup", "fsx:TagResource"),
+        *("fsx:DeleteStorageVirtualMachine", "fsx:DeleteVolume"),
+    ]
 
-    assert all_allowed(may["restore"], action, dict.fromkeys(touched, RESTORED))
-    assert not all_allowed(may["restore"], action, dict.fromkeys(touched, MARKED))
+    assert not any(allowed(may[function], action, arn, everything) for action in actions for arn in (FSX_VOLUME, MACHINE))
+    assert not allowed(may[function], "fsx:CreateFileSystem", FSX, everything)
 
 
 def test_the_restorers_use_one_tag_for_what_they_made() -> None:

@@ -84,8 +84,8 @@ class Aws:
         return []
 
     # A taker of backups
-    def subjects(self, resource: TrackedResource) -> list[Subject]:
-        return [Subject(id=resource.id, size_bytes=self.volumes[resource.id].size_gib * GIB)]
+    def subject(self, resource: TrackedResource) -> Subject:
+        return Subject(id=resource.id, size_bytes=self.volumes[resource.id].size_gib * GIB)
 
     def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
         return self.backups.get(resource.id) or self._copy(resource, "complete")

@@ -33,6 +33,7 @@ from slackwater.aws.errors import UnreachableError
 from slackwater.engine.savings import Savings, realised, savings
 from slackwater.model.cleanup import (
     ENDED,
+    ONTAP_STAYS,
     STAGES,
     Backup,
     Begun,
@@ -296,6 +297,18 @@ def test_what_is_in_another_account_is_not_approved(fingerprint: str | None, ena
     assert (world.findings.findings["f-1"].status, world.findings.entries) == ("open", [])
 
 
+def test_ontap_is_not_approved_and_the_plan_says_so() -> None:
+    """Findings of older versions say that it may be deleted."""
+    world = World(finding(detector="fsx-idle", summary="FSx for NetApp ONTAP, 1,024 GiB", deletes=True))
+
+    with pytest.raises(NotAllowedError, match=f"^{ONTAP_STAYS}$"):
+        world.approve()
+
+    assert world.plan("f-1") == world.run("f-1") == {"f-1": ("refused", ONTAP_STAYS)}
+    assert (world.findings.findings["f-1"].status, world.findings.entries) == ("open", [])
+    assert (world.store.cleanups, world.starter.calls) == ({}, 0)
+
+
 def test_what_is_in_the_own_account_is_approved_and_begun() -> None:
     approval = World(finding(), own="123456789012").approve()
 
@@ -349,6 +362,7 @@ def test_a_run_of_some_begins_only_those() -> None:
         (finding(status="cleaning"), "it is cleaning"),
         (finding(status="failed"), "it is failed: `slackwater findings reopen f-1` first"),
         (approved(deletes=False), "nothing that it advises may be done by a program"),
+        (approved(detector="fsx-idle", summary="FSx for NetApp ONTAP, 1,024 GiB"), ONTAP_STAYS),
         (approved(confidence="low"), "its confidence is low"),
         (approved(detector="efs-idle"), "the policy's cleanup.detectors does not name efs-idle"),
         (
@@ -982,6 +996,12 @@ def test_an_undo_that_was_not_started_is_started_again_and_a_failed_one_is_anoth
     assert [*world.starter.undone] == ["f-1-1-undo-1", "f-1-1-undo-2"]
 
 
+OF_VOLUMES = tuple(
+    Backup(subject=Subject(id=f"fsvol-{n}", size_bytes=7), token=f"t-{n}", asked_at=NOW, expires_at=NOW + DAY, id=f"backup-{n}")
+    for n in range(12)
+)
+
+
 @pytest.mark.parametrize(
     ("one", "why"),
     [
@@ -994,6 +1014,16 @@ def test_an_undo_that_was_not_started_is_started_again_and_a_failed_one_is_anoth
         (
             cleanup(stage="called-off", removals=HALF, restored=Restored(state="done")),
             "what it had taken away was put back",
+        ),
+        (
+            cleanup(stage="done", removals=HALF, recorded={"system": {"FileSystemType": "ONTAP"}}),
+            "Slackwater does not restore FSx for ONTAP file systems",
+        ),
+        (
+            cleanup(stage="done", removals=HALF, recorded={"system": {"FileSystemType": "ONTAP"}}, backups=OF_VOLUMES),
+            "Slackwater does not restore FSx for ONTAP file systems; aws fsx create-volume-from-backup restores a volume from "
+            + ", ".join(f"backup-{n} of fsvol-{n} until 2026-11-17" for n in range(10))
+            + ", and 2 more",
         ),
         (
             cleanup(stage="done", removals=HALF, scratch=True),

@@ -17,7 +17,7 @@ from worked_cases import flagged
 REMOVABLE = {"ebs-unattached", "efs-abandoned", "efs-idle", "efs-orphaned", "fsx-idle"}
 LOOSE = ("ebs-unattached", "detached three weeks ago")
 EFS = [("efs-idle", "a month of zeros"), ("efs-orphaned", "no mount target"), ("efs-abandoned", "six hours of zeros")]
-FSX = [("fsx-idle", "a month of zeros"), ("fsx-idle", "ONTAP, a month of zeros")]
+FSX = [("fsx-idle", "a month of zeros")]
 STACK = {"aws:cloudformation:stack-name": "shop"}
 
 
@@ -84,14 +84,10 @@ def test_a_file_system_where_something_moved_may_not_be_deleted(detector_id: str
     assert not any(deletes(detector_id, one, metrics=moved))
 
 
-@pytest.mark.parametrize("title", ["Windows, a month of zeros", "scratch Lustre, a month of zeros"])
-def test_windows_and_lustre_may_not_be_deleted(title: str) -> None:
+@pytest.mark.parametrize("title", ["ONTAP, a month of zeros", "Windows, a month of zeros", "scratch Lustre, a month of zeros"])
+def test_of_fsx_only_openzfs_may_be_deleted(title: str) -> None:
     assert not any(deletes("fsx-idle", title))
     assert not any(deletes("fsx-idle", title, {"deployment_type": "PERSISTENT_2"}))
-
-
-def test_ontap_without_a_volume_has_no_backup_and_may_not_be_deleted() -> None:
-    assert not any(deletes(*FSX[1], records=()))
 
 
 @pytest.mark.parametrize(("detector_id", "title"), FSX)

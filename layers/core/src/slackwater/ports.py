@@ -455,8 +455,8 @@ class Watcher(Protocol):
 class BackupTaker(Protocol):
     """Backs up resources of one kind. Deletes nothing."""
 
-    def subjects(self, resource: TrackedResource) -> Sequence[Subject]:
-        """What has to be backed up, each by itself.
+    def subject(self, resource: TrackedResource) -> Subject:
+        """What the backup has to hold.
 
         Raises:
             AwsError: AWS did not say.

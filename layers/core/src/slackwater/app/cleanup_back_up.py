@@ -62,21 +62,14 @@ class BackUp:
                 assert_never(step)
 
     def _start(self, cleanup: Cleanup) -> Answer:
-        """Ask for each backup, once it is on record that it is asked for.
+        """Ask for the backup, once it is on record that it is asked for.
 
         One that is on record already was asked for by a step that died: whether AWS heard it shows at the next look, as what it
         began a moment ago may not be listed yet.
         """
-        known = {backup.subject.id for backup in cleanup.backups}
-        subjects = self.takers[cleanup.resource.type].subjects(cleanup.resource)
-        new = [subject for subject in subjects if subject.id not in known]
-        if not known and not new:
-            raise UnsafeError("there is nothing to back up, and so nothing to bring back")
-        first = len(known)
-        asked = [self._planned(cleanup, subject, n) for n, subject in enumerate(new, start=first)]
-        cleanup = self.cases.write(replace(cleanup, backups=(*cleanup.backups, *asked)))
-        for backup in asked:
-            cleanup = self._ask(cleanup, backup)
+        if not cleanup.backups:
+            backup = self._planned(cleanup, self.takers[cleanup.resource.type].subject(cleanup.resource))
+            cleanup = self._ask(self.cases.write(replace(cleanup, backups=(backup,))), backup)
         return self._failed(cleanup) or GO
 
     def _look(self, cleanup: Cleanup) -> Answer:
@@ -129,11 +122,11 @@ class BackUp:
             self.cases.tell(replace(cleanup, backups=backups), "backed-up", f"verified: {ids}")
         return GO
 
-    def _planned(self, cleanup: Cleanup, subject: Subject, n: int) -> Backup:
+    def _planned(self, cleanup: Cleanup, subject: Subject) -> Backup:
         now = self.cases.clock()
         return Backup(
             subject=subject,
-            token=f"{cleanup.execution}-{n}",
+            token=f"{cleanup.execution}-0",
             asked_at=now,
             expires_at=now + timedelta(days=self.policy().cleanup.backup_days),
         )

@@ -32,6 +32,8 @@ class Restore:
             raise UnsafeError(f"the clean-up is {cleanup.stage}: there is nothing to bring back")
         if cleanup.restored and cleanup.restored.state == "done":
             return GO
+        if why := cleanup.not_restored:
+            return self.cases.failed(cleanup, why)
         restored = self.restorers[cleanup.resource.type].restore(cleanup)
         known = replace(cleanup, restored=restored)
         if restored.state == "failed":

@@ -365,8 +365,8 @@ class Watch:
         if cleanup.why.startswith(NOT_PUT_BACK):
             return GO
         gone = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
-        again = f"`slackwater cleanup undo {cleanup.finding_id}` tries again"
-        what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}; {again}"
+        again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
+        what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}{again}"
         cleanup, _ = self.cases.tell(replace(cleanup, stage="failed", why=what), "failed", what, status="failed")
         self._tell("failed", cleanup, self.cases.finding(cleanup))
         return go(failed=True)

@@ -542,6 +542,8 @@ def not_undoable(cleanup: Cleanup) -> str | None:
         return "it deleted and changed nothing"
     if cleanup.restored and cleanup.restored.state == "done":
         return "what it had taken away was put back"
+    if cleanup.not_restored:
+        return cleanup.not_restored
     if cleanup.deletes and cleanup.scratch and cleanup.stage == "done":
         return "the policy said that the data was scratch, and no backup was made"
     return None

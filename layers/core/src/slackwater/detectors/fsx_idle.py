@@ -232,8 +232,11 @@ STEPS: Final[Mapping[str, str]] = {
 }
 
 
-RESTORED: Final = frozenset({"OPENZFS", "ONTAP"})
-"""Types that a program may delete. Windows is joined to a domain, and what Lustre is linked to S3 with is in no backup."""
+DELETABLE: Final = "OPENZFS"
+"""The type that a program may delete.
+
+Backups of ONTAP hold no shares, LUNs or quotas. Windows is joined to a domain. No backup holds what links Lustre to S3.
+"""
 
 
 def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], silence: _Silence) -> Advice:
@@ -265,7 +268,7 @@ def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], silence: _
         deletes=(
             command is not None
             and silence.is_whole
-            and file_system.file_system_type in RESTORED
+            and file_system.file_system_type == DELETABLE
             and file_system.tags is not None
             and managed_by(file_system.tags) is None
         ),

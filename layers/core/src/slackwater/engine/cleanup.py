@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from slackwater.model.cleanup import Begun, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import ONTAP_STAYS, Begun, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, is_root
 from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
-from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, FsxVolume, Resource, Volume
+from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, Resource, Volume
 from slackwater.model.tracking import Sighting
 from slackwater.parts.efs_removal import EMPTY_BYTES
+from slackwater.parts.fsx_space import NAMES
 
 UNATTENDED: Final = ("efs-abandoned",)
 """Detectors whose findings a policy may have cleaned up without an approval: of file systems that a job made for itself."""
@@ -51,6 +52,9 @@ def not_allowed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
 def not_listed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
     """Why this finding may not be cleaned up, whoever approves; None where it may."""
     resource = sighting.resource
+    # A stored finding does not hold the file system's type, but its summary begins with it.
+    if sighting.detector == "fsx-idle" and sighting.summary.startswith(NAMES["ONTAP"]):
+        return ONTAP_STAYS
     if not sighting.deletes and sighting.setting is None:
         return "nothing that it advises may be done by a program"
     if sighting.confidence == "low":
@@ -127,12 +131,8 @@ def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
         case EfsFileSystem():
             if resource.is_replica or fleet.get(EfsReplication, resource.id):
                 return "it takes part in a replication"
-        case FsxFileSystem():
-            replicas = [
-                v for v in fleet.all(FsxVolume) if v.file_system_id == resource.id and v.ontap_volume_type in {"DP", "LS"}
-            ]
-            if replicas:
-                return f"replication writes its volume {replicas[0].id}"
+        case FsxFileSystem(file_system_type="ONTAP"):
+            return ONTAP_STAYS
     return None
 
 
