@@ -133,6 +133,9 @@ class Usage:
 class Account:
     """An account as it is now, or (`shown`) as it was: what is shown of it does not change."""
 
+    _made: dict[object, Any]
+    _shown: Account
+
     def __init__(self, fleet: Fleet, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
         self.usage = Usage()
@@ -404,8 +407,8 @@ class Account:
     def _take(self, state: State) -> None:
         self._index = self._indexed(state)
         self._state = state
-        self._made: dict[object, Any] = {}
-        self._shown: Account = self._as(state)
+        self._made = {}
+        self._shown = self._as(state)
 
     def _as(self, state: State) -> Account:
         """This account with another state, for good. What is made of the present state is shared."""
