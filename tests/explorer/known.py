@@ -56,6 +56,9 @@ KNOWN: Final[tuple[Known, ...]] = (
     Known("10", "I4", "undone/says-nothing-of-moved-data", ("efs-lifecycle",)),
     # A restored file system carries no tag of Slackwater's.
     Known("12", "I2", "restored-untagged", EFS),
+    # Found here: where AWS denies a look from the middle of the removals on, the record is "failed", nobody puts back what was taken
+    # off, and the record does not say that it is missing.
+    Known("new", "I4", "not-whole", EFS),
     # "Also": undoable stays true without a backup; a key that is disabled counts as usable.
     Known("also", "I4", "undoable-without-a-backup", DELETED),
     Known("also", "I1", "deleted/key-not-usable", ("ebs",)),
