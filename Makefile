@@ -118,6 +118,9 @@ bench: setup .tools/custodian/ready ## what a scan costs, beside the least it co
 bench-faults: setup .tools/custodian/ready ## five situations in which Cloud Custodian goes wrong, played to it and to Slackwater; five minutes
 	PYTHONPATH=tests $(RUN)/python bench/faults.py --write docs/faults.md
 
+explore: setup ## every clean-up, with everything that may happen at each of its calls; up to half an hour on two cores
+	PYTHONPATH=tests $(RUN)/python -m explorer
+
 chaos: setup ## 200 scans while calls go wrong at random; some minutes
 	PYTHONPATH=tests $(RUN)/python tools/chaos_page.py docs/chaos.md
 
@@ -144,5 +147,5 @@ screenshots: setup tests/browser/node_modules/ready ## pictures of the report, t
 	@touch $@
 
 .PHONY: help setup demo test test-all test-changed pytest-quick pytest-all browser browser-smoke check check-code check-types check-pages \
-  check-template check-sam check-checkov check-machines screenshots docs format lock e2e bench bench-faults chaos bench-organization score \
+  check-template check-sam check-checkov check-machines screenshots docs format lock e2e bench bench-faults explore chaos bench-organization score \
   bench-cold-start

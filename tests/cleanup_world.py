@@ -24,6 +24,8 @@ from slackwater.app.cleanup_recheck import Rechecker
 from slackwater.app.cleanup_restore import Restore
 from slackwater.app.cleanup_sweep import Sweep
 from slackwater.app.cleanup_watch import Watch
+from slackwater.app.cleanups import Cleanups
+from slackwater.app.findings import Findings
 from slackwater.app.policy import parse_policy
 from slackwater.app.wiring import audit
 from slackwater.aws.cleanup_ebs import EbsChanger, EbsRemover, EbsWatcher
@@ -35,11 +37,14 @@ from slackwater.aws.cleanup_efs_restore import EfsRestorer
 from slackwater.aws.cleanup_fsx import FsxRemover, FsxWatcher
 from slackwater.aws.cleanup_fsx_backups import FsxBackupTaker, FsxSweeper
 from slackwater.aws.cleanup_fsx_restore import FsxRestorer
+from slackwater.aws.cleanup_store import DynamoCleanups
+from slackwater.aws.errors import AwsError
 from slackwater.aws.inventory_one import OneInventory
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.permissions import SimulatedPermissions
 from slackwater.aws.recovery_points import EfsBackupTaker, EfsSweeper
 from slackwater.aws.session import ONCE, AwsSession, Endpoint, Patience
+from slackwater.aws.table import Item, Put
 from slackwater.engine.registry import registry
 from slackwater.model.cleanup import Cleanup, Control, Said
 from slackwater.model.listing import Page
@@ -133,6 +138,31 @@ def fleet(*kinds: str) -> Fleet:
     return build.fleet(ACCOUNT)
 
 
+MOST_ITEM_BYTES: Final = 400 * 1024
+MOST_ITEMS, MOST_TRANSACTION_BYTES = 100, 4 * 1024 * 1024
+"""Of one DynamoDB item, and of one transaction (Amazon DynamoDB Developer Guide, "Quotas")."""
+
+
+class Measured:
+    """A table that stores nothing, and refuses what DynamoDB would refuse for its size."""
+
+    def read(self, keys: Any) -> dict[str, Item]:
+        return {}
+
+    def put(self, *puts: Put) -> bool:
+        sizes = [item_bytes(one.item) for one in puts]
+        if max(sizes) > MOST_ITEM_BYTES:
+            raise AwsError(f"ValidationException: Item size has exceeded the maximum allowed size ({max(sizes):,} bytes)")
+        if len(sizes) > MOST_ITEMS or sum(sizes) > MOST_TRANSACTION_BYTES:
+            raise AwsError(f"ValidationException: a transaction of {len(sizes)} items and {sum(sizes):,} bytes")
+        return True
+
+
+def item_bytes(item: Item) -> int:
+    """What DynamoDB counts of an item: the names of its attributes and their values."""
+    return sum(len(name.encode()) + sum(len(value.encode()) for value in one.values()) for name, one in item.items())
+
+
 @dataclass
 class MemoryFindings:
     """The FindingStore of a dictionary."""
@@ -181,6 +211,8 @@ class MemoryCleanups:
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
         self.before_write()
+        measured: Any = Measured()
+        DynamoCleanups(measured).write(cleanup, finding)
         stored, mine = self.cleanups.get(cleanup.finding_id), cleanup.finding_id
         if (stored.revision if stored else 0) != cleanup.revision - 1 or (finding and not self.findings.fits(finding)):
             return False
@@ -211,8 +243,21 @@ class MemoryCleanups:
 
 
 @dataclass
+class MemoryStarter:
+    """The CleanupStarter of a list: what was started, by finding and execution; the same name starts nothing twice."""
+
+    started: list[tuple[str, str]] = field(default_factory=list)
+
+    def start(self, finding_id: str, execution: str) -> None:
+        if (finding_id, execution) not in self.started:
+            self.started.append((finding_id, execution))
+
+    undo = start
+
+
+@dataclass
 class World:
-    """Everything, wired."""
+    """Everything, wired. `people` is what persons ask of clean-ups; `starter` has what they set going."""
 
     simulator: Simulator
     policies: list[Policy | Exception]
@@ -223,6 +268,8 @@ class World:
     functions: Mapping[str, Callable[[Mapping[str, Any]], Any]]
     sweep: Sweep
     now: Callable[[], datetime]
+    people: Cleanups
+    starter: MemoryStarter
 
     @property
     def policy(self) -> Policy:
@@ -404,14 +451,25 @@ def world(*kinds: str, policy: str = POLICY) -> Iterator[World]:
             line().meter.told = lambda _: None
 
 
-def wired(simulator: Simulator, policy: Policy) -> World:
-    """The functions as their own wiring makes them, but for the stores and the clock."""
+def as_it_is(name: str, port: Any) -> Any:
+    """A port that nobody watches."""
+    return port
+
+
+def wired(
+    simulator: Simulator, policy: Policy, sessions: Line | None = None, watched: Callable[[str, Any], Any] = as_it_is
+) -> World:
+    """The functions as their own wiring makes them, but for the stores and the clock.
+
+    `sessions` go to the simulator in another way; `watched` gets each store and the policy, and gives what takes its place.
+    """
     as_of = datetime.fromisoformat(NOW)
 
     def now() -> datetime:
         return datetime.fromtimestamp(simulator.account.now, UTC)
 
-    session, once = line().patient, line().once
+    sessions = sessions or line()
+    session, once = sessions.patient, sessions.once
     watchers: Any = {
         Volume.KIND: EbsWatcher(session),
         EfsFileSystem.KIND: EfsWatcher(session),
@@ -445,10 +503,9 @@ def wired(simulator: Simulator, policy: Policy) -> World:
     )
     policies: list[Policy | Exception] = [policy]
 
-    def newest() -> Policy:
-        return there.policy
-
-    cases = Cases(store=cleanups, findings=findings, clock=now)
+    newest: Callable[[], Policy] = watched("policy", lambda: there.policy)
+    record, tracked = watched("cleanups", cleanups), watched("findings", findings)
+    cases = Cases(store=record, findings=tracked, clock=now)
     watch = Watch(
         account=ACCOUNT,
         cases=cases,
@@ -458,7 +515,7 @@ def wired(simulator: Simulator, policy: Policy) -> World:
         watchers=watchers,
         permissions=SimulatedPermissions(session, DELETE_ROLE),
         backup_monthly_usd=lambda kind, region, size: Decimal("1.23"),
-        news=CleanupNews(outbox=outbox, clock=now),
+        news=CleanupNews(outbox=watched("outbox", outbox), clock=now),
     )
     back_up = BackUp(cases=cases, policy=newest, takers=takers)
     delete = Delete(
@@ -487,7 +544,7 @@ def wired(simulator: Simulator, policy: Policy) -> World:
         },
     )
     sweep = Sweep(
-        store=cleanups,
+        store=record,
         sweepers={
             Volume.KIND: EbsSweeper(session, once),
             EfsFileSystem.KIND: EfsSweeper(session, once, vault=VAULT),
@@ -511,6 +568,7 @@ def wired(simulator: Simulator, policy: Policy) -> World:
             audit_id="audit-1",
             revision=1,
         )
+    starter = MemoryStarter()
     there = World(
         simulator=simulator,
         policies=policies,
@@ -528,5 +586,13 @@ def wired(simulator: Simulator, policy: Policy) -> World:
         },
         sweep=sweep,
         now=now,
+        people=Cleanups(
+            store=cleanups,
+            findings=Findings(store=findings, documents=documents),
+            starter=starter,
+            policy=lambda: there.policy,
+            account=ACCOUNT,
+        ),
+        starter=starter,
     )
     return there
