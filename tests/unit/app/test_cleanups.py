@@ -15,6 +15,7 @@ from slackwater.app.cleanups import (
     Approved,
     CapError,
     Cleanups,
+    NotApproverError,
     NotEnabledError,
     StoppedError,
     not_undoable,
@@ -224,6 +225,7 @@ class World:
         self.broken: Exception | None = None
         self.breaches: list[tuple[str, int, CleanupSection]] = []
         self.reads: list[str] = []
+        self.policies_read = 0
         self.use = Cleanups(
             store=self.store,
             findings=Findings(store=self.findings, documents=self),
@@ -236,6 +238,7 @@ class World:
     def _policy(self) -> Policy:
         if self.broken:
             raise self.broken
+        self.policies_read += 1
         return Policy(limits={}, cleanup=self.cleanup, slack=SlackSection(deciders=self.deciders))
 
     def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
@@ -302,6 +305,24 @@ def test_what_is_in_the_own_account_is_approved_and_begun() -> None:
     assert approval.finding.status == "approved"
     assert approval.candidate
     assert approval.candidate.state == "begun"
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_an_approval_reads_the_policy_once(enabled: bool) -> None:
+    world = World(finding(), enabled=enabled)
+
+    world.approve()
+
+    assert world.policies_read == 1
+
+
+def test_an_approval_that_the_policy_does_not_allow_reads_it_once() -> None:
+    world = World(finding())
+
+    with pytest.raises(NotApproverError):
+        world.approve(who="slack:U0EVE")
+
+    assert world.policies_read == 1
 
 
 def test_a_target_is_read_once_for_all_of_its_findings() -> None:

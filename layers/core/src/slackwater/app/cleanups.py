@@ -56,6 +56,10 @@ class NotEnabledError(ConflictError):
         super().__init__(ENABLE)
 
 
+class NotApproverError(NotAllowedError):
+    """The policy does not let this person approve, whatever the finding."""
+
+
 class CapError(ConflictError):
     """A run that would go over the policy's cap: nothing at all was begun."""
 
@@ -277,7 +281,7 @@ class Cleanups:
         if self.starter is None:
             return Approved(finding=finding, candidate=None)
         try:
-            (candidate,) = self.run([id], who=who, now=now)
+            (candidate,) = self._run((id,), policy, self.starter, who=who, now=now)
         except ConflictError as error:  # over the cap, stopped, or others run
             return Approved(finding=finding, candidate=Candidate(finding=finding, state="refused", why=str(error)))
         return Approved(finding=finding, candidate=candidate)
@@ -294,10 +298,15 @@ class Cleanups:
         """
         if self.starter is None:
             raise NotEnabledError
-        ids = None if ids is None else tuple(ids)
         policy = self.policy()
         if who != SERVICE:
             _check_approver(who, policy.cleanup)
+        return self._run(None if ids is None else tuple(ids), policy, self.starter, who=who, now=now)
+
+    def _run(
+        self, ids: tuple[str, ...] | None, policy: Policy, starter: CleanupStarter, *, who: str, now: datetime
+    ) -> tuple[Candidate, ...]:
+        """As `run`, for somebody who may, by a policy that was read for it."""
         for _ in range(ATTEMPTS):
             control = self.store.control()
             if control.stopped:
@@ -308,7 +317,7 @@ class Cleanups:
                 self.breached(why, len(wanted), policy)
                 raise CapError(why)
             if not wanted or self.store.write_control(_counted(control, wanted, now)):
-                return tuple(self._begun(one, self.starter, who, now) if one.state == "ready" else one for one in candidates)
+                return tuple(self._begun(one, starter, who, now) if one.state == "ready" else one for one in candidates)
         raise ConflictError("nothing was begun: others begin clean-ups at the same time; try again")
 
     def _begun(self, one: Candidate, starter: CleanupStarter, who: str, now: datetime) -> Candidate:
@@ -556,7 +565,7 @@ def _check_approver(who: str, cleanup: CleanupSection) -> None:
     if may_approve(who, cleanup):
         return
     key, name = ("approvers", who.removeprefix("slack:")) if who.startswith("slack:") else ("approver_identities", who)
-    raise NotAllowedError(f"the policy's cleanup.{key} does not name {name}")
+    raise NotApproverError(f"the policy's cleanup.{key} does not name {name}")
 
 
 def _wanted(candidates: Iterable[Candidate], now: datetime) -> list[Begun]:
