@@ -5,7 +5,7 @@ Nothing here touches a resource: a clean-up is put on record and its state machi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -21,6 +21,7 @@ from slackwater.engine.cleanup import (
     UNATTENDED,
     act_after,
     elsewhere,
+    managed_elsewhere,
     may_approve,
     may_stop,
     not_listed,
@@ -31,6 +32,7 @@ from slackwater.engine.cleanup import (
 from slackwater.engine.savings import realised
 from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
+from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
 from slackwater.ports import CleanupStarter, CleanupStore
@@ -191,7 +193,8 @@ class Cleanups:
         taken: dict[str, str] = {}
         candidates = []
         for finding in findings:
-            one = self._judged(finding, _seen(finding, sight_of(_place(finding))), policy.cleanup, now)
+            seen = _seen(finding, sight_of(_place(finding)), policy.owners.managed_tags)
+            one = self._judged(finding, seen, policy.cleanup, now)
             arn = finding.sighting.resource.arn
             if one.state == "ready" and taken.setdefault(arn, finding.id) != finding.id:
                 one = replace(one, state="refused", why=f"finding {taken[arn]} is about the same resource, and comes first")
@@ -490,14 +493,14 @@ def _place(finding: TrackedFinding) -> Place:
     return finding.audit_id, resource.account, resource.region
 
 
-def _seen(finding: TrackedFinding, of_target: Sight) -> _Seen:
+def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]) -> _Seen:
     if not of_target.kept:
         return _Seen(f"what audit {finding.audit_id} saw is no longer kept: a new audit has to see it")
     evidence = of_target.findings.get(finding.id)
     tags = evidence["resource"]["tags"] if evidence else None
     region = finding.sighting.resource.region
     problem = None if of_target.whole else f"audit {finding.audit_id} did not see all of {region}: a whole one has to"
-    return _Seen(problem, tags, evidence)
+    return _Seen(problem or managed_elsewhere(managed_by(tags, managed_tags)), tags, evidence)
 
 
 def not_let(
