@@ -15,6 +15,7 @@ from slackwater.app.cleanups import (
     Approved,
     CapError,
     Cleanups,
+    NotApproverError,
     NotEnabledError,
     StoppedError,
     not_undoable,
@@ -49,7 +50,7 @@ from slackwater.model.cleanup import (
 )
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.object_keys import target_scan
-from slackwater.model.policy import CleanupSection, Policy, SlackSection, UnattendedTag
+from slackwater.model.policy import CleanupSection, OwnersSection, Policy, SlackSection, UnattendedTag
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
 
@@ -225,6 +226,8 @@ class World:
         self.broken: Exception | None = None
         self.breaches: list[tuple[str, int, CleanupSection]] = []
         self.reads: list[str] = []
+        self.policies_read = 0
+        self.managed_tags: list[str] = []
         self.use = Cleanups(
             store=self.store,
             findings=Findings(store=self.findings, documents=self),
@@ -237,7 +240,9 @@ class World:
     def _policy(self) -> Policy:
         if self.broken:
             raise self.broken
-        return Policy(limits={}, cleanup=self.cleanup, slack=SlackSection(deciders=self.deciders))
+        self.policies_read += 1
+        owners = OwnersSection(managed_tags=self.managed_tags)
+        return Policy(limits={}, cleanup=self.cleanup, slack=SlackSection(deciders=self.deciders), owners=owners)
 
     def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
         assert key == target_scan("monday", "123456789012", "eu-west-1")
@@ -315,6 +320,47 @@ def test_what_is_in_the_own_account_is_approved_and_begun() -> None:
     assert approval.finding.status == "approved"
     assert approval.candidate
     assert approval.candidate.state == "begun"
+
+
+@pytest.mark.parametrize(
+    ("tags", "managed_tags", "owner"),
+    [
+        ({"aws:elasticmapreduce:job-flow-id": "j-1"}, [], "Amazon EMR cluster j-1"),
+        ({"ManagedBy": "terraform"}, ["ManagedBy=terraform"], "the program that its tag ManagedBy=terraform names"),
+    ],
+)
+def test_what_another_service_manages_is_never_begun(tags: dict[str, str], managed_tags: list[str], owner: str) -> None:
+    """Not even what the policy names only since the audit, which let it be approved."""
+    world = World(finding())
+    world.tags, world.managed_tags = tags, managed_tags
+    approval = world.approve()
+
+    why = f"it is managed by {owner}: it has to be changed there"
+    assert approval.candidate
+    assert (approval.candidate.state, approval.candidate.why) == ("refused", why)
+    assert world.plan() == world.run() == {"f-1": ("refused", why)}
+    assert (world.store.cleanups, world.starter.calls) == ({}, 0)
+
+    world.tags = {"ManagedBy": "jane"}
+    assert world.plan() == {"f-1": ("ready", "")}
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_an_approval_reads_the_policy_once(enabled: bool) -> None:
+    world = World(finding(), enabled=enabled)
+
+    world.approve()
+
+    assert world.policies_read == 1
+
+
+def test_an_approval_that_the_policy_does_not_allow_reads_it_once() -> None:
+    world = World(finding())
+
+    with pytest.raises(NotApproverError):
+        world.approve(who="slack:U0EVE")
+
+    assert world.policies_read == 1
 
 
 def test_a_target_is_read_once_for_all_of_its_findings() -> None:

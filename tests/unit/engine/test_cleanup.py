@@ -201,7 +201,10 @@ class TestNever:
             (replace(VOLUME, tags={"kubernetes.io/cluster/x": "owned"}), [], "Kubernetes"),
             (replace(VOLUME, tags={"aws:autoscaling:groupName": "web"}), [], "Auto Scaling"),
             (replace(VOLUME, tags={"aws:cloudformation:stack-name": "shop"}), [], "CloudFormation"),
-            (replace(VOLUME, tags={"aws:backup:source-resource": "x"}), [], "restored"),
+            (replace(VOLUME, tags={"aws:elasticmapreduce:job-flow-id": "j-1"}), [], "managed by Amazon EMR cluster j-1"),
+            (replace(VOLUME, manager="eks.amazonaws.com"), [], "managed by eks.amazonaws.com"),
+            (replace(VOLUME, tags={"aws:backup:source-resource": "x"}), [], "AWS Backup restored"),
+            (replace(VOLUME, tags={"slackwater:restored-from": "x"}), [], "Slackwater restored"),
             (replace(FILES, is_replica=True), [], "replication"),
             (FILES, [EfsReplication(id="fs-1", role="source", status="ENABLED")], "replication"),
             (FILES, [EfsReplication(id="fs-1", role="destination", status="PAUSED")], "replication"),
@@ -218,6 +221,8 @@ class TestNever:
     def test_a_setting_of_an_attached_volume_may_be_changed_but_not_behind_a_program(self) -> None:
         assert never(ATTACHED, Fleet([ATTACHED, SERVER]), deletes=False) is None
         assert never(replace(ATTACHED, tags={"aws:cloudformation:stack-name": "shop"}), Fleet(()), deletes=False)
+        assert never(replace(ATTACHED, manager="eks.amazonaws.com"), Fleet(()), deletes=False)
+        assert never(replace(ATTACHED, tags={"aws:backup:source-resource": "x"}), Fleet(()), deletes=False) is None
 
 
 def begun(n: int, usd: int | None = 10, ago: timedelta = timedelta(0)) -> Begun:

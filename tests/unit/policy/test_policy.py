@@ -331,6 +331,37 @@ def test_what_only_looks_like_a_key_has_no_line(policy_file) -> None:
     assert said.startswith("slackwater.toml:8:")
 
 
+def test_tags_of_other_programs_are_keys_or_keys_with_a_value(policy_file) -> None:
+    named = ["terraform", "ManagedBy=terraform", "pulumi:project", "kept-by="]
+    policy = load_policy(policy_file(f"[owners]\nmanaged_tags = {named}\n"), registry())
+
+    assert policy.owners.managed_tags == named
+    assert policy.owners.tags[0] == "Owner"
+    assert load_policy(None, registry()).owners.managed_tags == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('"terraform", ""', '[2]: "" is no tag; write a key, or key=value, without wildcards'),
+        ('"ManagedBy=terra*"', '[1]: "ManagedBy=terra*" is no tag; write a key, or key=value, without wildcards'),
+        ('"=terraform"', '[1]: "=terraform" is no tag; write a key, or key=value, without wildcards'),
+        ('"terraform", 3', "[2]: must be a valid string, not 3"),
+    ],
+)
+def test_what_is_no_tag_of_another_program_is_told_with_its_line(policy_file, text: str, says: str) -> None:
+    assert complaints(policy_file(f"[scan]\nregions = []\n[owners]\nmanaged_tags = [{text}]\n")) == [
+        f"slackwater.toml:4: owners.managed_tags{says}"
+    ]
+
+
+def test_editors_are_told_of_tags_of_other_programs() -> None:
+    validator = Draft202012Validator(policy_schema(registry()))
+
+    assert validator.is_valid({"owners": {"managed_tags": ["ManagedBy=terraform"]}})
+    assert not validator.is_valid({"owners": {"managed_tags": ["*"]}})
+
+
 def test_all_problems_are_told_at_once_in_the_order_of_the_file(policy_file) -> None:
     path = policy_file("[detectors.efs-idel]\n[scan]\nregion = 1\n[detectors.efs-idle]\nquiet_days = 1\n")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import Annotated, Final
 
 import typer
@@ -77,6 +78,7 @@ def approve(
     """Approve the clean-up of a finding as it is now, and begin it."""
     there = deployment(stack, stack_region, profile)
     cleanups = _cleanups(there)
+    cleanups = replace(cleanups, policy=cache(cleanups.policy))  # one policy for what is shown and what comes of it
     (seen,) = told.plan(cleanups.plan([id], now=clock()))["candidates"]
     if not yes:
         _ask(seen)

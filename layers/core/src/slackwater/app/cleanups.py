@@ -5,7 +5,7 @@ Nothing here touches a resource: a clean-up is put on record and its state machi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -21,6 +21,7 @@ from slackwater.engine.cleanup import (
     UNATTENDED,
     act_after,
     elsewhere,
+    managed_elsewhere,
     may_approve,
     may_stop,
     not_listed,
@@ -31,6 +32,7 @@ from slackwater.engine.cleanup import (
 from slackwater.engine.savings import realised
 from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
+from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
 from slackwater.ports import CleanupStarter, CleanupStore
@@ -54,6 +56,10 @@ class NotEnabledError(ConflictError):
     def __init__(self) -> None:
         """Say how it would be."""
         super().__init__(ENABLE)
+
+
+class NotApproverError(NotAllowedError):
+    """The policy does not let this person approve, whatever the finding."""
 
 
 class CapError(ConflictError):
@@ -187,7 +193,8 @@ class Cleanups:
         taken: dict[str, str] = {}
         candidates = []
         for finding in findings:
-            one = self._judged(finding, _seen(finding, sight_of(_place(finding))), policy.cleanup, now)
+            seen = _seen(finding, sight_of(_place(finding)), policy.owners.managed_tags)
+            one = self._judged(finding, seen, policy.cleanup, now)
             arn = finding.sighting.resource.arn
             if one.state == "ready" and taken.setdefault(arn, finding.id) != finding.id:
                 one = replace(one, state="refused", why=f"finding {taken[arn]} is about the same resource, and comes first")
@@ -277,7 +284,7 @@ class Cleanups:
         if self.starter is None:
             return Approved(finding=finding, candidate=None)
         try:
-            (candidate,) = self.run([id], who=who, now=now)
+            (candidate,) = self._run((id,), policy, self.starter, who=who, now=now)
         except ConflictError as error:  # over the cap, stopped, or others run
             return Approved(finding=finding, candidate=Candidate(finding=finding, state="refused", why=str(error)))
         return Approved(finding=finding, candidate=candidate)
@@ -294,10 +301,15 @@ class Cleanups:
         """
         if self.starter is None:
             raise NotEnabledError
-        ids = None if ids is None else tuple(ids)
         policy = self.policy()
         if who != SERVICE:
             _check_approver(who, policy.cleanup)
+        return self._run(None if ids is None else tuple(ids), policy, self.starter, who=who, now=now)
+
+    def _run(
+        self, ids: tuple[str, ...] | None, policy: Policy, starter: CleanupStarter, *, who: str, now: datetime
+    ) -> tuple[Candidate, ...]:
+        """As `run`, for somebody who may, by a policy that was read for it."""
         for _ in range(ATTEMPTS):
             control = self.store.control()
             if control.stopped:
@@ -308,7 +320,7 @@ class Cleanups:
                 self.breached(why, len(wanted), policy)
                 raise CapError(why)
             if not wanted or self.store.write_control(_counted(control, wanted, now)):
-                return tuple(self._begun(one, self.starter, who, now) if one.state == "ready" else one for one in candidates)
+                return tuple(self._begun(one, starter, who, now) if one.state == "ready" else one for one in candidates)
         raise ConflictError("nothing was begun: others begin clean-ups at the same time; try again")
 
     def _begun(self, one: Candidate, starter: CleanupStarter, who: str, now: datetime) -> Candidate:
@@ -481,14 +493,14 @@ def _place(finding: TrackedFinding) -> Place:
     return finding.audit_id, resource.account, resource.region
 
 
-def _seen(finding: TrackedFinding, of_target: Sight) -> _Seen:
+def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]) -> _Seen:
     if not of_target.kept:
         return _Seen(f"what audit {finding.audit_id} saw is no longer kept: a new audit has to see it")
     evidence = of_target.findings.get(finding.id)
     tags = evidence["resource"]["tags"] if evidence else None
     region = finding.sighting.resource.region
     problem = None if of_target.whole else f"audit {finding.audit_id} did not see all of {region}: a whole one has to"
-    return _Seen(problem, tags, evidence)
+    return _Seen(problem or managed_elsewhere(managed_by(tags, managed_tags)), tags, evidence)
 
 
 def not_let(
@@ -558,7 +570,7 @@ def _check_approver(who: str, cleanup: CleanupSection) -> None:
     if may_approve(who, cleanup):
         return
     key, name = ("approvers", who.removeprefix("slack:")) if who.startswith("slack:") else ("approver_identities", who)
-    raise NotAllowedError(f"the policy's cleanup.{key} does not name {name}")
+    raise NotApproverError(f"the policy's cleanup.{key} does not name {name}")
 
 
 def _wanted(candidates: Iterable[Candidate], now: datetime) -> list[Begun]:

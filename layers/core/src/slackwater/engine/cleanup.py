@@ -9,7 +9,7 @@ from typing import Final
 
 from slackwater.model.cleanup import ONTAP_STAYS, Begun, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, is_root
-from slackwater.model.ownership import managed_by
+from slackwater.model.ownership import restored_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, Resource, Volume
 from slackwater.model.tracking import Sighting
@@ -33,9 +33,6 @@ RUN_WINDOW: Final = timedelta(hours=24)
 
 LOOK_AGAIN: Final = timedelta(days=1)
 """How often a marked resource is looked at for signs of use, at least."""
-
-RESTORED_FROM: Final = ("aws:backup:source-resource", "slackwater:restored-from")
-"""Tags of what was restored: AWS Backup's, and ours."""
 
 LEAST_OF_METERED: Final = 0.9
 """Of what EFS meters, a recovery point has to hold so much: metering rounds each file up."""
@@ -109,19 +106,24 @@ def may_stop(who: str, policy: Policy) -> bool:
     )
 
 
+def managed_elsewhere(owner: str | None) -> str | None:
+    """Why what `owner` manages must not be touched; None where nobody does."""
+    return f"it is managed by {owner}: it has to be changed there" if owner else None
+
+
 def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
     """Why this must not be touched, whoever approves; None where it may be.
 
-    What a program manages is not changed behind its back, either. `fleet` holds what is there now.
+    What another service manages is not changed behind its back, either. `fleet` holds what is there now.
     """
     if resource.tags is None:
         return "its tags could not be read: it may be protected"
-    if owner := managed_by(resource.tags):
-        return f"it is managed by {owner}: it has to be changed there"
+    if why := managed_elsewhere(resource.managed_by):
+        return why
     if not deletes:
         return None
-    if any(key in resource.tags for key in RESTORED_FROM):
-        return "it was restored from a backup: somebody may be about to need it"
+    if who := restored_by(resource.tags):
+        return f"{who} restored it from a backup: somebody may be about to need it"
     match resource:
         case Volume():
             if is_root(resource, fleet) is not False:

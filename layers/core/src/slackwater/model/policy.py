@@ -105,11 +105,22 @@ class PricesSection(Section):
     )
 
 
+MANAGED_TAG: Final = r"^[^=*]{1,128}(=[^*]{0,256})?$"
+"""`key` or `key=value`. A `*` would be taken as it is, which nobody means."""
+
+
 class OwnersSection(Section):
     """Who a resource belongs to."""
 
     tags: list[str] = Field(
         default=["Owner", "owner", "Team", "team"], description="Tag keys that name the owner; the first that is there wins."
+    )
+    managed_tags: list[Annotated[str, Field(pattern=MANAGED_TAG, examples=["ManagedBy=terraform", "terraform"])]] = Field(
+        default=[],
+        description=(
+            'Tags by which you know what a program manages, such as "ManagedBy=terraform", or "terraform" with whatever value;'
+            " case does not matter. Slackwater names the tag in its advice and never changes or deletes what carries it."
+        ),
     )
 
 
