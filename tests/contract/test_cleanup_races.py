@@ -106,7 +106,7 @@ RACES: Final[Mapping[str, tuple[Race, ...]]] = {
 SLICE: Final = {
     ("ebs", attached), ("ebs", kept), ("efs", used), ("efs", child_kept), ("efs-orphaned", mounted), ("efs-orphaned", stopped),
     ("efs-abandoned", vetoed), ("openzfs", replaced), ("openzfs", child_made), ("openzfs", taken_over),
-    ("efs", child_taken_over),
+    ("efs", child_taken_over), ("ebs", taken_over_as_the_policy_says), ("ebs", operated),
 }  # fmt: skip
 """Each kind and each race at least once; all the others are slow."""
 
