@@ -55,7 +55,7 @@ def healthy(fleet: Fleet) -> Scan:
         return scan(SimpleNamespace(session=session, meter=meter, target=Target(fleet.account, fleet.regions[0])))
 
 
-@pytest.mark.slow  # its quick sister, of fewer resources, is the first of the five faults
+@pytest.mark.slow  # the five faults have a quick test of the same with fewer resources
 def test_a_cloudwatch_of_two_calls_a_second_gives_the_same_findings(demo: Any, healthy: Scan) -> None:
     demo.sim.faults.throttle("cloudwatch:GetMetricData", per_second=2)
     throttled = scan(demo)
