@@ -13,8 +13,6 @@ DOCS := docs/detectors
 TEMPLATES := template.yaml template-cleanup.yaml template-member.yaml
 # Tests that share an expensive fixture stay together, and a worker that is done takes over from another.
 SIDE_BY_SIDE := -n auto --dist worksteal
-# Lambda's Python brings boto3 and what that needs: the layer leaves them out.
-IN_THE_RUNTIME := boto3 botocore s3transfer jmespath python-dateutil six urllib3
 TOOLS := .tools/ministack/ready .tools/lambda-runtime/ready
 
 export UV_NO_PROGRESS := 1
@@ -104,7 +102,7 @@ lock: setup ## choose versions again, within the pyproject files' bounds
 	$(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header --python-version 3.13 \
 	  --no-emit-package slackwater --group dev $(PACKAGES:%=%/pyproject.toml) -o requirements.txt
 	$(UV) pip compile -q --generate-hashes --no-annotate --no-header --python-version 3.13 --python-platform aarch64-manylinux_2_28 \
-	  --constraints requirements.txt $(IN_THE_RUNTIME:%=--no-emit-package %) layers/core/pyproject.toml -o layers/core/requirements.txt
+	  --constraints requirements.txt layers/core/pyproject.toml -o layers/core/requirements.txt
 	for tool in ministack lambda-runtime checkov; do $(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header \
 	  --python-version 3.13 tools/requirements/$$tool.in -o tools/requirements/$$tool.txt; done
 
