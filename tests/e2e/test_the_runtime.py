@@ -57,8 +57,8 @@ def test_every_handler_answers_its_event(service, template, event):
         assert "errorType" not in answer, answer
         assert answer.get("statusCode", 200) < 400, answer
         assert not answer.get("batchItemFailures"), answer
-        started = [line for line in logged(function.log) if line.get("message") == "started"]
-        assert [line["botocore"] for line in started] == [botocore.__version__]
+        versions = [line["botocore"] for line in logged(function.log) if "botocore" in line]
+        assert versions == [botocore.__version__]
         service.say(f"{event.name} on the real runtime, started in {function.init_ms:.0f} ms: {json.dumps(answer)[:100]}")
 
 
