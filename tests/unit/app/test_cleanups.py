@@ -976,7 +976,7 @@ def test_what_deleted_or_changed_something_is_undone_by_an_execution_of_its_own(
     assert (undoing.stage, undoing.ended_at, undoing.revision) == ("undoing", None, 4)
     assert undoing.undone == Said(who=ADA, why="they came back", at=NOW)
     assert (undoing.execution, undoing.undo_execution) == ("f-1-1", "f-1-1-undo-1")
-    assert undoing.restored == Restored(state="running", id="new")
+    assert undoing.restored == Restored(state="failed", id="new", job="j", why="no")
     assert world.starter.undone == {"f-1-1-undo-1": "f-1"}
     assert world.starter.started == {}
 

@@ -66,6 +66,8 @@ class Delete:
                     return self._wait_for(ahead, cleanup)
                 cleanup = self.cases.write(replace(cleanup, has_turn=True))
             seen = self.rechecker.recheck(cleanup, policy)
+            if seen.state == "gone":
+                return GO  # somebody else deleted it since the look above
             if seen.state != "same" or seen.look is None:
                 return self.cases.over(cleanup, seen.why)
             if why := _not_let(cleanup, finding, seen.look, policy):

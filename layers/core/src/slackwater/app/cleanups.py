@@ -596,16 +596,13 @@ def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
 
 
 def _undoing(cleanup: Cleanup, said: Said) -> Cleanup:
+    """The clean-up with another undo. What the last one left stays on record: so a restorer knows what AWS gave up."""
     name, _, n = (cleanup.undo_execution or f"{cleanup.execution}-undo-0").rpartition("-")
-    restored = cleanup.restored
-    if restored and restored.state == "failed":
-        restored = replace(restored, state="running", job=None, why=None)
     return replace(
         cleanup,
         stage="undoing",
         undone=said,
         undo_execution=f"{name}-{int(n) + 1}",
-        restored=restored,
         ended_at=None,
         why="",
         revision=cleanup.revision + 1,
@@ -619,7 +616,7 @@ def _name(undoing: Cleanup) -> str:
 def _touched(cleanup: Cleanup) -> bool:
     """Whether something was taken away or changed, or may have been: a change that failed may have been heard."""
     if cleanup.deletes:
-        return bool(cleanup.removals) or (cleanup.stage == "done" and bool(cleanup.backups))
+        return bool(cleanup.removals) or (cleanup.promised and bool(cleanup.backups))
     return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
 
 

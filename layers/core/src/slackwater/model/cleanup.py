@@ -262,6 +262,16 @@ class Cleanup:
         return f"Slackwater does not restore FSx for ONTAP file systems{how}"
 
     @property
+    def promised(self) -> bool:
+        """Whether people were told that the deletion can be undone, whatever has become of an undo since.
+
+        That is so once the clean-up has ended done, even where somebody else had deleted the resource, and once AWS was asked
+        to delete the resource itself.
+        """
+        asked = any(one.part.id == self.resource.id for one in self.removals)
+        return self.stage == "done" or self.undone is not None or asked
+
+    @property
     def turn(self) -> str | None:
         """What it takes to be taken apart, one of a type in an account and region at a time; None where it is one piece."""
         where = self.resource
