@@ -430,7 +430,7 @@ class Cleanups:
             if cleanup.stage == "undoing" and cleanup.undo_execution:
                 self.starter.undo(id, cleanup.undo_execution)
                 return cleanup
-            if problem := not_undoable(cleanup):
+            if (problem := not_undoable(cleanup)) and not _restorable(cleanup):
                 raise ConflictError(f"the clean-up of finding {id} cannot be undone: {problem}")
             undoing = _undoing(cleanup, said)
             if self.store.write(undoing):
@@ -539,7 +539,8 @@ def not_undoable(cleanup: Cleanup) -> str | None:
         case _:
             pass
     if not _touched(cleanup):
-        return "it deleted and changed nothing"
+        since = f"; if it is gone since, `slackwater cleanup undo {cleanup.finding_id}` restores it from its backup"
+        return f"it deleted and changed nothing{since if _restorable(cleanup) else ''}"
     if cleanup.restored and cleanup.restored.state == "done":
         return "what it had taken away was put back"
     if cleanup.not_restored:
@@ -618,6 +619,12 @@ def _touched(cleanup: Cleanup) -> bool:
     if cleanup.deletes:
         return bool(cleanup.removals) or (cleanup.promised and bool(cleanup.backups))
     return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
+
+
+def _restorable(cleanup: Cleanup) -> bool:
+    """Whether an undo would bring back what somebody else deleted after the backup; nothing where it is still there."""
+    ended = cleanup.stage in {"called-off", "failed"} and not _touched(cleanup)
+    return ended and any(backup.state == "verified" for backup in cleanup.backups) and not cleanup.not_restored
 
 
 def _spoiled(last: Cleanup) -> str | None:
