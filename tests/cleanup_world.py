@@ -246,9 +246,16 @@ class MemoryCleanups:
 
 @dataclass
 class MemoryStarter:
-    """The CleanupStarter of a list: what was started, by finding and execution; the same name starts nothing twice."""
+    """The CleanupStarter of a list: what was started, by finding and execution; the same name starts nothing twice.
+
+    `running` says whether an execution of a name still works.
+    """
 
     started: list[tuple[str, str]] = field(default_factory=list)
+    running: Callable[[str], bool] = lambda _: True
+
+    def state(self, execution: str, *, undo: bool = False) -> str:
+        return "running" if self.running(execution) else "ended"
 
     def start(self, finding_id: str, execution: str) -> None:
         if (finding_id, execution) not in self.started:

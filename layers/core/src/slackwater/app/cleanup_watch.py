@@ -14,6 +14,7 @@ from typing import Final, Literal, assert_never
 from slackwater.app.cleanup_case import (
     BY_POLICY,
     GO,
+    LONGEST_WAIT,
     OVER,
     WAITING,
     Answer,
@@ -22,7 +23,7 @@ from slackwater.app.cleanup_case import (
     failed_half_way,
     go,
     longer,
-    wait,
+    wait_since,
     wait_until,
 )
 from slackwater.app.cleanup_news import CleanupNews, What
@@ -53,7 +54,7 @@ LOOKS: Final = 60
 ON_RECORD: Final = "The clean-up's record says"
 """With which the state machine passes on what a step wrote down."""
 LOOK_IF_GONE_S: Final = 60
-"""Between looks at something that AWS is deleting."""
+"""Between looks at something that AWS is deleting, at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,7 +327,11 @@ class Watch:
             return GO
         if not look.parts or not look.parts[-1].going:
             raise NotSeenError(f"{cleanup.resource.id} was to be gone, and is there")
-        return wait(LOOK_IF_GONE_S)
+        now = self.cases.clock()
+        since = cleanup.removals[-1].asked_at if cleanup.removals else now
+        if now - since >= LONGEST_WAIT:
+            return self.cases.failed(cleanup, f"AWS still deletes {cleanup.resource.id} after {LONGEST_WAIT.days} days")
+        return wait_since(since, now, LOOK_IF_GONE_S)
 
     def _to_put_back(self, cleanup: Cleanup) -> bool:
         """Whether something was taken off a resource that stays. One that is gone, or going, is brought back only on demand."""
