@@ -28,7 +28,7 @@ from slackwater.engine.cleanup import (
     recent,
     unattended,
 )
-from slackwater.engine.savings import realised
+from slackwater.engine.savings import Savings, realised, savings
 from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
@@ -129,6 +129,14 @@ class Story:
     ledger: tuple[LedgerEntry, ...]
     realised_monthly_usd: Decimal | None
     not_undoable: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """How many clean-ups there are, and what those that have ended save."""
+
+    cleanups: int
+    savings: Savings
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +340,15 @@ class Cleanups:
             BadCursorError: the cursor is not one of this list's.
         """
         return self.store.list(limit, cursor)
+
+    def totals(self, first: Page[Cleanup], now: datetime) -> Totals:
+        """Of all clean-ups, of which these are the first: what follows them is read as well."""
+        found, cursor = list(first.items), first.cursor
+        while cursor is not None:
+            page = self.store.list(MAX_PAGE, cursor)
+            found += page.items
+            cursor = page.cursor
+        return Totals(cleanups=len(found), savings=savings(found, now))
 
     def shown(self, id: str, *, now: datetime) -> Story:
         """All that happened to one finding's resource, and what it came to.
