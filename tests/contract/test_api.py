@@ -757,6 +757,10 @@ def test_clean_ups_are_listed_with_their_sums(cleaner) -> None:
     assert both[OTHER]["realised_monthly_usd"] == "100.00"
     sums = [(one["promised_monthly_usd"], one["realised_monthly_usd"], one["unknown"]) for one in (page, rest)]
     assert sorted(sums) == [("0.00", "0.00", 0), ("120.00", "100.00", 0)]
+    assert (page["totals"], rest["totals"]) == (
+        {"cleanups": 2, "promised_monthly_usd": "120.00", "realised_monthly_usd": "100.00", "unknown": 0},
+        None,
+    )
     assert_problem(cleaner("GET", "/cleanups/ffff"), 404)
 
 

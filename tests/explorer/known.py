@@ -38,7 +38,6 @@ KNOWN: Final[tuple[Known, ...]] = (
     Known("2", "I3", "swept/not-recorded", DELETED),
     # The owner deletes the resource after the backup: the clean-up is called off, and the sweeper takes the only copy.
     Known("3", "I1", "lost/swept-by-ours", DELETED),
-    Known("3", "I4", "undo-refused", DELETED, rare=True),
     # The sweeper does not look at the expiry tag, and takes copies that others made.
     Known("4", "I3", "swept/not-expired", DELETED),
     Known("4", "I3", "swept/others-by-ours", DELETED),
@@ -46,8 +45,6 @@ KNOWN: Final[tuple[Known, ...]] = (
     Known("5", "I1", "deleted/written-since-its-backup", (*EFS, *FSX)),
     # Retention counts from the backup, not from the deletion.
     Known("6", "I1", "deleted/expires-too-soon", DELETED),
-    # "Warned" means "put into the outbox".
-    Known("8", "I2", "unwarned", DELETED),
     # What is restored is what was recorded at first.
     Known("9", "I4", "restored-stale/tags", DELETED),
     Known("9", "I4", "restored-stale/security-groups", ("efs", "efs-abandoned")),

@@ -192,6 +192,15 @@ class Starter:
     undone: dict[str, str] = field(default_factory=dict)
     calls: int = 0
     down: int = 0
+    ended: set[str] = field(default_factory=set)
+    silent: bool = False
+
+    def state(self, execution: str, *, undo: bool = False) -> str:
+        if self.silent:
+            raise UnreachableError("nobody says")
+        if execution in self.ended:
+            return "ended"
+        return "running" if execution in (self.undone if undo else self.started) else "none"
 
     def start(self, finding_id: str, execution: str) -> None:
         self._call()
@@ -948,14 +957,66 @@ def test_a_run_that_somebody_stops_all_in_the_midst_of_begins_nothing() -> None:
 def test_one_is_stopped_whatever_it_does_and_stays_as_it_is(stage) -> None:
     world = World(approved())
     world.store.cleanups["f-1"] = cleanup(stage=stage)
+    world.starter.started = {} if stage == "starting" else {"f-1-1": "f-1"}
 
     stopped = world.use.stop("f-1", who=ADA, why="wait", now=NOW)
     again = world.use.stop("f-1", who=ADA, why="again", now=NOW + DAY)
 
     assert stopped == again == world.store.cleanups["f-1"]
     assert (stopped.stage, stopped.stopped, stopped.revision) == (stage, Said(who=ADA, why="wait", at=NOW), 4)
-    # Only what may never have been started is, so that it calls itself off.
+    # What may never have been started is, so that it calls itself off.
+    assert world.starter.started == {"f-1-1": "f-1"}
+    assert world.starter.calls == (stage == "starting")
+
+
+@pytest.mark.parametrize("stage", ["starting", "waiting", "working"])
+def test_what_no_execution_works_on_any_more_is_called_off_by_another(stage) -> None:
+    world = World(approved())
+    world.store.cleanups["f-1"] = cleanup(stage=stage)
+    world.starter.started, world.starter.ended = {"f-1-1": "f-1"}, {"f-1-1"}
+
+    stopped = world.use.stop("f-1", who=ADA, now=NOW)
+    assert stopped == world.store.cleanups["f-1"] == world.use.stop("f-1", who=ADA, now=NOW)
+    assert (stopped.execution, stopped.revision) == ("f-1-1-stop-1", 5)
+    assert world.starter.started == {"f-1-1": "f-1", "f-1-1-stop-1": "f-1"}
+
+    world.starter.ended.add("f-1-1-stop-1")
+    assert world.use.stop("f-1", who=ADA, now=NOW).execution == "f-1-1-stop-2"
+
+
+def test_what_was_put_on_record_and_not_started_is_started_when_somebody_stops_it_again() -> None:
+    world = World(approved())
+    world.store.cleanups["f-1"] = cleanup(stage="working")
+    world.starter.started, world.starter.ended, world.starter.down = {"f-1-1": "f-1"}, {"f-1-1"}, 1
+    with pytest.raises(UnreachableError):
+        world.use.stop("f-1", who=ADA, now=NOW)
+
+    assert world.use.stop("f-1", who=ADA, now=NOW).execution == "f-1-1-stop-1"
+    assert "f-1-1-stop-1" in world.starter.started
+
+
+@pytest.mark.parametrize("stage", ["starting", "waiting"])
+def test_who_may_not_see_whether_an_execution_works_stops_it_all_the_same(stage) -> None:
+    world = World(approved())
+    world.store.cleanups["f-1"] = cleanup(stage=stage)
+    world.starter.silent = True
+
+    assert world.use.stop("f-1", who=ADA, now=NOW).stopped
     assert world.starter.started == ({"f-1-1": "f-1"} if stage == "starting" else {})
+
+
+def test_whoever_ends_it_while_it_is_stopped_has_the_last_word() -> None:
+    world = World(approved())
+    world.store.cleanups["f-1"] = cleanup(stage="working")
+    world.starter.ended = {"f-1-1"}
+
+    def fails(store: CleanupStore) -> None:
+        known = store.cleanups["f-1"]
+        store.cleanups["f-1"] = replace(known, stage="failed", revision=known.revision + 1)
+
+    world.store.rivals = [lambda _: None, fails]
+    assert world.use.stop("f-1", who=ADA, now=NOW).stage == "failed"
+    assert world.starter.calls == 0
 
 
 @pytest.mark.parametrize("stage", [*ENDED, "undoing"])
@@ -1022,9 +1083,59 @@ def test_what_deleted_or_changed_something_is_undone_by_an_execution_of_its_own(
     assert (undoing.stage, undoing.ended_at, undoing.revision) == ("undoing", None, 4)
     assert undoing.undone == Said(who=ADA, why="they came back", at=NOW)
     assert (undoing.execution, undoing.undo_execution) == ("f-1-1", "f-1-1-undo-1")
-    assert undoing.restored == Restored(state="running", id="new")
+    assert undoing.restored == Restored(state="failed", id="new", job="j", why="no")
     assert world.starter.undone == {"f-1-1-undo-1": "f-1"}
     assert world.starter.started == {}
+
+
+def test_an_undo_whose_execution_has_ended_without_a_word_is_followed_by_another() -> None:
+    world = World(finding())
+    world.store.cleanups["f-1"] = cleanup(stage="done", removals=HALF)
+    world.use.undo("f-1", who=ADA, now=NOW)
+    assert world.use.undo("f-1", who=ADA, now=NOW).undo_execution == "f-1-1-undo-1"
+
+    world.starter.ended.add("f-1-1-undo-1")
+    again = world.use.undo("f-1", who=ADA, why="again", now=NOW)
+    assert (again.undo_execution, again.undone.why) == ("f-1-1-undo-2", "again")
+    world.starter.silent = True
+    assert world.use.undo("f-1", who=ADA, now=NOW).undo_execution == "f-1-1-undo-2"
+
+
+def test_after_a_stop_an_undo_has_a_name_of_its_own() -> None:
+    world = World(finding())
+    world.store.cleanups["f-1"] = cleanup(stage="called-off", execution="f-1-1-stop-1", removals=HALF)
+
+    assert world.use.undo("f-1", who=ADA, now=NOW).undo_execution == "f-1-1-stop-1-undo-1"
+
+
+VERIFIED = Backup(
+    subject=Subject(id="vol-f-1", size_bytes=1), token="t", asked_at=NOW, expires_at=NOW + DAY, state="verified", id="snap-1"
+)
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        cleanup(stage="done", backups=(VERIFIED,)),
+        cleanup(stage="failed", backups=(VERIFIED,), undone=Said(who=ADA, why="", at=NOW)),
+    ],
+)
+def test_what_its_owner_deleted_is_undone_as_often_as_it_takes(gone: Cleanup) -> None:
+    world = World(finding())
+    world.store.cleanups["f-1"] = gone
+
+    assert not_undoable(gone) is None
+    assert world.use.undo("f-1", who=ADA, now=NOW).stage == "undoing"
+
+
+def test_what_was_called_off_is_restored_where_it_is_gone_since_and_does_not_stand_in_the_way() -> None:
+    off = cleanup(stage="called-off", backups=(VERIFIED,), ended_at=NOW - DAY)
+    world = World(approved())
+    world.store.cleanups["f-1"] = off
+
+    assert "restores it from its backup" in (not_undoable(off) or "")
+    assert "half done" not in world.plan("f-1")["f-1"][1]
+    assert world.use.undo("f-1", who=ADA, now=NOW).stage == "undoing"
 
 
 def test_an_undo_that_was_not_started_is_started_again_and_a_failed_one_is_another() -> None:

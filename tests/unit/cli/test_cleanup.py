@@ -392,7 +392,15 @@ def test_clean_ups_are_listed_the_newest_first_with_what_they_promised_and_saved
     ]
     first = told("status", "--limit", "1")
     assert ([one["finding_id"] for one in first["cleanups"]], first["more"]) == (["b"], True)
-    assert "There are older ones" in run("cleanup", "status", "--limit", "1").out
+    assert first["totals"] == {
+        "cleanups": 2,
+        "promised_monthly_usd": "24.60",
+        "realised_monthly_usd": "10.00",
+        "unknown": 1,
+    }
+    short = run("cleanup", "status", "--limit", "1").out
+    assert short.startswith("2 clean-ups: promised 24.60, realised 10.00 USD a month (1 not known yet); the newest 1\n")
+    assert "There are older ones" in short
 
 
 # -- Stopping and undoing

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from slackwater.app.policy import PolicyError, check_regions, load_policy, parse_policy, policy_schema
-from slackwater.app.policy_doubts import NOBODY_IS_TOLD, doubts
+from slackwater.app.policy_doubts import NOBODY_IS_WARNED, doubts
 from slackwater.app.policy_model import REMOVABLE
 from slackwater.engine.cleanup import CLEANABLE
 from slackwater.engine.registry import registry
@@ -481,9 +481,9 @@ def test_whatever_a_program_may_delete_is_of_a_kind_that_the_policy_can_name() -
 
 
 def doubtful(text: str) -> list[str]:
-    """What is doubtful of a policy, but for that Slack is not told, which has a test of its own."""
+    """What is doubtful of a policy, but for that nobody is warned, which has a test of its own."""
     policy = parse_policy(text, "mine.toml", registry())
-    return [str(doubt) for doubt in doubts(text, "mine.toml", policy) if NOBODY_IS_TOLD not in str(doubt)]
+    return [str(doubt) for doubt in doubts(text, "mine.toml", policy) if NOBODY_IS_WARNED not in str(doubt)]
 
 
 CLEANUP = """
@@ -558,9 +558,12 @@ def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
     def said(text: str) -> list[str]:
         return [str(doubt) for doubt in doubts(text, "mine.toml", parse_policy(text, "mine.toml", registry()))]
 
-    assert said(CLEANUP) == [f"mine.toml:2: cleanup: {NOBODY_IS_TOLD}; set slack.channel"]
+    assert said(CLEANUP) == [f"mine.toml:2: cleanup: {NOBODY_IS_WARNED}; set slack.channel"]
     assert said(CLEANUP + TOLD) == []
     assert said("[cleanup]\ngrace_days = 3\n") == []
+    without = "mine.toml:8: cleanup.delete_without_warning: deletes without a warning where Slack has no channel for it"
+    allowed = f"{CLEANUP}delete_without_warning = true\n"
+    assert said(allowed) == said(allowed + TOLD) == [without]
 
 
 @pytest.mark.parametrize(

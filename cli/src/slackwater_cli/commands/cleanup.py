@@ -136,7 +136,8 @@ def status(
         story = told.story(cleanups.shown(id, now=now), now)
         write(dump(story) if format is Output.JSON else rendered(partial(draw_cleanup, story)))
         return
-    page = told.page(first(limit, cleanups.listed), cleanups.control().stopped, now)
+    found = first(limit, cleanups.listed)
+    page = told.page(found, cleanups.totals(found, now), cleanups.control().stopped, now)
     if format is Output.JSON:
         shown = {name: value for name, value in page.items() if name != "cursor"}
         write(dump(shown | {"more": page["cursor"] is not None}))

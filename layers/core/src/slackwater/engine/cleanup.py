@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from slackwater.model.cleanup import ONTAP_STAYS, Begun, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import ONTAP_STAYS, Begun, Cleanup, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, is_root
 from slackwater.model.ownership import restored_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
@@ -167,10 +167,32 @@ def act_after(marked_at: datetime, cleanup: CleanupSection, rule: UnattendedTag 
     return marked_at + (timedelta(hours=rule.grace_hours) if rule else timedelta(days=cleanup.grace_days))
 
 
+def due(marked: Marked, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
+    """From when on it may be acted upon: the later of what was announced and of what the policy says now.
+
+    The grace period counts from when the first warning was delivered.
+    """
+    return max(marked.act_after, act_after(marked.delivered_at or marked.at, cleanup, rule, deletes=deletes))
+
+
+def too_early(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str | None:
+    """Why a deletion that has begun must not go on, as the policy's warnings and grace period are now; None where it may."""
+    marked = one.marked
+    if marked is None or not one.deletes:
+        return None
+    if marked.unwarned and not cleanup.delete_without_warning:
+        return "nobody was warned, and the policy's cleanup.delete_without_warning is false now"
+    until = due(marked, cleanup, None, deletes=True)
+    if one.unattended or now >= until:
+        return None
+    return f"the policy's cleanup.grace_days was raised: it may be deleted after {until:%Y-%m-%d %H:%M} UTC"
+
+
 def warning_due(marked: Marked, cleanup: CleanupSection, now: datetime) -> int | None:
     """For how many days ahead the owner has to be warned now; None where they have been."""
-    due = [days for days in cleanup.warn_days if marked.at < marked.act_after - timedelta(days=days) <= now < marked.act_after]
-    return min(due) if due and min(due) not in marked.warned_days else None
+    since, until = marked.delivered_at or marked.at, marked.act_after
+    passed = [days for days in cleanup.warn_days if since < until - timedelta(days=days) <= now < until]
+    return min(passed) if passed and min(passed) not in marked.warned_days else None
 
 
 def look_next(marked: Marked, cleanup: CleanupSection, now: datetime) -> datetime:

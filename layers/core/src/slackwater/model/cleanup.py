@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, Literal
 
@@ -130,11 +130,24 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """A warning that Slack has not taken yet, as far as is known, and since when it waits for that.
+
+    `days` is how many days ahead of the deletion it warns; None where it announces the date.
+    """
+
+    since: datetime
+    days: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
     """When it was marked, from when on it may be acted upon, and for how many days ahead its owner was warned.
 
     It is recorded before the tags are put on; `tagged` once they are. `looked_at` is when it was looked at last while it waits
-    for an approval.
+    for an approval. `delivered_at` is when Slack took the first warning, and `notice` the one that it has not taken yet; `late`
+    is how much later than due warnings came in all, and `repeats` counts announcements after the first. `unwarned` says that
+    nobody can be warned, and that the policy deletes all the same.
     """
 
     at: datetime
@@ -142,6 +155,11 @@ class Marked:
     tagged: bool = False
     warned_days: tuple[int, ...] = ()
     looked_at: datetime | None = None
+    delivered_at: datetime | None = None
+    notice: Notice | None = None
+    late: timedelta = timedelta(0)
+    repeats: int = 0
+    unwarned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +278,16 @@ class Cleanup:
         more = [f"and {len(kept) - NAMED} more"] if len(kept) > NAMED else []
         how = f"; aws fsx create-volume-from-backup restores a volume from {', '.join([*kept[:NAMED], *more])}" if kept else ""
         return f"Slackwater does not restore FSx for ONTAP file systems{how}"
+
+    @property
+    def promised(self) -> bool:
+        """Whether people were told that the deletion can be undone, whatever has become of an undo since.
+
+        That is so once the clean-up has ended done, even where somebody else had deleted the resource, and once AWS was asked
+        to delete the resource itself.
+        """
+        asked = any(one.part.id == self.resource.id for one in self.removals)
+        return self.stage == "done" or self.undone is not None or asked
 
     @property
     def turn(self) -> str | None:

@@ -221,6 +221,13 @@ class CleanupSection(Section):
     most_monthly_usd: float = Field(
         default=1000, gt=0, description="The most that these may be worth in USD a month; above it, none is begun."
     )
+    delete_without_warning: bool = Field(
+        default=False,
+        description=(
+            "True deletes even where there is no Slack channel to warn owners in; otherwise nothing is deleted there."
+            " Where there is a channel, warnings have to be delivered in any case."
+        ),
+    )
     unattended: list[UnattendedTag] = Field(default=[], description="What may be deleted without an approval.")
 
 
