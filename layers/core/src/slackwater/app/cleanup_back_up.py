@@ -128,7 +128,8 @@ class BackUp:
         if any(backup.state != "verified" for backup in cleanup.backups):
             backups = tuple(replace(backup, state="verified") for backup in cleanup.backups)
             ids = ", ".join(f"{backup.id} of {backup.subject.id}, until {backup.expires_at:%Y-%m-%d}" for backup in backups)
-            self.cases.tell(replace(cleanup, backups=backups), "backed-up", f"verified: {ids}")
+            known = replace(cleanup, backups=backups, backed_up_at=self.cases.clock())
+            self.cases.tell(known, "backed-up", f"verified: {ids}")
         return GO
 
     def _planned(self, cleanup: Cleanup, subject: Subject) -> Backup:

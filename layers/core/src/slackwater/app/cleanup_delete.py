@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,10 +20,12 @@ from slackwater.app.cleanup_case import (
     wait,
     wait_since,
 )
-from slackwater.app.cleanup_recheck import Rechecker
-from slackwater.engine.cleanup import unattended
+from slackwater.app.cleanup_recheck import Rechecked, Rechecker
+from slackwater.engine.cleanup import recorded_anew, unattended
+from slackwater.engine.efs_use import PUBLISHED_WITHIN
 from slackwater.model.cleanup import Cleanup, Look, Part, Removal
 from slackwater.model.policy import Policy
+from slackwater.model.resources import EfsFileSystem
 from slackwater.model.tracking import TrackedFinding
 from slackwater.ports import BackupTaker, Remover
 
@@ -32,6 +35,14 @@ LOOK_AT_TURN_S: Final = 300
 """Between looks at whether it is its turn, at first."""
 NOT_PUT_BACK_FOR: Final = timedelta(days=1)
 """After which the next has its turn, although nobody managed to make the one ahead whole again."""
+LOOK_AT_FENCE_S: Final = 120
+"""Between looks at an EFS file system that nothing can mount any more, while CloudWatch catches up.
+
+A mount target that somebody makes meanwhile is seen: EFS takes minutes to create one and to delete it again.
+"""
+LONGEST_FENCE: Final = timedelta(hours=6)
+"""After which whether it was used is not known."""
+ACCESS_POINT: Final = "access-point"
 MOST_PARTS: Final = 20
 """That one step deletes: it has fifteen minutes, and looks at everything before each."""
 
@@ -87,7 +98,9 @@ class Delete:
             part = next_part(seen.look)
             if part is None:
                 return self._wait_for_aws(cleanup)
-            cleanup = self._on_record(cleanup, part)
+            if (fence := self._fence(cleanup, part, seen)) is not None:
+                return fence
+            cleanup = self._on_record(self._recorded_anew(cleanup, part), part)
             remover.remove(cleanup.resource, part)
         return wait(1)
 
@@ -125,6 +138,39 @@ class Delete:
             return False
         look = self.rechecker.watchers[ahead.resource.type].look
         return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
+
+    def _fence(self, cleanup: Cleanup, part: Part, seen: Rechecked) -> Answer | None:
+        """What to wait for before an EFS file system itself is deleted; None where nothing is.
+
+        Nothing can mount it any more, but what somebody did until then CloudWatch publishes late.
+        """
+        if cleanup.resource.type != EfsFileSystem.KIND or part.id != cleanup.resource.id:
+            return None
+        now = self.cases.clock()
+        if cleanup.fenced_at is None:
+            self.cases.write(replace(cleanup, fenced_at=now))
+            return wait(LOOK_AT_FENCE_S)
+        left = cleanup.fenced_at + PUBLISHED_WITHIN - now
+        if left > timedelta(0):
+            return wait(min(LOOK_AT_FENCE_S, math.ceil(left.total_seconds())))
+        if not seen.use_unknown:
+            return None
+        if now - cleanup.fenced_at < LONGEST_FENCE:
+            return wait(LOOK_AT_FENCE_S)
+        return self.cases.over(cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}")
+
+    def _recorded_anew(self, cleanup: Cleanup, part: Part) -> Cleanup:
+        """The clean-up with what it takes to make this part again, as it is right before it goes.
+
+        Access points cannot be changed, and there may be thousands: they are recorded once, before the first of them goes.
+        """
+        before = cleanup.removals[-1].part.kind if cleanup.removals else None
+        if part.kind == before == ACCESS_POINT:
+            return cleanup
+        taken = {one.part.id for one in cleanup.removals}
+        newest = self.rechecker.watchers[cleanup.resource.type].record(cleanup.resource)
+        recorded = recorded_anew(cleanup.recorded, newest, taken)
+        return cleanup if recorded == cleanup.recorded else self.cases.write(replace(cleanup, recorded=recorded))
 
     def _on_record(self, cleanup: Cleanup, part: Part) -> Cleanup:
         """The clean-up, once it is on record that this part is asked to go; the ledger tells of the first."""

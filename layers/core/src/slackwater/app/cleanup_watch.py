@@ -263,6 +263,7 @@ class Watch:
         approval = self._approver(cleanup, finding, policy)
         if rule is None and approval is None:
             return self.cases.over(cleanup, "its approval does not stand any more")
+        begun_at = self.cases.clock()
         seen = self.rechecker.recheck(cleanup, policy)
         if seen.state != "same" or seen.finding is None:
             return self.cases.over(cleanup, seen.why)
@@ -275,6 +276,7 @@ class Watch:
         begun = replace(
             cleanup,
             stage="working",
+            begun_at=begun_at,
             approved_by=by,
             unattended=rule is not None,
             scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from slackwater.model.cleanup import ONTAP_STAYS, Begun, Cleanup, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, is_root
@@ -216,6 +216,23 @@ def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
         return None  # there is no file to bring back
     enough = copy.size_bytes >= LEAST_OF_METERED * subject.size_bytes if metered else copy.size_bytes == subject.size_bytes
     return None if enough else f"it holds {copy.size_bytes:,} bytes of {subject.size_bytes:,}"
+
+
+def recorded_anew(before: Mapping[str, Any] | None, newest: Mapping[str, Any], taken: Collection[str]) -> Mapping[str, Any]:
+    """The newest record of a resource, and of what the clean-up itself has taken off it the last one. `taken` are their ids.
+
+    What somebody else took off it is not in the newest record, and stays away.
+    """
+    lists = {name: one for name, one in newest.items() if isinstance(one, list)}
+    lost = {
+        name: [one for one in (before or {}).get(name, ()) if _id(one) in taken and _id(one) not in {*map(_id, there)}]
+        for name, there in lists.items()
+    }
+    return {**newest, **{name: [*lost[name], *there] for name, there in lists.items()}}
+
+
+def _id(recorded: object) -> str | None:
+    return recorded.get("id") if isinstance(recorded, Mapping) else None
 
 
 def _sum(begun: Iterable[Begun]) -> Decimal:

@@ -214,7 +214,9 @@ class Cleanup:
     `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data need no backup.
     `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
     ended. `revision` counts the writes. `waits_since` is since when it waits for its turn to be taken apart; it `has_turn` from
-    before the first removal until it is gone, or whole again.
+    before the first removal until it is gone, or whole again. It began to work at `begun_at`, when its detector was asked for
+    the last time about all that had been before. Its backups were verified at `backed_up_at`. Since `fenced_at` nothing can
+    mount the EFS file system.
     """
 
     finding_id: str
@@ -239,13 +241,16 @@ class Cleanup:
     recorded: Mapping[str, Any] | None = None
     marked: Marked | None = None
     approved_by: str | None = None
+    begun_at: datetime | None = None
     was: Setting | None = None
     changed_at: datetime | None = None
     backups: tuple[Backup, ...] = ()
+    backed_up_at: datetime | None = None
     backup_monthly_usd: Decimal | None = None
     waits_since: datetime | None = None
     has_turn: bool = False
     removals: tuple[Removal, ...] = ()
+    fenced_at: datetime | None = None
     restored: Restored | None = None
     stopped: Said | None = None
     undone: Said | None = None
