@@ -146,7 +146,7 @@ def verified_now(cleanup: Cleanup, taker: BackupTaker) -> str | None:
     """Why what was backed up could not all be brought back, as AWS has it now; None where it could."""
     if not cleanup.backups:
         return "there is no backup"
-    for backup in cleanup.backups:
+    for backup in cleanup.prior_backups:
         copy = next((one for one in taker.copies(cleanup.resource, backup) if one.id and one.id == backup.id), None)
         if copy is None:
             return f"the backup {backup.id} of {backup.subject.id} is not there"

@@ -168,7 +168,7 @@ def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> st
     known = {*(part.id for part in cleanup.parts), *cleanup.children}
     if known and (new := {*(part.id for part in look.parts), *look.children} - known):
         return f"something new hangs on it: {', '.join(sorted(new))}"
-    backed_up = sum(backup.subject.size_bytes for backup in cleanup.backups)
+    backed_up = sum(backup.subject.size_bytes for backup in cleanup.prior_backups)
     if cleanup.backups and look.size_bytes > backed_up:
         return f"it holds {look.size_bytes:,} bytes, and its backup was made of {backed_up:,}"
     return None

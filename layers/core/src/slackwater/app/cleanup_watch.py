@@ -487,8 +487,14 @@ def done_words(cleanup: Cleanup) -> str:
     deleted = "deleted" if cleanup.removals else "it was gone already"
     if not cleanup.backups:
         return f"{deleted} without a backup, as the policy says of its tag" if cleanup.removals else deleted
-    kept = ", ".join(f"{backup.id} until {backup.expires_at:%Y-%m-%d}" for backup in cleanup.backups)
-    return f"{deleted}; its data is in {kept}"
+    kept = ", ".join(f"{one.id} until {one.expires_at:%Y-%m-%d}" for one in cleanup.backups if one.state != "failed")
+    lost = next((one for one in cleanup.backups if one.final and one.state == "failed"), None)
+    without = f"; the final backup failed ({lost.why}): what was written since {_backed_up(cleanup)} is lost" if lost else ""
+    return f"{deleted}; its data is in {kept}{without}"
+
+
+def _backed_up(cleanup: Cleanup) -> str:
+    return f"{min(one.asked_at for one in cleanup.prior_backups):%Y-%m-%d %H:%M} UTC"
 
 
 def undone_words(cleanup: Cleanup) -> str:

@@ -129,7 +129,12 @@ class EbsRemover:
         self._asking = asking
 
     @remedies()
-    def remove(self, resource: TrackedResource, part: Part) -> None:
+    def remove(
+        self,
+        resource: TrackedResource,
+        part: Part,
+        final_tags: Mapping[str, str] | None = None,  # noqa: ARG002 -- as the port has it
+    ) -> None:
         """Ask EC2 once to delete the volume; EC2 itself refuses one that is attached.
 
         Raises:
