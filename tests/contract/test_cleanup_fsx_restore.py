@@ -10,8 +10,8 @@ import pytest
 
 from fsx_world import FLEET, REGION, ZFS, ZFS_CHILD, World, removing, sessions
 from slackwater.aws.errors import AccessDeniedError, AwsError, UnreachableError
-from slackwater.aws.fsx_requests import RESTORED_FROM, system_differences, system_request, tags_request
-from slackwater.model.cleanup import ACT_AFTER, MARK, Part, Restored
+from slackwater.aws.fsx_requests import system_differences, system_request, tags_request
+from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM, Part, Restored
 from slackwater_simulator import Simulator
 
 

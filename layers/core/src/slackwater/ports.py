@@ -529,6 +529,14 @@ class Changer(Protocol):
         """
         ...
 
+    def left_behind(self, resource: TrackedResource, changed: Setting, was: Setting) -> Sequence[str]:
+        """What putting the old setting back does not bring back, and what it costs, for people.
+
+        Raises:
+            AwsError: AWS did not say, or there is no such resource.
+        """
+        ...
+
 
 class Restorer(Protocol):
     """Brings resources of one kind back."""

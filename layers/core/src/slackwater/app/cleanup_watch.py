@@ -499,12 +499,12 @@ def _backed_up(cleanup: Cleanup) -> str:
 
 def undone_words(cleanup: Cleanup) -> str:
     """What came back, and what is not as it was."""
-    if cleanup.setting is not None:
-        return f"changed back to {in_words(cleanup.was)}" if cleanup.was else "nothing had been changed"
     restored = cleanup.restored
+    differences = f"; {'; '.join(restored.differences)}" if restored and restored.differences else ""
+    if cleanup.setting is not None:
+        return f"changed back to {in_words(cleanup.was)}{differences}" if cleanup.was else "nothing had been changed"
     if restored is None:
         return "nothing had been removed"
-    differences = f"; {'; '.join(restored.differences)}" if restored.differences else ""
     back = "is as it was" if restored.id == cleanup.resource.id else f"came back as {restored.id}"
     return f"{cleanup.resource.id} {back}{differences}"
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from slackwater.aws.errors import remedies
 from slackwater.aws.fsx_parts import THERE, file_system, going
 from slackwater.aws.fsx_requests import (
-    RESTORED_FROM,
     SETTLING,
     LostError,
     NoBackupError,
@@ -26,7 +25,7 @@ from slackwater.aws.fsx_requests import (
 )
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import Restored
+from slackwater.model.cleanup import RESTORED_FROM, Restored
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession

@@ -10,14 +10,10 @@ from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import code_of, reason
 from slackwater.aws.inventory_fsx import CONFIGURATIONS
-from slackwater.model.cleanup import ACT_AFTER, MARK
+from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM
 
 if TYPE_CHECKING:
     from slackwater.model.cleanup import Cleanup
-
-RESTORED_FROM: Final = "slackwater:restored-from"
-"""The tag of what was made again; its value is the id of what it stands for. By it one is found whose making was
-not answered."""
 
 SETTLING: Final = frozenset({"CREATING", "PENDING", "UPDATING", "DELETING"})
 """Lifecycles that end by themselves."""

@@ -81,11 +81,19 @@ def unattended(sighting: Sighting, tags: Mapping[str, str] | None, cleanup: Clea
     """What the policy says of this finding, if it lets it be cleaned up without an approval; the first that fits."""
     if sighting.detector not in UNATTENDED or not sighting.deletes or tags is None or not_listed(sighting, cleanup):
         return None
+    if restored(tags):
+        return None
     for one in cleanup.unattended:
         key, sign, value = one.tag.partition("=")
         if key in tags and (not sign or tags[key] == value):
             return one
     return None
+
+
+def restored(tags: Mapping[str, str] | None) -> str | None:
+    """Why nothing that was restored from a backup is deleted; None where no tag says that it was."""
+    who = restored_by(tags)
+    return f"{who} restored it from a backup: somebody may be about to need it" if who else None
 
 
 def may_approve(who: str, cleanup: CleanupSection) -> bool:
@@ -122,8 +130,8 @@ def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
         return why
     if not deletes:
         return None
-    if who := restored_by(resource.tags):
-        return f"{who} restored it from a backup: somebody may be about to need it"
+    if why := restored(resource.tags):
+        return why
     match resource:
         case Volume():
             if is_root(resource, fleet) is not False:
