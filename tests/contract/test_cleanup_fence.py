@@ -35,7 +35,7 @@ def stays(there: World, kind: str, before: tuple[object, ...]) -> None:
     id_ = there.finding(kind).sighting.resource.id
     assert there.account.exists(id_)
     assert hanging(there, id_) == before
-    assert "wrote over" in there.account.contents(id_)
+    assert there.account.versions(id_)[-1].who in {"client", "service"}
     assert there.cleanup(kind).stage == "called-off"
     assert there.finding(kind).status == "open"
 

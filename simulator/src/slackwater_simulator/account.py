@@ -389,7 +389,7 @@ class Account:
         with self.lock:
             self.put(worked(self._there(resource_id), self.now, self.now + int(seconds), how))
             if how != "backup":
-                self.write(resource_id)
+                self.write(resource_id, how)
 
     def replace(self, resource_id: str) -> None:
         """Another resource with the same id and name, made just now, with other contents."""

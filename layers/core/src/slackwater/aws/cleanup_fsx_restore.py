@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.errors import remedies
-from slackwater.aws.fsx_parts import THERE, file_system, going
+from slackwater.aws.fsx_parts import THERE, file_system, going, volumes_of
 from slackwater.aws.fsx_requests import (
     SETTLING,
     LostError,
@@ -22,6 +22,7 @@ from slackwater.aws.fsx_requests import (
     system_request,
     token,
     verified,
+    volume_differences,
 )
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
@@ -47,7 +48,9 @@ NETWORK_ACTIONS: Final = frozenset(
 of value `ManagedByAmazonFSx` (AWS managed policy AmazonFSxFullAccess)."""
 
 RESTORER_ACTIONS: Final = (
-    {"fsx:CreateFileSystemFromBackup", "fsx:DescribeFileSystems", "fsx:TagResource"} | KEY_ACTIONS | NETWORK_ACTIONS
+    {"fsx:CreateFileSystemFromBackup", "fsx:DescribeFileSystems", "fsx:DescribeVolumes", "fsx:TagResource"}
+    | KEY_ACTIONS
+    | NETWORK_ACTIONS
 )
 """TagResource as CreateFileSystemFromBackup asks for it."""
 
@@ -105,7 +108,12 @@ class FsxRestorer:
             said = made.get("FailureDetails", {}).get("Message", "FSx does not say why")
             why = f"{restored.id} was made, and is {made['Lifecycle'].lower()}: {said}; delete it, and ask again"
             return replace(restored, state="failed", why=why)
-        differences = (*data_differences(cleanup, of), *system_differences(recorded, cleanup.resource.id, made))
+        volumes = volumes_of(self._reading, replace(cleanup.resource, id=made["FileSystemId"]))
+        differences = (
+            *data_differences(cleanup, of),
+            *system_differences(recorded, cleanup.resource.id, made),
+            *volume_differences(recorded, volumes),
+        )
         return replace(restored, state="done", differences=differences)
 
     def _made(self, cleanup: Cleanup) -> Any | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import code_of, reason
+from slackwater.aws.fsx_parts import path_of
+from slackwater.aws.fsx_record import VOLUME_SETTINGS
 from slackwater.aws.inventory_fsx import CONFIGURATIONS
 from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM
 
@@ -110,6 +112,18 @@ def data_differences(cleanup: Cleanup, of: str | None) -> Iterator[str]:
         yield f"{lost}: FSx's final backup failed ({final.why or 'FSx does not say why'})"
     elif final and of not in {None, final.id}:
         yield f"{lost}: FSx's final backup {final.id} is gone, and it was made from {of}"
+
+
+def volume_differences(recorded: Mapping[str, Any], volumes: Iterable[Any]) -> Iterator[str]:
+    """Which volumes of a file system are not there again, or have other settings than the backup is to have kept."""
+    now = {path_of(one): one.get("OpenZFSConfiguration", {}) for one in volumes}
+    for path, was in recorded.get("volume_settings", {}).items():
+        if path not in now:
+            yield f"its volume {path} is not there"
+        elif other := [
+            words for name, words in VOLUME_SETTINGS.items() if (now[path].get(name) or None) != (was.get(name) or None)
+        ]:
+            yield f"its volume {path} has other settings than before: {', '.join(other)}"
 
 
 def system_differences(recorded: Mapping[str, Any], was: str, made: Any) -> Iterator[str]:
