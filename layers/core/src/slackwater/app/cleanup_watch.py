@@ -399,13 +399,15 @@ class Watch:
         return go(put_back=put_back, **({"failed": True} if new else {}))
 
     def _not_put_back(self, cleanup: Cleanup, error: StepError | None) -> Answer:
-        """What had been taken off a resource that stays is still missing there: loudly."""
-        if cleanup.why.startswith(NOT_PUT_BACK):
+        """Record which parts were removed and not put back: putting them back failed, or AWS does not say what is missing."""
+        missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
+        if not missing or cleanup.why.startswith(NOT_PUT_BACK):
             return GO
-        gone = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
+        gone = ", ".join(f"{one.kind} {one.id}" for one in missing)
         again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
         what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}{again}"
-        cleanup, _ = self.cases.tell(replace(cleanup, stage="failed", why=what), "failed", what, status="failed")
+        failed = replace(cleanup, stage="failed", ended_at=cleanup.ended_at or self.cases.clock(), why=what)
+        cleanup, _ = self.cases.tell(failed, "failed", what, status="failed")
         self._tell("failed", cleanup, self.cases.finding(cleanup))
         return go(failed=True)
 
@@ -512,7 +514,8 @@ def undone_words(cleanup: Cleanup) -> str:
 def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
     """What a step wrote down, and what the state machine says, unless that only points there."""
     told = said(error) if error and ON_RECORD not in error.get("Cause", "") else ""
-    return "; ".join(one for one in (cleanup.why, told) if one) or "for a reason that nobody gave"
+    words = (cleanup.why, "" if told in cleanup.why else told)
+    return "; ".join(one for one in words if one) or "for a reason that nobody gave"
 
 
 def _with_rest(why: str, cleanup: Cleanup) -> str:
