@@ -532,12 +532,11 @@ def wired(
             inventory=inventory,
         )
 
-    # Metrics end where the fleet's time stands still: it is judged as of then, however much later it is.
     rechecker = Rechecker(
         watchers=watchers,
         inventory=lambda resource: OneInventory(session, resource),
         audit=lambda policy, inventory: of(inventory, policy),
-        clock=lambda: as_of,
+        clock=now,
     )
     slack = MemorySlack(now)
 

@@ -10,8 +10,8 @@ import pytest
 
 from fsx_world import FLEET, REGION, ZFS, ZFS_CHILD, World, removing, sessions
 from slackwater.aws.errors import AccessDeniedError, AwsError, UnreachableError
-from slackwater.aws.fsx_requests import RESTORED_FROM, system_differences, system_request, tags_request
-from slackwater.model.cleanup import ACT_AFTER, MARK, Part, Restored
+from slackwater.aws.fsx_requests import system_differences, system_request, tags_request, volume_differences
+from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM, Part, Restored
 from slackwater_simulator import Simulator
 
 
@@ -276,3 +276,18 @@ def test_the_mark_does_not_come_back() -> None:
         {"Key": "keep", "Value": "1"},
         {"Key": RESTORED_FROM, "Value": "fs-1"},
     ]
+
+
+def test_a_volume_that_did_not_come_back_or_has_other_exports_is_named() -> None:
+    exports = [{"ClientConfigurations": [{"Clients": "10.0.0.0/16", "Options": ["rw"]}]}]
+    recorded = {"volume_settings": {"/fsx": {}, "/fsx/home": {"NfsExports": exports}, "/fsx/old": {"RecordSizeKiB": 128}}}
+    back = [
+        {"OpenZFSConfiguration": {"VolumePath": "/fsx", "NfsExports": []}},
+        {"OpenZFSConfiguration": {"VolumePath": "/fsx/home", "UserAndGroupQuotas": [{"Type": "USER", "Id": 1}]}},
+    ]
+
+    assert list(volume_differences(recorded, back)) == [
+        "its volume /fsx/home has other settings than before: NFS exports, user and group quotas",
+        "its volume /fsx/old is not there",
+    ]
+    assert list(volume_differences({}, back)) == []

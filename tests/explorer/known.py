@@ -31,7 +31,8 @@ KNOWN: Final[tuple[Known, ...]] = (
     # A stale backup is taken for the new one.
     Known("1", "I4", "took-an-older-backup", ("ebs", *FSX)),
     # Another installation's sweeper, or a redeployed one's, takes the backup.
-    Known("2", "I1", "lost/swept-by-theirs", DELETED),
+    Known("2", "I1", "lost/swept-by-theirs", ("ebs", *EFS)),
+    Known("2", "I1", "lost/swept-by-theirs", FSX, rare=True),
     Known("2", "I3", "swept/ours-by-theirs", DELETED),
     Known("2", "I3", "swept/before-by-ours", DELETED),
     Known("2", "I3", "swept/before-by-theirs", DELETED, rare=True),
@@ -41,21 +42,8 @@ KNOWN: Final[tuple[Known, ...]] = (
     # The sweeper does not look at the expiry tag, and takes copies that others made.
     Known("4", "I3", "swept/not-expired", DELETED),
     Known("4", "I3", "swept/others-by-ours", DELETED),
-    # Use since the backup is not seen.
-    Known("5", "I1", "deleted/written-since-its-backup", (*EFS, *FSX)),
     # Retention counts from the backup, not from the deletion.
-    Known("6", "I1", "deleted/expires-too-soon", DELETED),
-    # What is restored is what was recorded at first.
-    Known("9", "I4", "restored-stale/tags", DELETED),
-    Known("9", "I4", "restored-stale/security-groups", ("efs", "efs-abandoned")),
-    Known("9", "I4", "restored-stale/policy", EFS),
-    # Undo of a lifecycle change does not say that data stays in Infrequent Access.
-    Known("10", "I4", "undone/says-nothing-of-moved-data", ("efs-lifecycle",)),
-    # A restored file system carries no tag of Slackwater's.
-    Known("12", "I2", "restored-untagged", EFS),
-    # Found here: where AWS denies a look from the middle of the removals on, the record is "failed", nobody puts back what was taken
-    # off, and the record does not say that it is missing.
-    Known("new", "I4", "not-whole", EFS),
+    Known("6", "I1", "deleted/expires-too-soon", ("ebs", *EFS)),
     # "Also": undoable stays true without a backup; a key that is disabled counts as usable.
     Known("also", "I4", "undoable-without-a-backup", DELETED),
     Known("also", "I1", "deleted/key-not-usable", ("ebs",)),

@@ -14,8 +14,8 @@ HEAD: Final = (
 )
 NOTE: Final = (
     "never: steps with calls that were never interrupted. window: losses in the moment between the last look and the call, where\n"
-    "AWS has no fence (EBS: an attachment up to 15 minutes before). Singles and pairs are covered of all, after merging equal states\n"
-    "(tests/explorer/state.py says which are equal); triples are sampled."
+    "AWS has no fence (EBS: an attachment, EFS: a write of a service, up to 15 minutes before). Singles and pairs are covered of all,\n"
+    "after merging equal states (tests/explorer/state.py says which are equal); triples are sampled."
 )
 
 

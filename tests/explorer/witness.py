@@ -102,11 +102,15 @@ class Witness:
             self.says("I2", f"acted/{facts.against}", f"{operation} although {facts.against}")
         if towards and operation in REMOVES and not facts.acted and not self._warned():
             self.says("I2", "unwarned", f"{operation}, and no warning of it was ever delivered")
-        if operation in REMOVES and facts.was is None and self.world.deletes:
-            fleet = before.fleet
-            every = {one.id: one for one in (*fleet.volumes, *fleet.efs, *fleet.fsx)}
-            main = None if facts.disturbed else every.get(self.world.resource.id)  # changed after the last look: not comparable
-            self.facts = facts = replace(facts, was=(main, before.shelves.get("efs-policies", {})))
+        if operation in REMOVES and self.world.deletes:
+            # What was changed after the last look cannot be compared.
+            main, policies = None, None if facts.disturbed else before.shelves.get("efs-policies", {})
+            if facts.was:
+                main = facts.was[0]
+            elif not facts.disturbed:
+                fleet = before.fleet
+                main = next((one for one in (*fleet.volumes, *fleet.efs, *fleet.fsx) if one.id == self.world.resource.id), None)
+            self.facts = facts = replace(facts, was=(main, policies))
         if towards:
             self.facts = replace(facts, acted=(*facts.acted, operation))
         self.facts = replace(self.facts, against=self._against(), disturbed=False)
@@ -170,6 +174,8 @@ class Witness:
             before = groups.get(target.subnet or target.az, groups.get(target.az))
             if before and not {*target.security_groups} <= before and "security group" not in said:
                 self.says("I4", "restored-stale/security-groups", f"{target.id} has {', '.join(target.security_groups)}")
+        if policies is None:
+            return
         before, after = (None if one is None else json.loads(one) for one in (policies.get(was.id), now.get(back.id)))
         if before != after and "policy" not in said:
             self.says("I4", "restored-stale/policy", "the file system's policy is not what it was when it was removed")

@@ -57,7 +57,7 @@ _ROUTES = {"elasticfilesystem": efs.ROUTES, "backup": backup.ROUTES}
 """Of the services that speak rest-json."""
 _TOLD = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
 """Of a backup; the rest is its service's own."""
-_DEEDS = frozenset({"attach", "detach", "tag", "untag", "use", "replace"})
+_DEEDS = frozenset({"attach", "detach", "tag", "untag", "use", "work", "replace"})
 """What other people do to an account, which may be asked for over HTTP."""
 _REASONS = {
     200: "OK",

@@ -99,7 +99,7 @@ class Aws:
         return Copy(id=f"snap-{resource.id}", of=resource.id, state=state, size_bytes=size, made_at=CASE_NOW)
 
     # A remover
-    def remove(self, resource: TrackedResource, part: Part) -> None:
+    def remove(self, resource: TrackedResource, part: Part, final_tags: Mapping[str, str] | None = None) -> None:
         self.deleted.append(part.id)
         del self.volumes[part.id]
 

@@ -19,6 +19,8 @@ from slackwater.engine.cleanup import (
     not_listed,
     over_cap,
     recent,
+    recorded_anew,
+    restored,
     unattended,
     unverified,
     warning_due,
@@ -315,3 +317,52 @@ class TestVerified:
         assert unverified(replace(self.COPY, size_bytes=0), empty, metered=True) is None
         assert unverified(replace(self.COPY, size_bytes=0, of="vol-2"), empty, metered=True)
         assert unverified(replace(self.COPY, size_bytes=0), empty, metered=False)
+
+
+@pytest.mark.parametrize("tag", ["slackwater:restored-from", "aws:backup:source-resource"])
+def test_no_rule_lets_what_was_restored_go_without_an_approval(tag: str) -> None:
+    rule = UnattendedTag(tag="Job")
+    policy = ALLOWING.model_copy(update={"unattended": [rule]})
+
+    assert unattended(SEEN, {"Job": "encode"}, policy) == rule
+    assert unattended(SEEN, {"Job": "encode", tag: "fs-2"}, policy) is None
+    assert restored({tag: "fs-2"})
+    assert restored({"Job": "encode"}) is restored(None) is None
+
+
+RECORDED: dict[str, Any] = {
+    "policy": "wide",
+    "access_points": [{"id": "fsap-1"}, {"id": "fsap-2"}],
+    "mount_targets": [{"id": "fsmt-1", "security_groups": ["wide"]}, {"id": "fsmt-2", "security_groups": ["wide"]}],
+}
+
+
+class TestRecordedAnew:
+    def test_what_the_clean_up_took_off_is_kept_and_the_rest_is_as_it_is_now(self) -> None:
+        newest = {
+            "policy": "narrow",
+            "access_points": [],
+            "mount_targets": [{"id": "fsmt-2", "security_groups": ["narrow"]}],
+        }
+
+        assert recorded_anew(RECORDED, newest, {"fsap-1", "fsap-2", "fsmt-1"}) == {
+            "policy": "narrow",
+            "access_points": [{"id": "fsap-1"}, {"id": "fsap-2"}],
+            "mount_targets": [{"id": "fsmt-1", "security_groups": ["wide"]}, {"id": "fsmt-2", "security_groups": ["narrow"]}],
+        }
+
+    def test_what_somebody_else_took_off_stays_away(self) -> None:
+        newest = {"policy": None, "access_points": [{"id": "fsap-2"}], "mount_targets": []}
+
+        assert recorded_anew(RECORDED, newest, ()) == newest
+
+    def test_what_was_asked_to_go_and_is_still_there_is_as_it_is_now(self) -> None:
+        newest = {**RECORDED, "mount_targets": [{"id": "fsmt-1", "security_groups": ["narrow"]}]}
+
+        assert recorded_anew(RECORDED, newest, {"fsmt-1"})["mount_targets"] == newest["mount_targets"]
+
+    def test_the_first_record_and_lists_of_words_are_as_they_are_now(self) -> None:
+        newest = {"system": {"Tags": {}}, "security_group_ids": ["sg-2"], "children": [{"id": "fsvol-1"}]}
+
+        assert recorded_anew(None, newest, {"fsvol-1"}) == newest
+        assert recorded_anew({"security_group_ids": ["sg-1"]}, newest, ()) == newest

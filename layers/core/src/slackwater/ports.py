@@ -495,8 +495,10 @@ class BackupTaker(Protocol):
 class Remover(Protocol):
     """Deletes resources of one kind, part by part."""
 
-    def remove(self, resource: TrackedResource, part: Part) -> None:
-        """Ask AWS once to delete one part, without a final backup; what is gone or going is fine.
+    def remove(self, resource: TrackedResource, part: Part, final_tags: Mapping[str, str] | None = None) -> str | None:
+        """Ask AWS once to delete one part; what is gone or going is fine.
+
+        With `final_tags` FSx takes a final backup that carries them. Returns its id, None where FSx does not name it.
 
         Raises:
             AwsError: it was refused, or nobody knows whether it was heard.
@@ -524,6 +526,14 @@ class Changer(Protocol):
 
         Raises:
             AwsError: it was refused, or nobody knows whether it was heard.
+        """
+        ...
+
+    def left_behind(self, resource: TrackedResource, changed: Setting, was: Setting) -> Sequence[str]:
+        """What putting the old setting back does not bring back, and what it costs, for people.
+
+        Raises:
+            AwsError: AWS did not say, or there is no such resource.
         """
         ...
 

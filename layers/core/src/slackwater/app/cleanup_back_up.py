@@ -128,7 +128,8 @@ class BackUp:
         if any(backup.state != "verified" for backup in cleanup.backups):
             backups = tuple(replace(backup, state="verified") for backup in cleanup.backups)
             ids = ", ".join(f"{backup.id} of {backup.subject.id}, until {backup.expires_at:%Y-%m-%d}" for backup in backups)
-            self.cases.tell(replace(cleanup, backups=backups), "backed-up", f"verified: {ids}")
+            known = replace(cleanup, backups=backups, backed_up_at=self.cases.clock())
+            self.cases.tell(known, "backed-up", f"verified: {ids}")
         return GO
 
     def _planned(self, cleanup: Cleanup, subject: Subject) -> Backup:
@@ -145,7 +146,7 @@ def verified_now(cleanup: Cleanup, taker: BackupTaker) -> str | None:
     """Why what was backed up could not all be brought back, as AWS has it now; None where it could."""
     if not cleanup.backups:
         return "there is no backup"
-    for backup in cleanup.backups:
+    for backup in cleanup.prior_backups:
         copy = next((one for one in taker.copies(cleanup.resource, backup) if one.id and one.id == backup.id), None)
         if copy is None:
             return f"the backup {backup.id} of {backup.subject.id} is not there"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from slackwater.app.cleanup_back_up import verified_now
+from slackwater.app.cleanup_back_up import tags, verified_now, with_backup
 from slackwater.app.cleanup_case import (
     BY_POLICY,
     GO,
@@ -19,10 +20,12 @@ from slackwater.app.cleanup_case import (
     wait,
     wait_since,
 )
-from slackwater.app.cleanup_recheck import Rechecker
-from slackwater.engine.cleanup import unattended
-from slackwater.model.cleanup import Cleanup, Look, Part, Removal
+from slackwater.app.cleanup_recheck import Rechecked, Rechecker
+from slackwater.engine.cleanup import recorded_anew, unattended, unverified
+from slackwater.engine.efs_use import PUBLISHED_WITHIN
+from slackwater.model.cleanup import Backup, Cleanup, Look, Part, Removal
 from slackwater.model.policy import Policy
+from slackwater.model.resources import EfsFileSystem, FsxFileSystem
 from slackwater.model.tracking import TrackedFinding
 from slackwater.ports import BackupTaker, Remover
 
@@ -32,6 +35,18 @@ LOOK_AT_TURN_S: Final = 300
 """Between looks at whether it is its turn, at first."""
 NOT_PUT_BACK_FOR: Final = timedelta(days=1)
 """After which the next has its turn, although nobody managed to make the one ahead whole again."""
+LOOK_AT_FENCE_S: Final = 120
+"""Between looks at an EFS file system that nothing can mount any more, while CloudWatch catches up.
+
+A mount target that somebody makes meanwhile is seen: EFS takes minutes to create one and to delete it again.
+"""
+LONGEST_FENCE: Final = timedelta(hours=6)
+"""After which whether it was used is not known."""
+LOOK_AT_FINAL_S: Final = 600
+"""Between looks at a final backup, at first."""
+FINAL_SHOWS_WITHIN: Final = timedelta(hours=1)
+"""After which there is no final backup, where FSx lists none."""
+ACCESS_POINT: Final = "access-point"
 MOST_PARTS: Final = 20
 """That one step deletes: it has fifteen minutes, and looks at everything before each."""
 
@@ -58,14 +73,14 @@ class Delete:
         cleanup = self.cases.get(finding_id, execution)
         if cleanup.stage != "working" or not cleanup.deletes or not cleanup.parts:
             raise UnsafeError(f"the clean-up is {cleanup.stage}: it has nothing to delete")
-        if not cleanup.scratch and (not cleanup.backups or any(backup.state != "verified" for backup in cleanup.backups)):
+        if not cleanup.scratch and (not cleanup.backups or any(backup.state != "verified" for backup in cleanup.prior_backups)):
             raise UnsafeError("it has no verified backup")
         taker, remover = self.takers[cleanup.resource.type], self.removers[cleanup.resource.type]
         for _ in range(MOST_PARTS):
             policy = self.policy()
             look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
             if look is None:
-                return GO
+                return self._gone(cleanup, taker)
             if _is_going(look):
                 return self._wait_for_aws(cleanup)
             finding = self.cases.finding(cleanup)
@@ -87,9 +102,33 @@ class Delete:
             part = next_part(seen.look)
             if part is None:
                 return self._wait_for_aws(cleanup)
-            cleanup = self._on_record(cleanup, part)
-            remover.remove(cleanup.resource, part)
+            if (fence := self._fence(cleanup, part, seen)) is not None:
+                return fence
+            cleanup = self._on_record(self._recorded_anew(cleanup, part), part)
+            final = _final(cleanup)
+            made = remover.remove(cleanup.resource, part, tags(cleanup, final) if final else None)
+            if final and made:
+                cleanup = self.cases.write(with_backup(cleanup, replace(final, state="running", id=made)))
         return wait(1)
+
+    def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
+        """Wait for the final backup of what is gone, if there is one; whatever comes of it, the others are verified."""
+        final = _final(cleanup)
+        if final is None:
+            return GO
+        now = self.cases.clock()
+        since = now - final.asked_at
+        copy = max(taker.copies(cleanup.resource, final), key=lambda one: one.made_at, default=None)
+        if since < LONGEST_WAIT and (copy.state == "running" if copy else since < FINAL_SHOWS_WITHIN):
+            return wait_since(final.asked_at, now, LOOK_AT_FINAL_S)
+        if copy is None:
+            ended = replace(final, state="failed", why="FSx shows no final backup")
+        elif why := unverified(copy, final.subject, metered=False):
+            ended = replace(final, state="failed", id=copy.id, why=why)
+        else:
+            ended = replace(final, state="verified", id=copy.id, size_bytes=copy.size_bytes)
+        self.cases.write(with_backup(cleanup, ended))
+        return GO
 
     def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
         """Come again while AWS deletes what it was asked to; "failed" where that takes too long."""
@@ -126,16 +165,71 @@ class Delete:
         look = self.rechecker.watchers[ahead.resource.type].look
         return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
 
+    def _fence(self, cleanup: Cleanup, part: Part, seen: Rechecked) -> Answer | None:
+        """What to wait for before an EFS file system itself is deleted; None where nothing is.
+
+        Nothing can mount it any more, but what somebody did until then CloudWatch publishes late.
+        """
+        if cleanup.resource.type != EfsFileSystem.KIND or part.id != cleanup.resource.id:
+            return None
+        now = self.cases.clock()
+        if cleanup.fenced_at is None:
+            self.cases.write(replace(cleanup, fenced_at=now))
+            return wait(LOOK_AT_FENCE_S)
+        left = cleanup.fenced_at + PUBLISHED_WITHIN - now
+        if left > timedelta(0):
+            return wait(min(LOOK_AT_FENCE_S, math.ceil(left.total_seconds())))
+        if not seen.use_unknown:
+            return None
+        if now - cleanup.fenced_at < LONGEST_FENCE:
+            return wait(LOOK_AT_FENCE_S)
+        return self.cases.over(cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}")
+
+    def _recorded_anew(self, cleanup: Cleanup, part: Part) -> Cleanup:
+        """The clean-up with what it takes to make this part again, as it is right before it goes.
+
+        Access points cannot be changed, and there may be thousands: they are recorded once, before the first of them goes.
+        """
+        before = cleanup.removals[-1].part.kind if cleanup.removals else None
+        if part.kind == before == ACCESS_POINT:
+            return cleanup
+        taken = {one.part.id for one in cleanup.removals}
+        newest = self.rechecker.watchers[cleanup.resource.type].record(cleanup.resource)
+        recorded = recorded_anew(cleanup.recorded, newest, taken)
+        return cleanup if recorded == cleanup.recorded else self.cases.write(replace(cleanup, recorded=recorded))
+
     def _on_record(self, cleanup: Cleanup, part: Part) -> Cleanup:
         """The clean-up, once it is on record that this part is asked to go; the ledger tells of the first."""
         if any(one.part.id == part.id for one in cleanup.removals):
             return cleanup
-        removals = (*cleanup.removals, Removal(part=part, asked_at=self.cases.clock()))
-        begun = replace(cleanup, removals=removals)
+        now = self.cases.clock()
+        removals = (*cleanup.removals, Removal(part=part, asked_at=now))
+        begun = replace(cleanup, removals=removals, backups=(*cleanup.backups, *_final_of(cleanup, now, self.policy())))
         if cleanup.removals:
             return self.cases.write(begun)
         parts = ", ".join(f"{one.kind} {one.id}" for one in cleanup.parts)
         return self.cases.tell(begun, "removing", f"one after the other: {parts}")[0]
+
+
+def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, ...]:
+    """The final backup that FSx is to take of a file system as it deletes it; none of other kinds."""
+    if cleanup.resource.type != FsxFileSystem.KIND or cleanup.scratch:
+        return ()
+    of = cleanup.prior_backups[0]
+    return (
+        Backup(
+            subject=of.subject,
+            token=f"{of.token}-final",
+            asked_at=now,
+            expires_at=now + timedelta(days=policy.cleanup.backup_days),
+            final=True,
+        ),
+    )
+
+
+def _final(cleanup: Cleanup) -> Backup | None:
+    """The final backup, as long as it is not known what came of it."""
+    return next((one for one in cleanup.backups if one.final and one.state in {"asked", "running"}), None)
 
 
 def next_part(look: Look) -> Part | None:

@@ -263,6 +263,7 @@ class Watch:
         approval = self._approver(cleanup, finding, policy)
         if rule is None and approval is None:
             return self.cases.over(cleanup, "its approval does not stand any more")
+        begun_at = self.cases.clock()
         seen = self.rechecker.recheck(cleanup, policy)
         if seen.state != "same" or seen.finding is None:
             return self.cases.over(cleanup, seen.why)
@@ -275,6 +276,7 @@ class Watch:
         begun = replace(
             cleanup,
             stage="working",
+            begun_at=begun_at,
             approved_by=by,
             unattended=rule is not None,
             scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
@@ -397,13 +399,15 @@ class Watch:
         return go(put_back=put_back, **({"failed": True} if new else {}))
 
     def _not_put_back(self, cleanup: Cleanup, error: StepError | None) -> Answer:
-        """What had been taken off a resource that stays is still missing there: loudly."""
-        if cleanup.why.startswith(NOT_PUT_BACK):
+        """Record which parts were removed and not put back: putting them back failed, or AWS does not say what is missing."""
+        missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
+        if not missing or cleanup.why.startswith(NOT_PUT_BACK):
             return GO
-        gone = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
+        gone = ", ".join(f"{one.kind} {one.id}" for one in missing)
         again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
         what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}{again}"
-        cleanup, _ = self.cases.tell(replace(cleanup, stage="failed", why=what), "failed", what, status="failed")
+        failed = replace(cleanup, stage="failed", ended_at=cleanup.ended_at or self.cases.clock(), why=what)
+        cleanup, _ = self.cases.tell(failed, "failed", what, status="failed")
         self._tell("failed", cleanup, self.cases.finding(cleanup))
         return go(failed=True)
 
@@ -485,18 +489,24 @@ def done_words(cleanup: Cleanup) -> str:
     deleted = "deleted" if cleanup.removals else "it was gone already"
     if not cleanup.backups:
         return f"{deleted} without a backup, as the policy says of its tag" if cleanup.removals else deleted
-    kept = ", ".join(f"{backup.id} until {backup.expires_at:%Y-%m-%d}" for backup in cleanup.backups)
-    return f"{deleted}; its data is in {kept}"
+    kept = ", ".join(f"{one.id} until {one.expires_at:%Y-%m-%d}" for one in cleanup.backups if one.state != "failed")
+    lost = next((one for one in cleanup.backups if one.final and one.state == "failed"), None)
+    without = f"; the final backup failed ({lost.why}): what was written since {_backed_up(cleanup)} is lost" if lost else ""
+    return f"{deleted}; its data is in {kept}{without}"
+
+
+def _backed_up(cleanup: Cleanup) -> str:
+    return f"{min(one.asked_at for one in cleanup.prior_backups):%Y-%m-%d %H:%M} UTC"
 
 
 def undone_words(cleanup: Cleanup) -> str:
     """What came back, and what is not as it was."""
-    if cleanup.setting is not None:
-        return f"changed back to {in_words(cleanup.was)}" if cleanup.was else "nothing had been changed"
     restored = cleanup.restored
+    differences = f"; {'; '.join(restored.differences)}" if restored and restored.differences else ""
+    if cleanup.setting is not None:
+        return f"changed back to {in_words(cleanup.was)}{differences}" if cleanup.was else "nothing had been changed"
     if restored is None:
         return "nothing had been removed"
-    differences = f"; {'; '.join(restored.differences)}" if restored.differences else ""
     back = "is as it was" if restored.id == cleanup.resource.id else f"came back as {restored.id}"
     return f"{cleanup.resource.id} {back}{differences}"
 
@@ -504,7 +514,8 @@ def undone_words(cleanup: Cleanup) -> str:
 def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
     """What a step wrote down, and what the state machine says, unless that only points there."""
     told = said(error) if error and ON_RECORD not in error.get("Cause", "") else ""
-    return "; ".join(one for one in (cleanup.why, told) if one) or "for a reason that nobody gave"
+    words = (cleanup.why, "" if told in cleanup.why else told)
+    return "; ".join(one for one in words if one) or "for a reason that nobody gave"
 
 
 def _with_rest(why: str, cleanup: Cleanup) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from slackwater.app.cleanup_watch import Watch
     from slackwater.app.scan import Audit
     from slackwater.model.policy import Policy
-    from slackwater.ports import BackupTaker, Changer, Inventory, Watcher
+    from slackwater.ports import BackupTaker, Changer, Inventory, Prices, Watcher
 
 A_MONTH_OF: Final = 1 << 30
 """Backups are billed by the GiB-month."""
@@ -96,7 +96,10 @@ def changing(deployed: Deployed) -> Change:
     from slackwater.aws.cleanup_efs_change import EfsChanger
 
     session, once = _sessions()
-    changers: Mapping[str, Changer] = {Volume.KIND: EbsChanger(session, once), EfsFileSystem.KIND: EfsChanger(session, once)}
+    changers: Mapping[str, Changer] = {
+        Volume.KIND: EbsChanger(session, once),
+        EfsFileSystem.KIND: EfsChanger(session, once, lambda: _prices(session)),
+    }
     return Change(
         cases=_cases(Table(session, deployed.table_name)),
         policy=policies(deployed, session).current,
@@ -201,15 +204,20 @@ def _audit(session: AwsSession, policy: Policy, inventory: Inventory) -> Audit:
 
 def _backup_monthly_usd(session: AwsSession, kind: str, region: str, size_bytes: int) -> Decimal | None:
     """Before discounts of AWS's own; None where nobody knows the price."""
-    from slackwater.aws.pricing import PriceList
     from slackwater.model.money import EBS_SNAPSHOT_STORAGE
 
     if kind != Volume.KIND:
         return None
-    prices = PriceList(session, None, Decimal(1), {}, clock().date())
-    table, _ = prices.of([EBS_SNAPSHOT_STORAGE], region)
+    table, _ = _prices(session).of([EBS_SNAPSHOT_STORAGE], region)
     price = table.get(EBS_SNAPSHOT_STORAGE)
     return price.usd * size_bytes / A_MONTH_OF if price else None
+
+
+def _prices(session: AwsSession) -> Prices:
+    """Before discounts of AWS's own, and of the policy."""
+    from slackwater.aws.pricing import PriceList
+
+    return PriceList(session, None, Decimal(1), {}, clock().date())
 
 
 def _of_backup(deployed: Deployed) -> dict[str, str]:

@@ -27,6 +27,7 @@ from slackwater.engine.cleanup import (
     not_listed,
     over_cap,
     recent,
+    restored,
     unattended,
 )
 from slackwater.engine.savings import Savings, realised, savings
@@ -250,6 +251,7 @@ class Cleanups:
             or (last and _spoiled(last))
             or elsewhere(sighting.resource.account, self.account)
             or not_listed(sighting, cleanup)
+            or (deletes and restored(seen.tags))
             or not_let(finding, rule, last, cleanup, now)
             or seen.problem
             or self._held(finding)

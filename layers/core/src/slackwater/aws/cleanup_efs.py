@@ -152,7 +152,12 @@ class EfsRemover:
         """Makes no call."""
         self._asking = asking
 
-    def remove(self, resource: TrackedResource, part: Part) -> None:
+    def remove(
+        self,
+        resource: TrackedResource,
+        part: Part,
+        final_tags: Mapping[str, str] | None = None,  # noqa: ARG002 -- as the port has it
+    ) -> None:
         """Ask AWS once to delete an access point, a mount target or the file system.
 
         Raises:

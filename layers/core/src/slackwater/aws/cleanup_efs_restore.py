@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -12,7 +13,7 @@ from slackwater.aws.efs_putting_back import NOT_YET, Hands, not_heard, token
 from slackwater.aws.errors import BrokenAnswerError, code_of, reason, remedies
 from slackwater.aws.inventory_efs import GONE
 from slackwater.aws.recovery_points import POINT_STATES, unless_unknown
-from slackwater.model.cleanup import Restored
+from slackwater.model.cleanup import RESTORED_FROM, Restored
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -152,6 +153,9 @@ class EfsRestorer:
         try:
             if found["LifeCycleState"] != "available":
                 return running
+            if new and not hands.put_origin(found, cleanup.resource.id):
+                why = "; ".join(hands.refused) or None
+                return running if hands.waits else replace(running, state="failed", why=why)
             points = hands.put_access_points(was["access_points"], cleanup.execution)
             if new:
                 hands.put_settings(found, was)
@@ -188,4 +192,5 @@ def _moved(old: str, new: str, was: Mapping[str, Any]) -> list[str]:
         f"its id is {new}, not {old}: whatever mounts it has to name the new one",
         f"{files}{until}",
         "all of its files are in the Standard storage class",
+        f"it has a tag {RESTORED_FROM}: while it has that, Slackwater does not delete it",
     ]

@@ -14,7 +14,7 @@ from slackwater.aws import efs_reading as read
 from slackwater.aws.errors import EXPIRED, NOT_KNOWN, code_of, may_pass, reason
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.inventory_efs import GONE
-from slackwater.model.cleanup import ACT_AFTER, MARK
+from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM
 
 if TYPE_CHECKING:
     from mypy_boto3_efs import EFSClient
@@ -33,6 +33,17 @@ class Hands:
     waits: bool = False
     refused: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
+
+    def put_origin(self, found: Mapping[str, Any], of: str) -> bool:
+        """The tag that says what it was restored from, before anything else is asked of it; whether it is on.
+
+        IAM lets the restoring role change a file system only if it carries the tag, and no rule lets it be deleted then.
+        """
+        if tags_of(found["Tags"]).get(RESTORED_FROM) == of:
+            return True
+        tag = _listed({RESTORED_FROM: of})
+        self.waits |= self._put("its origin", self.asking.tag_resource, ResourceId=self.id, Tags=tag)
+        return False
 
     def put_settings(self, found: Mapping[str, Any], was: Mapping[str, Any]) -> None:
         """Tags, daily backups and protection as they were."""

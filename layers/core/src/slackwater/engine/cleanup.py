@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from slackwater.model.cleanup import ONTAP_STAYS, Begun, Cleanup, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, is_root
@@ -81,11 +81,19 @@ def unattended(sighting: Sighting, tags: Mapping[str, str] | None, cleanup: Clea
     """What the policy says of this finding, if it lets it be cleaned up without an approval; the first that fits."""
     if sighting.detector not in UNATTENDED or not sighting.deletes or tags is None or not_listed(sighting, cleanup):
         return None
+    if restored(tags):
+        return None
     for one in cleanup.unattended:
         key, sign, value = one.tag.partition("=")
         if key in tags and (not sign or tags[key] == value):
             return one
     return None
+
+
+def restored(tags: Mapping[str, str] | None) -> str | None:
+    """Why nothing that was restored from a backup is deleted; None where no tag says that it was."""
+    who = restored_by(tags)
+    return f"{who} restored it from a backup: somebody may be about to need it" if who else None
 
 
 def may_approve(who: str, cleanup: CleanupSection) -> bool:
@@ -122,8 +130,8 @@ def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
         return why
     if not deletes:
         return None
-    if who := restored_by(resource.tags):
-        return f"{who} restored it from a backup: somebody may be about to need it"
+    if why := restored(resource.tags):
+        return why
     match resource:
         case Volume():
             if is_root(resource, fleet) is not False:
@@ -216,6 +224,23 @@ def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
         return None  # there is no file to bring back
     enough = copy.size_bytes >= LEAST_OF_METERED * subject.size_bytes if metered else copy.size_bytes == subject.size_bytes
     return None if enough else f"it holds {copy.size_bytes:,} bytes of {subject.size_bytes:,}"
+
+
+def recorded_anew(before: Mapping[str, Any] | None, newest: Mapping[str, Any], taken: Collection[str]) -> Mapping[str, Any]:
+    """The newest record of a resource, and of what the clean-up itself has taken off it the last one. `taken` are their ids.
+
+    What somebody else took off it is not in the newest record, and stays away.
+    """
+    lists = {name: one for name, one in newest.items() if isinstance(one, list)}
+    lost = {
+        name: [one for one in (before or {}).get(name, ()) if _id(one) in taken and _id(one) not in {*map(_id, there)}]
+        for name, there in lists.items()
+    }
+    return {**newest, **{name: [*lost[name], *there] for name, there in lists.items()}}
+
+
+def _id(recorded: object) -> str | None:
+    return recorded.get("id") if isinstance(recorded, Mapping) else None
 
 
 def _sum(begun: Iterable[Begun]) -> Decimal:

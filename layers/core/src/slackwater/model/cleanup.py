@@ -31,6 +31,10 @@ RESTORE: Final = "slackwater:restore"
 OWNER: Final = "slackwater:owner"
 """The tag of a backup of ours with its resource's owner, where one is known."""
 
+RESTORED_FROM: Final = "slackwater:restored-from"
+"""The tag of what an undo made: the id of what it was made of. What was made without an answer is found by it, and nothing that
+carries it is deleted."""
+
 type Stage = Literal["starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone"]
 STAGES: Final[tuple[Stage, ...]] = ("starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone")
 ENDED: Final[tuple[Stage, ...]] = ("done", "called-off", "failed", "undone")
@@ -114,7 +118,8 @@ class Backup:
     """A backup that a clean-up asked for. `token` is its alone, and the same each time it is asked for again.
 
     It is recorded before it is asked for: while it is "asked" nobody knows whether AWS heard it, `asked` times. `id` is the
-    snapshot's, the recovery point's ARN, or the FSx backup's.
+    snapshot's, the recovery point's ARN, or the FSx backup's. FSx takes a `final` one by itself when it deletes the file
+    system: that holds what was written since the others, and is verified afterwards.
     """
 
     subject: Subject
@@ -127,6 +132,7 @@ class Backup:
     job: str | None = None
     size_bytes: int | None = None
     why: str | None = None
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,13 +180,15 @@ class Removal:
 class Restored:
     """How far an undo is. `id` and `arn` are of what came back: new ones, where it had been deleted. `job` is AWS Backup's.
 
-    `differences` say what is not as it was; `why` what went wrong.
+    `of` is the backup that it is made from, where there may be several and it is known. `differences` say what is not as it
+    was; `why` what went wrong.
     """
 
     state: Literal["running", "done", "failed"]
     id: str | None = None
     arn: str | None = None
     job: str | None = None
+    of: str | None = None
     differences: tuple[str, ...] = ()
     why: str | None = None
 
@@ -214,7 +222,9 @@ class Cleanup:
     `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data need no backup.
     `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
     ended. `revision` counts the writes. `waits_since` is since when it waits for its turn to be taken apart; it `has_turn` from
-    before the first removal until it is gone, or whole again.
+    before the first removal until it is gone, or whole again. It began to work at `begun_at`, when its detector was asked for
+    the last time about all that had been before. Its backups were verified at `backed_up_at`. Since `fenced_at` nothing can
+    mount the EFS file system.
     """
 
     finding_id: str
@@ -239,13 +249,16 @@ class Cleanup:
     recorded: Mapping[str, Any] | None = None
     marked: Marked | None = None
     approved_by: str | None = None
+    begun_at: datetime | None = None
     was: Setting | None = None
     changed_at: datetime | None = None
     backups: tuple[Backup, ...] = ()
+    backed_up_at: datetime | None = None
     backup_monthly_usd: Decimal | None = None
     waits_since: datetime | None = None
     has_turn: bool = False
     removals: tuple[Removal, ...] = ()
+    fenced_at: datetime | None = None
     restored: Restored | None = None
     stopped: Said | None = None
     undone: Said | None = None
@@ -278,6 +291,11 @@ class Cleanup:
         more = [f"and {len(kept) - NAMED} more"] if len(kept) > NAMED else []
         how = f"; aws fsx create-volume-from-backup restores a volume from {', '.join([*kept[:NAMED], *more])}" if kept else ""
         return f"Slackwater does not restore FSx for ONTAP file systems{how}"
+
+    @property
+    def prior_backups(self) -> tuple[Backup, ...]:
+        """The backups that have to be verified before anything is removed."""
+        return tuple(backup for backup in self.backups if not backup.final)
 
     @property
     def promised(self) -> bool:
