@@ -29,7 +29,7 @@ from slackwater.app.wiring import audit
 from slackwater.aws.cleanup_ebs import EbsChanger, EbsRemover, EbsWatcher
 from slackwater.aws.cleanup_ebs_restore import EbsRestorer
 from slackwater.aws.cleanup_ebs_snapshots import EbsBackupTaker, EbsSweeper
-from slackwater.aws.cleanup_efs import EfsRemover, EfsWatcher
+from slackwater.aws.cleanup_efs import ACCESS_POINT, EfsRemover, EfsWatcher
 from slackwater.aws.cleanup_efs_change import EfsChanger
 from slackwater.aws.cleanup_efs_restore import EfsRestorer
 from slackwater.aws.cleanup_fsx import FsxRemover, FsxWatcher
@@ -183,6 +183,12 @@ class MemoryCleanups:
 
     def get(self, finding_id: str) -> Cleanup | None:
         return self.cleanups.get(finding_id)
+
+    def whole(self, cleanup: Cleanup) -> Cleanup:
+        return cleanup
+
+    def unchanged(self, cleanup: Cleanup) -> bool:
+        return self.cleanups.get(cleanup.finding_id) == cleanup and not self.control_.stopped
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
         self.before_write()
@@ -409,7 +415,9 @@ def world(*kinds: str, policy: str = POLICY) -> Iterator[World]:
             line().meter.told = lambda _: None
 
 
-def wired(simulator: Simulator, policy: Policy) -> World:
+def wired(
+    simulator: Simulator, policy: Policy, cleanups_of: Callable[[MemoryFindings], MemoryCleanups] = MemoryCleanups
+) -> World:
     """The functions as their own wiring makes them, but for the stores and the clock."""
     as_of = datetime.fromisoformat(NOW)
 
@@ -428,7 +436,7 @@ def wired(simulator: Simulator, policy: Policy) -> World:
         FsxFileSystem.KIND: FsxBackupTaker(session, once),
     }
     findings, outbox, documents = MemoryFindings(), MemoryOutbox(), Bucket()
-    cleanups = MemoryCleanups(findings)
+    cleanups = cleanups_of(findings)
 
     def of(inventory: Any, policy: Policy) -> Any:
         return audit(
@@ -476,6 +484,7 @@ def wired(simulator: Simulator, policy: Policy) -> World:
             EfsFileSystem.KIND: EfsRemover(once),
             FsxFileSystem.KIND: FsxRemover(session, once),
         },
+        many={ACCESS_POINT: EfsWatcher(session)},
     )
     change = Change(
         cases=cases,

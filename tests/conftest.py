@@ -14,6 +14,11 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests that take long have a mark by which they are left out."""
+    config.addinivalue_line("markers", "slow: takes more than five seconds")
+
+
 @pytest.fixture(scope="session")
 def table_properties() -> dict[str, Any]:
     """What the template says of the table, as far as CreateTable takes it."""

@@ -10,6 +10,7 @@ stored, each with the seconds since the beginning. `Past` plays a log again up t
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,11 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
 from botocore import xform_name
+from botocore.exceptions import ClientError
 
 import cleanup_world
 from asl import Checkpoint, Execution
-from cleanup_world import GIB, READS, World, line, parse_policy, registry, wired
+from cleanup_world import GIB, READS, SimulatedClock, World, line, parse_policy, registry, wired
 from memory_table import MemoryTable
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.finding_store import DynamoFindings
@@ -268,6 +271,15 @@ def calls_told(told: Callable[[str, str, Mapping[str, Any]], None]) -> Iterator[
 # -- Playing
 
 
+def logs(format_: int) -> dict[str, list[Entry]]:
+    """The logs of a format, by scenario."""
+    return {name: json.loads((STORED / str(format_) / f"{name}.json").read_text()) for name in SCENARIOS}
+
+
+class UnplayableError(Exception):
+    """A log has a call that the simulated account does not know any more."""
+
+
 @dataclass
 class Past:
     """A log, played again into an account up to some entry. `items` are what the table has then, `asleep` where it stands."""
@@ -278,6 +290,7 @@ class Past:
     machine: str = ""
     asleep: Checkpoint | None = None
     played: int = 0
+    ended: bool = False
     _last: dict[tuple[str, str], Entry] = field(default_factory=dict)
 
     def play(self, log: list[Entry], until: int) -> None:
@@ -287,19 +300,49 @@ class Past:
             if entry["at"] > elapsed:
                 self.there.simulator.advance(entry["at"] - elapsed)
             if "call" in entry:
-                service, operation, params = entry["call"]
-                getattr(line().once.client(service, cleanup_world.REGION), xform_name(operation))(**params)
+                self._call(*entry["call"])
             elif "put" in entry:
-                self._put(entry["put"])
+                self.put(entry["put"])
             elif "execution" in entry:
                 self.name, self.machine = entry["execution"], entry["machine"]
+                self.asleep, self.ended = None, False
             elif "state" in entry:
                 self.asleep = Checkpoint(entry["state"], entry["data"])
             else:
-                self.asleep = None
+                self.asleep, self.ended = None, True
         self.played = until
 
-    def _put(self, delta: Entry) -> None:
+    def _call(self, service: str, operation: str, params: Mapping[str, Any]) -> None:
+        """Ask the account for it; what the simulated account cannot delete any more is gone all the same."""
+        try:
+            getattr(line().once.client(service, cleanup_world.REGION), xform_name(operation))(**params)
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "UnknownOperationException":
+                raise
+            if not operation.startswith("Delete"):
+                raise UnplayableError(f"the simulated account knows no {operation}") from error
+            self.there.account.remove(next(value for name, value in params.items() if name.endswith("Id")))
+
+    @property
+    def stored(self) -> MemoryTable:
+        """The table as it was left."""
+        return MemoryTable(items=dict(self.items))
+
+    def resumed(self, format_: int) -> Execution:
+        """The execution that was under way, by the definition of its version, in the account as it is now."""
+        finding_id = self.name.partition("-")[0]
+        text = (STORED / str(format_) / f"{self.machine}.asl.yaml").read_text()
+        return Execution(
+            yaml.safe_load(re.sub(r"\$\{(\w+?)(?:Arn)?}", r"\1", text)),
+            self.there.functions,
+            {"finding_id": finding_id},
+            name=self.name,
+            clock=SimulatedClock(self.there.simulator),
+            checkpoint=self.asleep,
+        )
+
+    def put(self, delta: Entry) -> None:
+        """Store an item, by what differs from the last one of its kind."""
         kind = (delta["pk"], delta["sk"].partition("#")[0])
         one = self._last[kind] = merged(self._last.get(kind, {}), delta)
         whole = one | ({"document": json.dumps(one["document"], ensure_ascii=False)} if "document" in one else {})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait
+from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, some, wait
 from slackwater.ports import Restorer
 
 LOOK_AT_RESTORE_S: Final = 600
@@ -44,6 +44,6 @@ class Restore:
         if undoing:
             self.cases.write(known)
         else:
-            differences = f": {'; '.join(restored.differences)}" if restored.differences else ""
+            differences = f": {some(restored.differences, between='; ')}" if restored.differences else ""
             self.cases.tell(known, "undone", f"what had been taken off it was put back{differences}")
         return GO

@@ -20,6 +20,7 @@ from slackwater.app.cleanup_case import (
     UnsafeError,
     failed_half_way,
     go,
+    some,
     wait,
     wait_until,
 )
@@ -40,6 +41,9 @@ from slackwater.ports import Documents, Permissions, Watcher
 type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "preflight"]
 """Steps towards the deed: each first asks whether anybody or the policy is against it."""
 type WatchStep = Literal[Going, "confirm", "record", "call_off", "fail", "not_put_back", "undo", "undone", "undo_failed"]
+
+BY_RECORD: Final[tuple[WatchStep, ...]] = ("confirm", "record", "call_off", "fail", "not_put_back", "undo_failed")
+"""Steps that need nothing but the record: they work also if a list of the clean-up is lost, or too long to be stored."""
 
 LOOK_FOR_APPROVAL: Final = timedelta(minutes=15)
 """How soon to look for an approval again, at first."""
@@ -75,7 +79,8 @@ class Watch:
             NotMineError, UnsafeError: it must not be taken.
             MovedError, NotSeenError, AwsError: it may be taken again.
         """
-        cleanup = self.cases.get(finding_id, execution)
+        read = self.cases.short if step in BY_RECORD else self.cases.get
+        cleanup = read(finding_id, execution)
         match step:
             case "load" | "recheck" | "mark" | "grace" | "approval" | "begin" | "preflight":
                 return self._go_on(step, cleanup, self.policy())
@@ -264,7 +269,7 @@ class Watch:
             return self.cases.over(cleanup, why)
         denied = self.permissions.denied(watcher.removal_actions(resource, look), {MARK: cleanup.finding_id})
         if denied:
-            return self.cases.over(cleanup, f"the role that deletes may not: {', '.join(denied)}")
+            return self.cases.over(cleanup, f"the role that deletes may not: {some(denied)}")
         if not cleanup.backups and not cleanup.removals:
             usd = None
             if not cleanup.scratch:
@@ -364,7 +369,7 @@ class Watch:
         """What had been taken off a resource that stays is still missing there: loudly."""
         if cleanup.why.startswith(NOT_PUT_BACK):
             return GO
-        gone = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
+        gone = _removed(cleanup)
         again = f"`slackwater cleanup undo {cleanup.finding_id}` tries again"
         what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}; {again}"
         cleanup, _ = self.cases.tell(replace(cleanup, stage="failed", why=what), "failed", what, status="failed")
@@ -459,7 +464,7 @@ def undone_words(cleanup: Cleanup) -> str:
     restored = cleanup.restored
     if restored is None:
         return "nothing had been removed"
-    differences = f"; {'; '.join(restored.differences)}" if restored.differences else ""
+    differences = f"; {some(restored.differences, between='; ')}" if restored.differences else ""
     back = "is as it was" if restored.id == cleanup.resource.id else f"came back as {restored.id}"
     return f"{cleanup.resource.id} {back}{differences}"
 
@@ -476,14 +481,17 @@ def _with_rest(why: str, cleanup: Cleanup) -> str:
     if cleanup.backups:
         done += [f"backup {one.state}: {one.id or NO_BACKUP.get(one.state, 'AWS names none')}" for one in cleanup.backups]
     if cleanup.removals:
-        parts = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
-        done.append(f"asked AWS to delete {parts}")
+        done.append(f"asked AWS to delete {_removed(cleanup)}")
     if cleanup.changed_at and cleanup.setting:
         done.append(f"asked AWS to change it to {in_words(cleanup.setting)}")
     nothing = "nothing was deleted" if cleanup.deletes else "nothing was changed"
     if not cleanup.removals and not cleanup.changed_at:
         done.append(nothing)
     return f"{why}; {'; '.join(done)}"
+
+
+def _removed(cleanup: Cleanup) -> str:
+    return some([f"{one.part.kind} {one.part.id}" for one in cleanup.removals], cleanup.removed)
 
 
 NO_BACKUP: Final = {"asked": "AWS may or may not have begun it", "failed": "AWS did not begin it"}

@@ -177,6 +177,14 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Where a list is kept whole that is cut short in a clean-up's record: an object's key, and the number of entries."""
+
+    key: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cleanup:
     """A clean-up of one finding; the `attempt`th. `setting` is what it changes to, None where it deletes.
 
@@ -187,6 +195,10 @@ class Cleanup:
     `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
     ended. `revision` counts the writes. `waits_since` is since when it waits for its turn to be taken apart; it `has_turn` from
     before the first removal until it is gone, or whole again.
+
+    Some resources have more parts than a record has room for. `kept` then names the lists that are cut short here, and where
+    they are kept whole; it is empty in a clean-up that has all of them. A short clean-up can be stopped, called off and put on
+    record as failed.
     """
 
     finding_id: str
@@ -225,6 +237,7 @@ class Cleanup:
     ended_at: datetime | None = None
     why: str = ""
     observed: Observed | None = None
+    kept: Mapping[str, Kept] = field(default_factory=dict)
     revision: int = 0
 
     @property
@@ -236,6 +249,11 @@ class Cleanup:
     def ended(self) -> bool:
         """Whether nothing more happens unless a person asks for it."""
         return self.stage in ENDED
+
+    @property
+    def removed(self) -> int:
+        """The number of parts whose removal was asked for, also if not all of them are here."""
+        return self.kept["removals"].entries if "removals" in self.kept else len(self.removals)
 
     @property
     def turn(self) -> str | None:
