@@ -10,11 +10,14 @@ RUN := .venv/bin
 PACKAGES := layers/core cli simulator
 SOURCES := layers/core/src cli/src simulator/src functions tests bench tools
 DOCS := docs/detectors
-# Lambda's Python brings boto3 and what that needs: the layer leaves them out.
-IN_THE_RUNTIME := boto3 botocore s3transfer jmespath python-dateutil six urllib3
+TEMPLATES := template.yaml template-cleanup.yaml template-member.yaml
+# Tests that share an expensive fixture stay together, and a worker that is done takes over from another.
+SIDE_BY_SIDE := -n auto --dist worksteal
 TOOLS := .tools/ministack/ready .tools/lambda-runtime/ready
 
 export UV_NO_PROGRESS := 1
+# Without bytecode each of the many processes here would compile all that it imports, for a second or more.
+unexport PYTHONDONTWRITEBYTECODE
 export SAM_CLI_TELEMETRY := 0
 
 help: ## say what can be made
@@ -29,28 +32,57 @@ setup: .venv/ready ## make .venv, with every version and hash of requirements.tx
 demo: setup ## audit the simulated account, and show what was planted in it
 	@$(RUN)/slackwater demo
 
-test: setup check-template tests/browser/node_modules/ready ## everything that CI checks
-	$(RUN)/ruff check $(SOURCES)
-	$(RUN)/ruff format --check $(SOURCES)
-	$(RUN)/mypy
-	for function in functions/*/app.py; do $(RUN)/mypy "$$function"; done
-	$(RUN)/lint-imports --no-cache
-	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(RUN)/python -m slackwater_cli.docs "$$fresh"; \
-	  diff -r "$$fresh" $(DOCS) || { echo "docs/detectors is stale: run 'make docs'"; exit 1; }
-	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(RUN)/python tools/estimate_pages.py "$$fresh"; \
-	  diff -r "$$fresh" docs/estimates || { echo "docs/estimates is stale: run 'make docs'"; exit 1; }
-	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(RUN)/python tools/slack_messages.py "$$fresh"; \
-	  diff -r "$$fresh" docs/slack/messages || { echo "docs/slack/messages is stale: run 'make docs'"; exit 1; }
-	$(RUN)/pytest -q
+test: setup ## the static checks, all tests but the slow ones, and the report in a browser; at most four minutes on two cores
+	@$(MAKE) --no-print-directory -j4 check browser-smoke pytest-quick
+
+test-all: setup ## the same with every test; at most twelve minutes
+	@$(MAKE) --no-print-directory -j4 check browser pytest-all
+
+test-changed: setup ## the tests that import what differs from HEAD (or from BASE=...): a quick look, no proof
+	@set -e; tests=$$($(RUN)/python tools/changed_tests.py $(BASE)); \
+	[ -z "$$tests" ] || $(RUN)/pytest -q -m "not slow" $$tests || [ $$? -eq 5 ]
+
+pytest-quick: setup
+	$(RUN)/pytest -q $(SIDE_BY_SIDE) -m "not slow"
+
+pytest-all: setup
+	$(RUN)/pytest -q $(SIDE_BY_SIDE) --hypothesis-profile=thorough
+
+browser-smoke: setup tests/browser/node_modules/ready
+	node --test --test-reporter=dot tests/browser/safety.test.mjs tests/browser/vendor.test.mjs
+
+browser: setup tests/browser/node_modules/ready
 	node --test --test-reporter=spec tests/browser/*.test.mjs
 
-check-template: setup .tools/checkov/ready tools/asl/node_modules/ready ## the templates and the state machines, by everybody's validators
-	for template in template.yaml template-cleanup.yaml template-member.yaml; do \
-	  $(RUN)/sam validate --template $$template --region us-east-1 >/dev/null; \
-	  $(RUN)/sam validate --template $$template --lint --region us-east-1 >/dev/null; \
-	  .tools/checkov/bin/checkov --file $$template --framework cloudformation --skip-download --quiet --compact; \
+check: check-code check-types check-pages check-template ## everything that is checked without running it
+
+check-code: setup
+	$(RUN)/ruff check $(SOURCES)
+	$(RUN)/ruff format --check $(SOURCES)
+	$(RUN)/lint-imports --no-cache
+
+check-types: setup
+	$(RUN)/mypy
+
+check-pages: setup
+	@set -e; fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(RUN)/python -m slackwater_cli.docs "$$fresh/detectors"; \
+	$(RUN)/python tools/estimate_pages.py "$$fresh/estimates"; \
+	$(RUN)/python tools/slack_messages.py "$$fresh/slack/messages"; \
+	for pages in detectors estimates slack/messages; do \
+	  diff -r "$$fresh/$$pages" "docs/$$pages" || { echo "docs/$$pages is stale: run 'make docs'"; exit 1; }; \
 	done
-	for machine in statemachines/*.asl.yaml; do \
+
+check-template: check-sam check-checkov check-machines ## validate the templates and the state machines
+
+check-sam: setup
+	$(RUN)/python tools/validate_templates.py $(TEMPLATES)
+
+check-checkov: setup .tools/checkov/ready
+	.tools/checkov/bin/checkov $(TEMPLATES:%=--file %) --framework cloudformation --skip-download --quiet --compact
+
+check-machines: setup tools/asl/node_modules/ready
+	@set -e; for machine in statemachines/*.asl.yaml; do \
 	  tools/asl/node_modules/.bin/asl-validator --yaml-definition "$$(sed 's/$${Partition}/aws/' $$machine)"; \
 	done
 
@@ -70,7 +102,7 @@ lock: setup ## choose versions again, within the pyproject files' bounds
 	$(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header --python-version 3.13 \
 	  --no-emit-package slackwater --group dev $(PACKAGES:%=%/pyproject.toml) -o requirements.txt
 	$(UV) pip compile -q --generate-hashes --no-annotate --no-header --python-version 3.13 --python-platform aarch64-manylinux_2_28 \
-	  --constraints requirements.txt $(IN_THE_RUNTIME:%=--no-emit-package %) layers/core/pyproject.toml -o layers/core/requirements.txt
+	  --constraints requirements.txt layers/core/pyproject.toml -o layers/core/requirements.txt
 	for tool in ministack lambda-runtime checkov; do $(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header \
 	  --python-version 3.13 tools/requirements/$$tool.in -o tools/requirements/$$tool.txt; done
 
@@ -83,6 +115,9 @@ bench: setup .tools/custodian/ready ## what a scan costs, beside the least it co
 
 bench-faults: setup .tools/custodian/ready ## five situations in which Cloud Custodian goes wrong, played to it and to Slackwater; five minutes
 	PYTHONPATH=tests $(RUN)/python bench/faults.py --write docs/faults.md
+
+explore: setup ## every clean-up, with everything that may happen at each of its calls; up to half an hour on two cores
+	PYTHONPATH=tests $(RUN)/python -m explorer
 
 chaos: setup ## 200 scans while calls go wrong at random; some minutes
 	PYTHONPATH=tests $(RUN)/python tools/chaos_page.py docs/chaos.md
@@ -109,4 +144,6 @@ screenshots: setup tests/browser/node_modules/ready ## pictures of the report, t
 	@npm ci --prefix $* --silent --no-fund --no-audit
 	@touch $@
 
-.PHONY: help setup demo test screenshots check-template docs format lock e2e bench bench-faults chaos bench-organization score bench-cold-start
+.PHONY: help setup demo test test-all test-changed pytest-quick pytest-all browser browser-smoke check check-code check-types check-pages \
+  check-template check-sam check-checkov check-machines screenshots docs format lock e2e bench bench-faults explore chaos bench-organization score \
+  bench-cold-start

@@ -147,13 +147,13 @@ class Chaos:
         sim._server.handle_error = lambda *_: self._mistakes.append(sys.exception())  # type: ignore[method-assign]
         self._target = Target(sim.fleet.account, sim.fleet.regions[0])
         self.healthy = self._scan(())
-        self._actions = sorted(sim.calls)
+        self.actions = sorted(sim.calls)
         self._most = 8 * sum(sim.calls.values()) + 4 * 150
         assert not _gaps(self.healthy)
 
     def outcome(self, number: int) -> Outcome:
         """One scan with the faults of its number. Whatever it raises, it raises here: nothing of a scan may."""
-        faults = plan(number, self._actions)
+        faults = plan(number, self.actions)
         done = self._scan(faults)
         hit = frozenset(fault.action for fault in faults)
         requests = sum(self._sim.calls.values())

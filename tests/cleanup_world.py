@@ -24,6 +24,9 @@ from slackwater.app.cleanup_recheck import Rechecker
 from slackwater.app.cleanup_restore import Restore
 from slackwater.app.cleanup_sweep import Sweep
 from slackwater.app.cleanup_watch import Watch
+from slackwater.app.cleanups import Cleanups
+from slackwater.app.delivery import Delivery
+from slackwater.app.findings import Findings
 from slackwater.app.policy import parse_policy
 from slackwater.app.wiring import audit
 from slackwater.aws.cleanup_ebs import EbsChanger, EbsRemover, EbsWatcher
@@ -35,16 +38,20 @@ from slackwater.aws.cleanup_efs_restore import EfsRestorer
 from slackwater.aws.cleanup_fsx import FsxRemover, FsxWatcher
 from slackwater.aws.cleanup_fsx_backups import FsxBackupTaker, FsxSweeper
 from slackwater.aws.cleanup_fsx_restore import FsxRestorer
+from slackwater.aws.cleanup_store import DynamoCleanups
+from slackwater.aws.errors import AwsError
 from slackwater.aws.inventory_one import OneInventory
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.permissions import SimulatedPermissions
 from slackwater.aws.recovery_points import EfsBackupTaker, EfsSweeper
 from slackwater.aws.session import ONCE, AwsSession, Endpoint, Patience
+from slackwater.aws.table import Item, Put
 from slackwater.engine.registry import registry
 from slackwater.model.cleanup import Cleanup, Control, Said
 from slackwater.model.listing import Page
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import Policy
+from slackwater.model.posts import Post, Sent
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Target, Volume
 from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, Write
 from slackwater.views import scan_json, service_json
@@ -100,10 +107,6 @@ def _openzfs(build: Builder) -> None:
     build.export(zfs, "projects")
 
 
-def _ontap(build: Builder) -> None:
-    build.server("quiet-ontap", "ONTAP", "SINGLE_AZ_1", storage_gib=1_024, throughput=128, volumes=("home", "projects"))
-
-
 def _dated(build: Builder) -> None:
     server = build.instance("database", "m5.large")
     work = Activity(shape=build.shapes.shape("trickle", 1), read=2.0 * MIB, write=2.0 * MIB)
@@ -121,12 +124,11 @@ KINDS: Final[dict[str, tuple[Callable[[Builder], None], str, str]]] = {
     "efs-orphaned": (_orphaned, "efs-orphaned", "never-mounted"),
     "efs-abandoned": (_abandoned, "efs-abandoned", "encode-7"),
     "openzfs": (_openzfs, "fsx-idle", "quiet-zfs"),
-    "ontap": (_ontap, "fsx-idle", "quiet-ontap"),
     "gp3": (_dated, "ebs-outdated-type", "dated"),
     "efs-throughput": (_provisioned, "efs-throughput-mismatch", "too-fast"),
 }
 """What can be cleaned up: what makes it, the detector that finds it, its name."""
-DELETED: Final = ("ebs", "efs", "efs-orphaned", "efs-abandoned", "openzfs", "ontap")
+DELETED: Final = ("ebs", "efs", "efs-orphaned", "efs-abandoned", "openzfs")
 CHANGED: Final = ("gp3", "efs-throughput")
 
 
@@ -136,6 +138,31 @@ def fleet(*kinds: str) -> Fleet:
     for kind in kinds or KINDS:
         KINDS[kind][0](build)
     return build.fleet(ACCOUNT)
+
+
+MOST_ITEM_BYTES: Final = 400 * 1024
+MOST_ITEMS, MOST_TRANSACTION_BYTES = 100, 4 * 1024 * 1024
+"""Of one DynamoDB item, and of one transaction (Amazon DynamoDB Developer Guide, "Quotas")."""
+
+
+class Measured:
+    """A table that stores nothing, and refuses what DynamoDB would refuse for its size."""
+
+    def read(self, keys: Any) -> dict[str, Item]:
+        return {}
+
+    def put(self, *puts: Put) -> bool:
+        sizes = [item_bytes(one.item) for one in puts]
+        if max(sizes) > MOST_ITEM_BYTES:
+            raise AwsError(f"ValidationException: Item size has exceeded the maximum allowed size ({max(sizes):,} bytes)")
+        if len(sizes) > MOST_ITEMS or sum(sizes) > MOST_TRANSACTION_BYTES:
+            raise AwsError(f"ValidationException: a transaction of {len(sizes)} items and {sum(sizes):,} bytes")
+        return True
+
+
+def item_bytes(item: Item) -> int:
+    """What DynamoDB counts of an item: the names of its attributes and their values."""
+    return sum(len(name.encode()) + sum(len(value.encode()) for value in one.values()) for name, one in item.items())
 
 
 @dataclass
@@ -192,6 +219,8 @@ class MemoryCleanups:
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
         self.before_write()
+        measured: Any = Measured()
+        DynamoCleanups(measured).write(cleanup, finding)
         stored, mine = self.cleanups.get(cleanup.finding_id), cleanup.finding_id
         if (stored.revision if stored else 0) != cleanup.revision - 1 or (finding and not self.findings.fits(finding)):
             return False
@@ -222,18 +251,69 @@ class MemoryCleanups:
 
 
 @dataclass
+class MemoryStarter:
+    """The CleanupStarter of a list: what was started, by finding and execution; the same name starts nothing twice.
+
+    `running` says whether an execution of a name still works.
+    """
+
+    started: list[tuple[str, str]] = field(default_factory=list)
+    running: Callable[[str], bool] = lambda _: True
+
+    def state(self, execution: str, *, undo: bool = False) -> str:
+        return "running" if self.running(execution) else "ended"
+
+    def start(self, finding_id: str, execution: str) -> None:
+        if (finding_id, execution) not in self.started:
+            self.started.append((finding_id, execution))
+
+    undo = start
+
+
+@dataclass
+class MemorySlack:
+    """The Channel of a bot that keeps what it posted, by its post's id. `down` is raised by every call.
+
+    Without a `default` there is no channel for what the policy routes nowhere.
+    """
+
+    now: Callable[[], datetime]
+    posted: dict[str, Post] = field(default_factory=dict)
+    down: Exception | None = None
+    default: str | None = "C0DEFAULT"
+    can_look: bool = True
+
+    def send(self, post: Post, thread: Sent | None) -> Sent:
+        if self.down:
+            raise self.down
+        self.posted[post.id] = post
+        return Sent(channel=post.channel, ts=f"{self.now().timestamp():.6f}")
+
+    def find(self, post: Post, thread: Sent | None) -> Sent | None:
+        if self.down:
+            raise self.down
+        return Sent(channel=post.channel, ts="1.0") if post.id in self.posted else None
+
+    def update(self, sent: Sent, message: Any) -> None:
+        raise NotImplementedError
+
+
+@dataclass
 class World:
-    """Everything, wired."""
+    """Everything, wired. `people` is what persons ask of clean-ups; `starter` has what they set going."""
 
     simulator: Simulator
     policies: list[Policy | Exception]
     findings: MemoryFindings
     cleanups: MemoryCleanups
     outbox: MemoryOutbox
+    slack: MemorySlack
     documents: Bucket
     functions: Mapping[str, Callable[[Mapping[str, Any]], Any]]
     sweep: Sweep
     now: Callable[[], datetime]
+    people: Cleanups
+    starter: MemoryStarter
 
     @property
     def policy(self) -> Policy:
@@ -415,16 +495,29 @@ def world(*kinds: str, policy: str = POLICY) -> Iterator[World]:
             line().meter.told = lambda _: None
 
 
+def as_it_is(name: str, port: Any) -> Any:
+    """A port that nobody watches."""
+    return port
+
+
 def wired(
-    simulator: Simulator, policy: Policy, cleanups_of: Callable[[MemoryFindings], MemoryCleanups] = MemoryCleanups
+    simulator: Simulator,
+    policy: Policy,
+    sessions: Line | None = None,
+    watched: Callable[[str, Any], Any] = as_it_is,
+    cleanups_of: Callable[[MemoryFindings], MemoryCleanups] = MemoryCleanups,
 ) -> World:
-    """The functions as their own wiring makes them, but for the stores and the clock."""
+    """The functions as their own wiring makes them, but for the stores and the clock.
+
+    `sessions` go to the simulator in another way; `watched` gets each store and the policy, and gives what takes its place.
+    """
     as_of = datetime.fromisoformat(NOW)
 
     def now() -> datetime:
         return datetime.fromtimestamp(simulator.account.now, UTC)
 
-    session, once = line().patient, line().once
+    sessions = sessions or line()
+    session, once = sessions.patient, sessions.once
     watchers: Any = {
         Volume.KIND: EbsWatcher(session),
         EfsFileSystem.KIND: EfsWatcher(session),
@@ -456,12 +549,18 @@ def wired(
         audit=lambda policy, inventory: of(inventory, policy),
         clock=lambda: as_of,
     )
+    slack = MemorySlack(now)
+
+    def notify(_: Any) -> dict[str, int]:
+        delivery = Delivery(outbox=outbox, channel=slack, fallback=None, clock=now, sleep=lambda _: None, default=slack.default)
+        notified = delivery.deliver(None)
+        return {"waiting": notified.waiting, "wait_s": notified.wait_s}
+
     policies: list[Policy | Exception] = [policy]
 
-    def newest() -> Policy:
-        return there.policy
-
-    cases = Cases(store=cleanups, findings=findings, clock=now)
+    newest: Callable[[], Policy] = watched("policy", lambda: there.policy)
+    record, tracked = watched("cleanups", cleanups), watched("findings", findings)
+    cases = Cases(store=record, findings=tracked, clock=now)
     watch = Watch(
         account=ACCOUNT,
         cases=cases,
@@ -471,7 +570,7 @@ def wired(
         watchers=watchers,
         permissions=SimulatedPermissions(session, DELETE_ROLE),
         backup_monthly_usd=lambda kind, region, size: Decimal("1.23"),
-        news=CleanupNews(outbox=outbox, clock=now),
+        news=CleanupNews(outbox=watched("outbox", outbox), clock=now),
     )
     back_up = BackUp(cases=cases, policy=newest, takers=takers)
     delete = Delete(
@@ -501,7 +600,7 @@ def wired(
         },
     )
     sweep = Sweep(
-        store=cleanups,
+        store=record,
         sweepers={
             Volume.KIND: EbsSweeper(session, once),
             EfsFileSystem.KIND: EfsSweeper(session, once, vault=VAULT),
@@ -525,12 +624,14 @@ def wired(
             audit_id="audit-1",
             revision=1,
         )
+    starter = MemoryStarter()
     there = World(
         simulator=simulator,
         policies=policies,
         findings=findings,
         cleanups=cleanups,
         outbox=outbox,
+        slack=slack,
         documents=documents,
         functions={
             "WatchFunction": lambda p: watch.step(p["step"], p["finding_id"], p["execution"], p.get("error")),
@@ -538,9 +639,17 @@ def wired(
             "DeleteFunction": lambda p: delete.delete(p["finding_id"], p["execution"]),
             "ChangeFunction": lambda p: change.step(p["step"], p["finding_id"], p["execution"]),
             "RestoreFunction": lambda p: restore.restore(p["finding_id"], p["execution"]),
-            "NotifyFunction": lambda p: {"waiting": 0, "wait_s": 0},
+            "NotifyFunction": notify,
         },
         sweep=sweep,
         now=now,
+        people=Cleanups(
+            store=cleanups,
+            findings=Findings(store=findings, documents=documents),
+            starter=starter,
+            policy=lambda: there.policy,
+            account=ACCOUNT,
+        ),
+        starter=starter,
     )
     return there

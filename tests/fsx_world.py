@@ -140,11 +140,9 @@ class World:
         """A clean-up of a file system, recorded and backed up, and not a part removed."""
         resource = tracked(system.id)
         recorded = self.watcher.record(resource)
-        backups = []
-        for n, subject in enumerate(self.taker.subjects(resource)):
-            backup = Backup(subject=subject, token=f"0123456789abcdef-1-{n}", asked_at=AT, expires_at=AT + timedelta(days=30))
-            copy = self.taker.start(resource, backup, tags(resource, backup))
-            backups.append(replace(backup, id=copy.id, state="verified"))
+        subject = self.taker.subject(resource)
+        backup = Backup(subject=subject, token="0123456789abcdef-1-0", asked_at=AT, expires_at=AT + timedelta(days=30))
+        copy = self.taker.start(resource, backup, tags(resource, backup))
         self.sim.advance(1_000)
         return Cleanup(
             finding_id="0123456789abcdef",
@@ -159,18 +157,15 @@ class World:
             started_at=AT,
             promised_monthly_usd=None,
             recorded=recorded,
-            backups=tuple(backups),
+            backups=(replace(backup, id=copy.id, state="verified"),),
         )
 
-    def without(self, cleanup: Cleanup, *kinds: str) -> Cleanup:
-        """The clean-up, once parts of these kinds are gone, or all of them."""
-        for kind in kinds or ("fsx-volume", "storage-virtual-machine", "file-system"):
-            look = self.watcher.look(cleanup.resource)
-            for part in [one for one in look.parts if one.kind == kind] if look else []:
-                cleanup = removing(cleanup, part)
-                self.remover.remove(cleanup.resource, part)
-            self.sim.advance(700)
-        return cleanup
+    def without(self, cleanup: Cleanup) -> Cleanup:
+        """The clean-up, once its file system is gone."""
+        part = Part(kind="file-system", id=cleanup.resource.id, arn=cleanup.resource.arn)
+        self.remover.remove(cleanup.resource, part)
+        self.sim.advance(700)
+        return removing(cleanup, part)
 
     def back(self, cleanup: Cleanup, most: int = 12) -> Restored:
         """What comes of bringing it back, ten minutes between looks."""

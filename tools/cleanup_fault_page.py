@@ -38,7 +38,6 @@ TITLES: Final[Mapping[str, str]] = {
     "efs-orphaned": "EFS file system that nothing can mount, deleted",
     "efs-abandoned": "EFS file system of a job, deleted",
     "openzfs": "FSx for OpenZFS, deleted",
-    "ontap": "FSx for ONTAP, deleted",
     "gp3": "EBS volume, changed to gp3",
     "efs-throughput": "EFS throughput, changed",
 }

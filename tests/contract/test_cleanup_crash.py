@@ -80,8 +80,7 @@ def deletes(kind: str) -> Callable[[World, Reaper], None]:
             return looked
 
         for action in ("ec2:DeleteVolume", "elasticfilesystem:DeleteAccessPoint", "elasticfilesystem:DeleteMountTarget",
-                       "elasticfilesystem:DeleteFileSystem", "fsx:DeleteVolume", "fsx:DeleteStorageVirtualMachine",
-                       "fsx:DeleteFileSystem"):  # fmt: skip
+                       "elasticfilesystem:DeleteFileSystem", "fsx:DeleteFileSystem"):  # fmt: skip
             there.simulator.before(action, look(action))
         there.approve(finding)
         there.begin(finding)
@@ -99,10 +98,8 @@ def deletes(kind: str) -> Callable[[World, Reaper], None]:
         swept = there.sweep.sweep()
         assert not swept.troubles
         left = there.account.backups()
-        assert sorted(one.id for one in left) == sorted(backup.id or "" for backup in cleanup.backups)
-        assert len({backup.subject.id for backup in cleanup.backups}) == len(left)
-        if kind != "ontap":
-            assert [one.contents for one in left] == [contents]
+        assert [one.id for one in left] == [backup.id for backup in cleanup.backups]
+        assert [one.contents for one in left] == [contents]
 
     return act
 
@@ -110,7 +107,7 @@ def deletes(kind: str) -> Callable[[World, Reaper], None]:
 def undoes(kind: str) -> Callable[[World, Reaper], None]:
     def act(there: World, reaper: Reaper) -> None:
         id_ = there.finding(kind).sighting.resource.id
-        contents = held(there, id_)
+        contents = there.account.contents(id_)
         assert there.cleaned(kind).status == "SUCCEEDED"
         there.ask_undo(there.finding(kind))
         before = len(resources(there))
@@ -119,7 +116,7 @@ def undoes(kind: str) -> Callable[[World, Reaper], None]:
         assert cleanup.stage == "undone"
         assert cleanup.restored
         assert cleanup.restored.id
-        assert held(there, cleanup.restored.id) == contents
+        assert there.account.contents(cleanup.restored.id) == contents
         assert len(resources(there)) == before + 1, "made twice"
 
     return act
@@ -143,13 +140,6 @@ def changes(kind: str) -> Callable[[World, Reaper], None]:
     return act
 
 
-def held(there: World, id_: str) -> list[str]:
-    """What is in a volume or file system; ONTAP keeps it in its volumes."""
-    volumes = [one for one in there.account.fleet.fsx_volumes if one.file_system_id == id_ and one.kind == "ONTAP"]
-    named = [one.id for one in sorted(volumes, key=lambda one: one.name) if not one.name.endswith("_root")]
-    return [there.account.contents(one) for one in named or [id_]]
-
-
 def resources(there: World) -> list[str]:
     """Every volume and file system that is there."""
     fleet = there.account.fleet
@@ -157,7 +147,7 @@ def resources(there: World) -> list[str]:
 
 
 def every_point(kind: str, act: Callable[[World, Reaper], None]) -> int:
-    """Die once at each point there is; how many there are."""
+    """Die once at each point; return the number of points."""
     points = dying(kind, -1, act).points
     assert 0 < points < MOST_POINTS
     for at in range(1, points + 1):
@@ -166,19 +156,46 @@ def every_point(kind: str, act: Callable[[World, Reaper], None]) -> int:
     return points
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DELETED)
 def test_a_clean_up_that_dies_anywhere_deletes_once_with_one_verified_backup(kind: str) -> None:
     assert every_point(kind, deletes(kind)) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DELETED)
 def test_an_undo_that_dies_anywhere_brings_it_back_once(kind: str) -> None:
     assert every_point(kind, undoes(kind)) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CHANGED)
 def test_a_change_that_dies_anywhere_is_made_and_taken_back(kind: str) -> None:
     assert every_point(kind, changes(kind)) > 6
+
+
+ACTS: Final = [*((kind, deletes) for kind in DELETED), ("ebs", undoes), ("efs", undoes), *((kind, changes) for kind in CHANGED)]
+MOMENTS: Final = frozenset(
+    f"after {operation}"
+    for operation in (
+        "CreateSnapshot", "StartBackupJob", "CreateBackup",
+        "DeleteVolume", "DeleteMountTarget", "DeleteFileSystem",
+        "CreateVolume", "StartRestoreJob", "ModifyVolume", "UpdateFileSystem",
+    )
+)  # fmt: skip
+"""The requests after which a worker dies in the quick test: those that back up, delete, restore and change."""
+
+
+@pytest.mark.parametrize(("kind", "act"), ACTS)
+def test_a_worker_that_dies_right_after_a_decisive_request_finishes_what_it_began(
+    kind: str, act: Callable[[str], Callable[[World, Reaper], None]]
+) -> None:
+    """A slice of the three tests above."""
+    where = dying(kind, -1, act(kind)).where
+    points = [where.index(moment) + 1 for moment in MOMENTS if moment in where]
+    assert len(points) >= (2 if act is deletes else 1), where
+    for at in points:
+        assert dying(kind, at, act(kind)).points >= at
 
 
 def test_every_kind_is_here() -> None:

@@ -197,7 +197,7 @@ def test_nothing_is_recorded_of_what_is_gone(world) -> None:
 
 
 def test_a_backup_is_a_snapshot_of_its_size_that_carries_its_tags(world) -> None:
-    (subject,) = world.taker.subjects(world.resource)
+    subject = world.taker.subject(world.resource)
     assert (subject.id, subject.size_bytes) == (ID, 200 * GIB)
     backup = world.backup()
     begun = world.taker.start(world.resource, backup, world.tags(backup))
@@ -269,7 +269,7 @@ def test_only_a_completed_snapshot_is_complete(world, state, comes_to) -> None:
 def test_what_is_gone_has_nothing_to_back_up(world) -> None:
     world.account.remove(ID)
     with pytest.raises(AwsError, match="there is no volume"):
-        world.taker.subjects(world.resource)
+        world.taker.subject(world.resource)
 
 
 # -- Delete

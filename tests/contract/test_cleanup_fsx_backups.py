@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from fsx_world import AT, BUILDS, DATA, DEEP, FLEET, ONTAP, REGION, ZFS, Canned, World, sessions, tags, tracked
+from fsx_world import AT, DATA, FLEET, ONTAP, REGION, ZFS, Canned, World, sessions, tags, tracked
 from slackwater.aws.cleanup_fsx_backups import FsxBackupTaker
 from slackwater.aws.errors import AccessDeniedError, AwsError, BusyError, UnreachableError
 from slackwater.engine.cleanup import unverified
@@ -34,47 +34,21 @@ def world() -> Iterator[World]:
 
 
 def test_openzfs_is_backed_up_as_one(world: World) -> None:
-    assert world.taker.subjects(tracked(ZFS.id)) == (Subject(id=ZFS.id, size_bytes=128 * GIB),)
+    subject = world.taker.subject(tracked(ZFS.id))
+
+    assert subject == Subject(id=ZFS.id, size_bytes=128 * GIB)
+    look = world.watcher.look(tracked(ZFS.id))
+    assert look is not None
+    assert look.size_bytes == subject.size_bytes
 
 
-def test_ontap_is_backed_up_volume_by_volume(world: World) -> None:
-    assert world.taker.subjects(tracked(ONTAP.id)) == (
-        Subject(id=DEEP.id, size_bytes=20 * GIB),
-        Subject(id=DATA.id, size_bytes=100 * GIB),
-        Subject(id=BUILDS.id, size_bytes=50 * GIB),
-    )
-
-
-def test_subjects_are_what_a_look_counts(world: World) -> None:
-    for system in (ZFS, ONTAP):
-        look = world.watcher.look(tracked(system.id))
-        assert look is not None
-        assert look.size_bytes == sum(one.size_bytes for one in world.taker.subjects(tracked(system.id)))
-
-
-def test_ontap_with_nothing_to_back_up_is_an_error(world: World) -> None:
-    for volume in (DATA, DEEP, BUILDS):
-        world.account.remove(volume.id)
-
-    with pytest.raises(AwsError, match="lists no volume"):
-        world.taker.subjects(tracked(ONTAP.id))
-
-
-def test_ontap_with_a_replica_is_an_error(world: World) -> None:
-    world.put(DATA, ontap_type="DP")
-
-    with pytest.raises(AwsError, match="cannot be backed up"):
-        world.taker.subjects(tracked(ONTAP.id))
-
-
-def test_what_is_gone_has_no_subjects(world: World) -> None:
+def test_what_is_gone_has_no_subject(world: World) -> None:
     with pytest.raises(AwsError, match="no file system"):
-        world.taker.subjects(tracked("fs-00000000000000000"))
+        world.taker.subject(tracked("fs-00000000000000000"))
 
 
-@pytest.mark.parametrize(("system", "backup"), [(ZFS, OF_ZFS), (ONTAP, OF_DATA)], ids=["openzfs", "ontap"])
-def test_a_backup_is_asked_for_seen_and_verified(world: World, system: Any, backup: Backup) -> None:
-    resource = tracked(system.id)
+def test_a_backup_is_asked_for_seen_and_verified(world: World) -> None:
+    resource, backup = tracked(ZFS.id), OF_ZFS
 
     begun = world.taker.start(resource, backup, tags(resource, backup))
 
@@ -95,14 +69,14 @@ def test_a_backup_is_asked_for_seen_and_verified(world: World, system: Any, back
 
 
 def test_a_backup_of_another_size_is_not_verified(world: World) -> None:
-    resource = tracked(ONTAP.id)
-    world.put(DATA, size_gib=99)
-    world.taker.start(resource, OF_DATA, tags(resource, OF_DATA))
+    resource = tracked(ZFS.id)
+    world.put(ZFS, storage_gib=127)
+    world.taker.start(resource, OF_ZFS, tags(resource, OF_ZFS))
     world.sim.advance(1_000)
 
-    (copy,) = world.taker.copies(resource, OF_DATA)
+    (copy,) = world.taker.copies(resource, OF_ZFS)
 
-    assert "bytes of" in str(unverified(copy, OF_DATA.subject, metered=False))
+    assert "bytes of" in str(unverified(copy, OF_ZFS.subject, metered=False))
 
 
 def test_asked_for_again_it_is_the_same(world: World) -> None:
@@ -137,22 +111,13 @@ def test_another_backup_under_way_may_pass(world: World) -> None:
     assert world.taker.copies(resource, OF_ZFS) == ()
 
 
-def test_the_copies_of_one_are_not_those_of_another(world: World) -> None:
-    resource = tracked(ONTAP.id)
-    of_builds = replace(OF_DATA, subject=Subject(id=BUILDS.id, size_bytes=50 * GIB), token="0123456789abcdef-1-1")
-    for backup in (OF_DATA, of_builds):
-        world.taker.start(resource, backup, tags(resource, backup))
-
-    assert [copy.of for copy in world.taker.copies(resource, OF_DATA)] == [DATA.id]
-    assert world.taker.copies(resource, replace(OF_DATA, token="0123456789abcdef-1-1")) == ()
-
-
 def test_a_backup_outlives_what_it_is_of(world: World) -> None:
-    cleanup = world.without(world.begun(ONTAP), "fsx-volume")
+    cleanup = world.without(world.begun(ZFS))
+    (backup,) = cleanup.backups
 
-    for backup in cleanup.backups:
-        (copy,) = world.taker.copies(cleanup.resource, backup)
-        assert (copy.id, copy.state) == (backup.id, "complete")
+    (copy,) = world.taker.copies(cleanup.resource, backup)
+
+    assert (copy.id, copy.state) == (backup.id, "complete")
 
 
 def test_a_backup_that_is_gone_is_no_copy(world: World) -> None:
@@ -254,6 +219,26 @@ def test_the_sweeper_sees_backups_of_ours_alone(world: World) -> None:
 
     assert [one.of for one in world.account.backups()] == [ZFS.id]
     assert BACKUP_OF not in world.account.backups()[0].tags
+
+
+def test_a_backup_of_a_volume_by_an_older_version_is_listed_verified_and_swept(world: World) -> None:
+    """Older versions backed up ONTAP volume by volume."""
+    resource, client = tracked(ONTAP.id), world.asking.client("fsx", REGION)
+    put_on: Any = [{"Key": key, "Value": value} for key, value in tags(resource, OF_DATA).items()]
+    made = client.create_backup(VolumeId=DATA.id, ClientRequestToken=OF_DATA.token, Tags=put_on)["Backup"]
+    world.sim.advance(1_000)
+
+    (copy,) = world.taker.copies(resource, OF_DATA)
+    (listed,) = world.sweeper.copies("123456789012", REGION)
+
+    assert listed == copy
+    assert (listed.id, listed.of, listed.state) == (made["BackupId"], DATA.id, "complete")
+    assert (listed.token, listed.expires_at) == (OF_DATA.token, OF_DATA.expires_at)
+    assert unverified(copy, OF_DATA.subject, metered=False) is None
+
+    world.sweeper.delete("123456789012", REGION, listed)
+
+    assert world.account.backups() == []
 
 
 @pytest.mark.parametrize("value", ["never", "2026-12-01", "2026-12-01T00:00:00", ""])

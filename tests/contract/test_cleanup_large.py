@@ -72,7 +72,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Large]]:
                 stores.append(EncodedCleanups(findings))
                 return stores[-1]
 
-            there = wired(simulator, parse_policy(POLICY, "slackwater.toml", registry()), stored)
+            there = wired(simulator, parse_policy(POLICY, "slackwater.toml", registry()), cleanups_of=stored)
             system = there.finding("efs").sighting.resource.id
             points.make(system, number)
             yield Large(there, points, stores[0], system)

@@ -24,7 +24,6 @@ DELETES: Final = {
     "efs-orphaned": ("elasticfilesystem:DeleteAccessPoint", "elasticfilesystem:DeleteFileSystem"),
     "efs-abandoned": ("elasticfilesystem:DeleteMountTarget", "elasticfilesystem:DeleteFileSystem"),
     "openzfs": ("fsx:DeleteFileSystem",),
-    "ontap": ("fsx:DeleteVolume", "fsx:DeleteStorageVirtualMachine", "fsx:DeleteFileSystem"),
 }
 
 
@@ -76,19 +75,51 @@ def taken_over(there: World, id_: str) -> None:
     there.account.tag(id_, "kubernetes.io/cluster/shop", "owned")
 
 
+def operated(there: World, id_: str) -> None:
+    there.account.operate(id_, "eks.amazonaws.com")
+
+
+def taken_over_as_the_policy_says(there: World, id_: str) -> None:
+    there.account.tag(id_, "ManagedBy", "terraform")
+    owners = there.policy.owners.model_copy(update={"managed_tags": ["ManagedBy=terraform"]})
+    there.change_policy(replace(there.policy, owners=owners))
+
+
+def child_taken_over(there: World, id_: str) -> None:
+    there.account.tag(children(there, id_)[-1], "efs.csi.aws.com/cluster", "true")
+
+
 def stopped(there: World, _: str) -> None:
     there.stop()
 
 
 ANY: Final = (kept, replaced, vetoed, taken_over, stopped)
 RACES: Final[Mapping[str, tuple[Race, ...]]] = {
-    "ebs": (*ANY, attached),
-    "efs": (*ANY, child_kept, used, mounted),
+    "ebs": (*ANY, attached, operated, taken_over_as_the_policy_says),
+    "efs": (*ANY, child_kept, child_taken_over, used, mounted),
     "efs-orphaned": (*ANY, child_kept, mounted),
     "efs-abandoned": (*ANY, used, mounted),
     "openzfs": (*ANY, child_kept, child_made, used),
-    "ontap": (*ANY, child_kept, child_made, used),
 }
+
+
+SLICE: Final = {
+    ("ebs", attached), ("ebs", kept), ("efs", used), ("efs", child_kept), ("efs-orphaned", mounted), ("efs-orphaned", stopped),
+    ("efs-abandoned", vetoed), ("openzfs", replaced), ("openzfs", child_made), ("openzfs", taken_over),
+    ("efs", child_taken_over), ("ebs", taken_over_as_the_policy_says), ("ebs", operated),
+}  # fmt: skip
+"""Each kind and each race at least once; all the others are slow."""
+
+
+def sliced(cases: list[tuple[Any, ...]]) -> list[Any]:
+    """These cases, which begin with a kind and a race, those outside the slice marked as slow."""
+    return [pytest.param(*case, marks=() if case[:2] in SLICE else pytest.mark.slow) for case in cases]
+
+
+def test_the_slice_has_every_kind_and_every_race() -> None:
+    assert {kind for kind, _ in SLICE} == {*DELETED}
+    assert {race for _, race in SLICE} == {race for races in RACES.values() for race in races}
+    assert all(race in RACES[kind] for kind, race in SLICE)
 
 
 def shape(there: World, id_: str) -> dict[str, Any]:
@@ -99,12 +130,10 @@ def shape(there: World, id_: str) -> dict[str, Any]:
             zones = sorted(one.az for one in system.mount_targets if one.id != NEW)
             return {"zones": zones, "points": len(system.points)}
     names = sorted(one.name for one in fleet.fsx_volumes if one.file_system_id == id_)
-    return {
-        "volumes": [name for name in names if not name.endswith("_root") and name != "new"]
-    }  # FSx makes a virtual machine's own
+    return {"volumes": [name for name in names if name != "new"]}
 
 
-@pytest.mark.parametrize(("kind", "race"), [(kind, race) for kind in DELETED for race in RACES[kind]])
+@pytest.mark.parametrize(("kind", "race"), sliced([(kind, race) for kind in DELETED for race in RACES[kind]]))
 def test_it_stays_if_anything_changes_right_before(kind: str, race: Race) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id
@@ -128,13 +157,17 @@ def test_it_stays_if_anything_changes_right_before(kind: str, race: Race) -> Non
 
 @pytest.mark.parametrize(
     ("kind", "race", "earlier"),
-    [
-        (kind, race, earlier)
-        for kind in DELETED
-        for race in RACES[kind]
-        # Children are gone by the time that anything else goes.
-        for earlier in DELETES[kind][: 1 if race in {child_kept, child_made} and len(DELETES[kind]) > 1 else -1]
-    ],
+    sliced(
+        [
+            (kind, race, earlier)
+            for kind in DELETED
+            for race in RACES[kind]
+            # Children are gone by the time that anything else goes.
+            for earlier in DELETES[kind][
+                : 1 if race in {child_kept, child_made, child_taken_over} and len(DELETES[kind]) > 1 else -1
+            ]
+        ]
+    ),
 )
 def test_it_stays_if_anything_changes_between_two_parts(kind: str, race: Race, earlier: str) -> None:
     with world(kind) as there:
@@ -152,7 +185,7 @@ def test_it_stays_if_anything_changes_between_two_parts(kind: str, race: Race, e
         execution = there.cleaned(kind)
         assert done[-1] == earlier, f"asked for after it: {done}"
         assert done.count(earlier) == 1
-        if race is replaced and kind != "ontap":  # nothing is put on what is another's
+        if race is replaced:  # nothing is put on what is another's
             assert execution.error == "NotPutBack"
             assert there.finding(kind).status == "failed"
             assert "not put back" in there.cleanup(kind).why

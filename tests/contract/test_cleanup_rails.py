@@ -60,7 +60,7 @@ def test_it_is_marked_its_owner_is_warned_and_nothing_is_done_before_the_grace_i
         assert {"marked", "warned.1", "done"} == {post.id.split(".", 3)[3] for post in there.outbox.posts.values()}
 
 
-@pytest.mark.parametrize("kind", ["efs", "openzfs", "ontap"])
+@pytest.mark.parametrize("kind", ["efs", "openzfs"])
 def test_any_sign_of_use_within_the_grace_takes_the_mark_off(kind: str) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id
@@ -116,7 +116,6 @@ def test_what_is_in_another_account_is_called_off_before_anything_is_asked_of_it
         ("efs", "ec2:DeleteNetworkInterface"),
         ("efs-orphaned", "elasticfilesystem:DeleteFileSystem"),
         ("openzfs", "fsx:DeleteFileSystem"),
-        ("ontap", "fsx:DeleteStorageVirtualMachine"),
     ],
 )
 def test_what_the_deleting_role_may_not_do_shows_before_anything_is_touched(kind: str, action: str) -> None:

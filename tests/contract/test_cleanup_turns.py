@@ -11,13 +11,14 @@ import pytest
 
 from asl import Execution
 from cleanup_world import ACCOUNT, NOW, REGION, World
-from five_faults import LONG, Away, begin, file_systems, mounted, run, world_of
+from five_faults import LONG, POLICY, Away, begin, file_systems, mounted, run, world_of
 from slackwater.model.cleanup import Said
-from slackwater.model.policy import CleanupSection
 from slackwater_simulator.resources import instant
 
 DAY = timedelta(days=1)
-GRACE = timedelta(days=CleanupSection().grace_days)
+GRACE = timedelta(days=2)
+POLICY_OF_DAYS = f"{POLICY}grace_days = {GRACE.days}\nwarn_days = [2, 1]\n"
+"""A short grace, because each of its days is simulated."""
 NOW_ = datetime.fromisoformat(NOW)
 
 
@@ -40,7 +41,7 @@ class Queue:
 
 @contextmanager
 def queue(number: int) -> Iterator[Queue]:
-    with world_of(file_systems(instant(NOW), number)) as there:
+    with world_of(file_systems(instant(NOW), number), POLICY_OF_DAYS) as there:
         executions = begin(there)
         while not (apart := [one for one in executions if there.cleanups.cleanups[one.input["finding_id"]].removals]):
             due = min((one for one in executions), key=lambda one: one.clock.due or there.now())
@@ -80,7 +81,7 @@ def test_what_is_gone_while_it_waits_is_waited_for_no_more() -> None:
 
 
 def test_what_cannot_be_put_back_hurts_one_and_the_others_are_called_off() -> None:
-    with world_of(file_systems(instant(NOW), 3)) as there:
+    with world_of(file_systems(instant(NOW), 3), POLICY_OF_DAYS) as there:
         for action in ("elasticfilesystem:DeleteFileSystem", "elasticfilesystem:CreateMountTarget"):
             there.simulator.faults.deny(action)
         executions = begin(there)
@@ -117,14 +118,16 @@ def test_it_is_told_that_it_waits_for_whom_and_not_for_ever() -> None:
         waits = [entry for entry in one.there.findings.ledger(other.input["finding_id"]) if entry.happening == "queued"]
         assert len(waits) == 1
         assert one.cleanup(one.first).finding_id in waits[0].why
-        one.go_on(3 * DAY)
+        one.go_on(6 * DAY)
+        assert one.cleanup(other).stage == "working"
+        one.go_on(9 * DAY)
         assert one.cleanup(other).stage == "called-off"
         assert one.cleanup(one.first).finding_id in one.cleanup(other).why
 
 
 @pytest.mark.parametrize("end", ["deleted by hand", "not put back for a day", "being undone"])
 def test_a_turn_that_nobody_can_let_go_any_more_does_not_stop_the_others_for_ever(end: str) -> None:
-    with world_of(file_systems(instant(NOW), 2)) as there:
+    with world_of(file_systems(instant(NOW), 2), POLICY_OF_DAYS) as there:
         for action in ("elasticfilesystem:DeleteFileSystem", "elasticfilesystem:CreateMountTarget"):
             there.simulator.faults.deny(action)
         executions = begin(there)
@@ -155,7 +158,7 @@ def test_a_turn_that_nobody_can_let_go_any_more_does_not_stop_the_others_for_eve
 
 
 def test_where_one_failed_half_way_nothing_of_the_next_is_backed_up() -> None:
-    with world_of(file_systems(instant(NOW), 2)) as there:
+    with world_of(file_systems(instant(NOW), 2), POLICY_OF_DAYS) as there:
         for action in ("elasticfilesystem:DeleteFileSystem", "elasticfilesystem:CreateMountTarget"):
             there.simulator.faults.deny(action)
         first, other = begin(there)
@@ -211,7 +214,7 @@ def test_the_next_has_its_turn_once_what_was_called_off_half_way_is_whole_again(
 
 
 def test_who_is_called_off_before_its_first_part_went_lets_the_next_have_its_turn() -> None:
-    with world_of(file_systems(instant(NOW), 2)) as there:
+    with world_of(file_systems(instant(NOW), 2), POLICY_OF_DAYS) as there:
         executions = begin(there)
         delete, kept = there.functions["DeleteFunction"], list[str]()
 

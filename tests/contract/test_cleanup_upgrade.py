@@ -20,7 +20,7 @@ from slackwater.aws import table
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.finding_store import DynamoFindings
 from slackwater.model.cleanup import Cleanup
-from stored_stages import SCENARIOS, Entry, Past, UnplayableError, account_of, logs
+from stored_stages import SCENARIOS, Entry, Past, account_of, logs, says
 
 FORMAT: Final = 1
 LOGS: Final = logs(FORMAT)
@@ -79,6 +79,7 @@ class Updated:
         cleanup, finding = self.read(stored)
         self.resource = cleanup.resource.id
         self.parts = hanging_before(name)
+        self.was_there, self.left = there.account.exists(self.resource), hanging(there, self.resource)
         there.cleanups.cleanups[self.finding_id] = cleanup
         there.cleanups.holds = {
             pk.partition("#")[2]: one["holder"]["S"]
@@ -113,7 +114,10 @@ class Updated:
         assert there.cleanups.holds.get(cleanup.resource.arn) is None
         if not cleanup.scratch:
             assert set(self.data.values()) <= self.still_has(), "data is lost"
-        if not cleanup.deletes:
+        if cleanup.not_restored and cleanup.stage != "done":  # there is no more code that deletes or restores it
+            assert there.account.exists(self.resource) == self.was_there
+            assert hanging(there, self.resource) == self.left
+        elif not cleanup.deletes:
             assert there.account.exists(self.resource)
         elif cleanup.stage == "done":
             assert not there.account.exists(self.resource)
@@ -141,8 +145,6 @@ def updated(name: str, at: int) -> Iterator[Updated]:
     with account_of(SCENARIOS[name]) as there:
         try:
             yield Updated(there, name, at)
-        except UnplayableError as error:
-            pytest.skip(str(error))
         finally:
             line().meter.told = lambda _: None
 
@@ -181,7 +183,6 @@ def test_every_item_that_was_ever_stored_is_read_and_says_the_same(name: str) ->
             continue
         adapter = adapters[item["sk"]["S"].partition("#")[0]]
         again = json.loads(adapter.dump_json(table.parsed(item, adapter)))
-        document = json.loads(item["document"]["S"])
-        assert {key: again[key] for key in document} == document
+        assert says(again, json.loads(item["document"]["S"]))
         read += 1
     assert read > 10

@@ -27,6 +27,7 @@ from slackwater.aws.outbox import DynamoOutbox
 from slackwater.aws.session import AwsSession
 from slackwater.aws.stock import Shelf
 from slackwater.aws.table import Table
+from slackwater.engine.registry import registry
 from slackwater.model import object_keys
 from slackwater.model.posts import Message, Post
 from slackwater.model.resources import OptimizerEnrollment
@@ -50,6 +51,10 @@ def event(name: str):
 
 
 AUDIT = event("plan")["audit_id"]
+ASKED = {"efs-idle", "efs-orphaned", "ebs-unattached", "ebs-idle", "ec2-idle", "fsx-idle", "fsx-oversized"}
+FEW = "".join(f"[detectors.{id_}]\nenabled = false\n" for id_ in registry() if id_ not in ASKED)
+"""A policy under which a scan takes a second less. The functions do not depend on which detectors run."""
+assert registry().keys() >= ASKED
 
 
 class Deployment:
@@ -118,7 +123,9 @@ def deployed(monkeypatch, tmp_path, simulator, table_properties):
         session = AwsSession(meter=CallMeter())
         make_bucket(session)
         session.client("dynamodb", "ap-northeast-1").create_table(TableName="slackwater-table", **table_properties)
-        yield Deployment(simulator, session)
+        there = Deployment(simulator, session)
+        there.put_policy(FEW)
+        yield there
 
 
 def make_bucket(session: AwsSession) -> None:

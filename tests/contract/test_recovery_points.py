@@ -32,9 +32,9 @@ def world(of) -> World:
 
 
 def test_what_is_backed_up_is_the_file_system_with_the_bytes_that_efs_meters(world) -> None:
-    assert world.taker.subjects(world.resource) == (Subject(id="fs-1", size_bytes=7 * GIB),)
+    assert world.taker.subject(world.resource) == Subject(id="fs-1", size_bytes=7 * GIB)
     with pytest.raises(AwsError, match="no file system fs-9"):
-        world.taker.subjects(replace(world.resource, id="fs-9"))
+        world.taker.subject(replace(world.resource, id="fs-9"))
 
 
 def test_a_backup_runs_and_is_complete_and_says_what_it_is(world) -> None:

@@ -55,6 +55,7 @@ def healthy(fleet: Fleet) -> Scan:
         return scan(SimpleNamespace(session=session, meter=meter, target=Target(fleet.account, fleet.regions[0])))
 
 
+@pytest.mark.slow  # the five faults have a quick test of the same with fewer resources
 def test_a_cloudwatch_of_two_calls_a_second_gives_the_same_findings(demo: Any, healthy: Scan) -> None:
     demo.sim.faults.throttle("cloudwatch:GetMetricData", per_second=2)
     throttled = scan(demo)
@@ -65,15 +66,15 @@ def test_a_cloudwatch_of_two_calls_a_second_gives_the_same_findings(demo: Any, h
 
 
 BREAK = [
-    pytest.param("deny", {"action": action}, what, id=f"denied {action}")
-    for action, what in [
-        ("ec2:DescribeVolumes", "ec2:DescribeVolumes"),
-        ("ec2:DescribeInstances", "ec2:DescribeInstances"),
-        ("ec2:DescribeInstanceTypes", "ec2:DescribeInstanceTypes"),
-        ("elasticfilesystem:DescribeFileSystems", "elasticfilesystem:DescribeFileSystems"),
-        ("elasticfilesystem:DescribeReplicationConfigurations", "elasticfilesystem:DescribeReplicationConfigurations"),
-        ("fsx:DescribeVolumes", "fsx:DescribeVolumes"),
-        ("cloudwatch:GetMetricData", "cloudwatch:GetMetricData"),
+    pytest.param("deny", {"action": action}, action, id=f"denied {action}", marks=marks)
+    for action, marks in [
+        ("ec2:DescribeVolumes", ()),
+        ("ec2:DescribeInstances", pytest.mark.slow),
+        ("ec2:DescribeInstanceTypes", pytest.mark.slow),
+        ("elasticfilesystem:DescribeFileSystems", pytest.mark.slow),
+        ("elasticfilesystem:DescribeReplicationConfigurations", ()),
+        ("fsx:DescribeVolumes", pytest.mark.slow),
+        ("cloudwatch:GetMetricData", ()),
     ]
 ] + [
     pytest.param("partial", {"every": 3}, "cloudwatch:GetMetricData", id="every third metric fails"),

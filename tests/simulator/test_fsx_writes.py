@@ -87,7 +87,6 @@ def restore(fsx, backup: str, subnets: list[str], **more: Any) -> dict[str, Any]
     [
         lambda fsx: fsx.describe_file_systems(FileSystemIds=[ONTAP])["FileSystems"],
         lambda fsx: fsx.describe_volumes(VolumeIds=[DATA])["Volumes"],
-        lambda fsx: fsx.describe_storage_virtual_machines(StorageVirtualMachineIds=[SVM])["StorageVirtualMachines"],
         lambda fsx: [fsx.create_backup(VolumeId=DATA, ClientRequestToken="b", Tags=[{"Key": "Name", "Value": "x"}])["Backup"]],
     ],
 )
@@ -222,7 +221,7 @@ def test_a_backup_fails_when_its_file_system_goes_or_a_test_wants_it(simulator, 
     first = fsx.create_backup(VolumeId=DATA)["Backup"]["BackupId"]
     second = fsx.create_backup(FileSystemId=ZFS)["Backup"]["BackupId"]
     third = fsx.create_backup(VolumeId=LOGS)["Backup"]["BackupId"]
-    fsx.delete_volume(VolumeId=DATA, OntapConfiguration={"SkipFinalBackup": True})
+    simulator.account.remove(DATA)
     fail_backup(simulator.account, second, "No space.")
     simulator.advance(900)
     told = {backup["BackupId"]: backup for backup in fsx.describe_backups()["Backups"]}
@@ -279,58 +278,20 @@ def test_a_deletion_that_cannot_be_is_refused(simulator, fsx, asked, code):
     assert len(simulator.account.fleet.fsx) == 4
 
 
-def test_ontap_goes_from_the_leaves(simulator, fsx):
-    skip = {"OntapConfiguration": {"SkipFinalBackup": True}}
-    assert refusal(fsx.delete_volume, VolumeId=REPLICA) == "BadRequest"
-    for gone in (DATA, LOGS, REPLICA):
-        assert fsx.delete_volume(VolumeId=gone, **skip)["Lifecycle"] == "DELETING"
-    assert refusal(fsx.delete_storage_virtual_machine, StorageVirtualMachineId=SVM) == "BadRequest"
-    simulator.advance(600)
-    assert fsx.describe_volumes(Filters=[{"Name": "file-system-id", "Values": [ONTAP]}])["Volumes"] == []
-    assert refusal(fsx.delete_volume, VolumeId=DATA, **skip) == "VolumeNotFound"
-    assert refusal(fsx.delete_file_system, FileSystemId=ONTAP) == "BadRequest"
-    assert fsx.delete_storage_virtual_machine(StorageVirtualMachineId=SVM)["Lifecycle"] == "DELETING"
-    assert refusal(fsx.delete_file_system, FileSystemId=ONTAP) == "BadRequest"
-    simulator.advance(600)
-    machines = fsx.describe_storage_virtual_machines(Filters=[{"Name": "file-system-id", "Values": [ONTAP]}])
-    assert machines["StorageVirtualMachines"] == []
-    fsx.delete_file_system(FileSystemId=ONTAP)
-    simulator.advance(600)
-    assert refusal(fsx.describe_file_systems, FileSystemIds=[ONTAP]) == "FileSystemNotFound"
-    assert simulator.account.backups() == []
-
-
-def test_a_volume_of_ontap_makes_a_final_backup_unless_told_not_to(simulator, fsx):
-    answer = fsx.delete_volume(VolumeId=DATA)
-    simulator.advance(900)
-    (final,) = simulator.account.backups()
-    assert (answer["OntapResponse"]["FinalBackupId"], final.of, final.state) == (final.id, DATA, "AVAILABLE")
-
-
-def test_a_volume_of_openzfs_takes_its_children_only_when_told_to(simulator, fsx):
-    assert refusal(fsx.delete_volume, VolumeId=ROOT) == "BadRequest"
-    assert refusal(fsx.delete_volume, VolumeId=CHILD) == "BadRequest"
-    assert refusal(fsx.delete_volume, VolumeId=CHILD, OntapConfiguration={"SkipFinalBackup": True}) == "BadRequest"
-    fsx.delete_volume(VolumeId=CHILD, OpenZFSConfiguration={"Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]})
-    simulator.advance(600)
-    left = fsx.describe_volumes(Filters=[{"Name": "file-system-id", "Values": [ZFS]}])["Volumes"]
-    assert [each["VolumeId"] for each in left] == [ROOT]
-
-
 def test_a_deletion_whose_answer_was_lost_took_place(simulator, fsx):
-    simulator.faults.lost_answer("fsx:DeleteVolume", times=1)
+    simulator.faults.lost_answer("fsx:DeleteFileSystem", times=1)
     with pytest.raises(ConnectionClosedError):
-        fsx.delete_volume(VolumeId=DATA, OntapConfiguration={"SkipFinalBackup": True})
-    assert fsx.describe_volumes(VolumeIds=[DATA])["Volumes"][0]["Lifecycle"] == "DELETING"
+        fsx.delete_file_system(FileSystemId=ZFS, OpenZFSConfiguration={"Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]})
+    assert described(fsx, ZFS)["Lifecycle"] == "DELETING"
 
 
 def test_what_is_deleted_may_still_show_for_a_while(simulator, fsx):
     simulator.advance(10)
-    fsx.delete_volume(VolumeId=DATA, OntapConfiguration={"SkipFinalBackup": True})
+    fsx.delete_file_system(FileSystemId=ZFS, OpenZFSConfiguration={"Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]})
     simulator.advance(5)
-    simulator.faults.lagging("fsx:DescribeVolumes", times=1)
-    assert fsx.describe_volumes(VolumeIds=[DATA])["Volumes"][0]["Lifecycle"] == "CREATED"
-    assert fsx.describe_volumes(VolumeIds=[DATA])["Volumes"][0]["Lifecycle"] == "DELETING"
+    simulator.faults.lagging("fsx:DescribeFileSystems", times=1)
+    assert described(fsx, ZFS)["Lifecycle"] == "AVAILABLE"
+    assert described(fsx, ZFS)["Lifecycle"] == "DELETING"
 
 
 # --- Made anew --------------------------------------------------------------------------------------------------------
@@ -418,111 +379,6 @@ def test_only_a_whole_backup_of_a_file_system_is_restored_as_one(simulator, fsx)
     begun = fsx.create_backup(FileSystemId=ZFS)["Backup"]["BackupId"]
     for backup in (of_volume, begun):
         assert refusal(fsx.create_file_system_from_backup, BackupId=backup, SubnetIds=subnets) == "BadRequest"
-
-
-def test_an_ontap_file_system_is_made_again_from_its_volumes_backups(simulator, fsx):
-    was, held = described(fsx, ONTAP), simulator.account.contents(DATA)
-    backup = backup_of(simulator, fsx, VolumeId=DATA)
-    given = {
-        "DeploymentType": "MULTI_AZ_1",
-        "ThroughputCapacity": 512,
-        "PreferredSubnetId": was["SubnetIds"][1],
-        "EndpointIpAddressRange": "10.9.0.0/24",
-        "DiskIopsConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 4_000},
-        "FsxAdminPassword": "not-shown-1",
-    }
-    made = fsx.create_file_system(
-        FileSystemType="ONTAP", StorageCapacity=2_048, SubnetIds=was["SubnetIds"], OntapConfiguration=given
-    )["FileSystem"]["FileSystemId"]
-    assert refusal(fsx.create_storage_virtual_machine, FileSystemId=made, Name="svm1") == "BadRequest"
-    simulator.advance(1_800)
-    settings = described(fsx, made)["OntapConfiguration"]
-    assert settings["EndpointIpAddressRange"] == "10.9.0.0/24"
-    assert settings["DiskIopsConfiguration"] == {"Mode": "USER_PROVISIONED", "Iops": 4_000}
-    assert settings["PreferredSubnetId"] == was["SubnetIds"][1]
-    assert "FsxAdminPassword" not in settings
-    svm = fsx.create_storage_virtual_machine(
-        FileSystemId=made, Name="svm1", RootVolumeSecurityStyle="NTFS", Tags=[{"Key": "a", "Value": "b"}]
-    )["StorageVirtualMachine"]
-    assert (svm["Lifecycle"], svm["Tags"]) == ("CREATING", [{"Key": "a", "Value": "b"}])
-    wanted = {
-        "StorageVirtualMachineId": svm["StorageVirtualMachineId"],
-        "JunctionPath": "/data",
-        "SizeInBytes": 200 << 30,
-        "SecurityStyle": "NTFS",
-        "StorageEfficiencyEnabled": True,
-        "TieringPolicy": {"Name": "AUTO", "CoolingPeriod": 31},
-    }
-    asked = {"BackupId": backup, "Name": "data", "OntapConfiguration": wanted, "ClientRequestToken": "once"}
-    assert refusal(fsx.create_volume_from_backup, **asked) == "BadRequest"
-    simulator.advance(300)
-    assert refusal(fsx.create_storage_virtual_machine, FileSystemId=made, Name="svm1") == "BadRequest"
-    begun = fsx.create_volume_from_backup(**asked)["Volume"]
-    assert (begun["Lifecycle"], simulator.account.contents(begun["VolumeId"])) == ("CREATING", "")
-    simulator.advance(1_800)
-    again = fsx.create_volume_from_backup(**asked)["Volume"]
-    assert (again["VolumeId"], again["Lifecycle"]) == (begun["VolumeId"], "CREATED")
-    shown = again["OntapConfiguration"]
-    assert {name: shown[name] for name in wanted} == wanted
-    assert shown["SizeInMegabytes"] == 200 << 10
-    assert simulator.account.contents(begun["VolumeId"]) == held
-    assert refusal(fsx.create_volume_from_backup, **asked | {"ClientRequestToken": "twice"}) == "BadRequest"
-    volumes = fsx.describe_volumes(Filters=[{"Name": "file-system-id", "Values": [made]}])["Volumes"]
-    roots = {each["Name"]: each["OntapConfiguration"]["StorageVirtualMachineRoot"] for each in volumes}
-    assert roots == {"svm1_root": True, "data": False}
-    root = next(each["VolumeId"] for each in volumes if each["Name"] == "svm1_root")
-    assert refusal(fsx.delete_volume, VolumeId=root, OntapConfiguration={"SkipFinalBackup": True}) == "BadRequest"
-    assert refusal(fsx.create_backup, VolumeId=root) == "BadRequest"
-
-
-def test_automatic_iops_follow_the_storage(simulator, fsx):
-    given = {"DeploymentType": "SINGLE_AZ_1", "ThroughputCapacity": 128, "DiskIopsConfiguration": {"Mode": "AUTOMATIC"}}
-    made = fsx.create_file_system(
-        FileSystemType="ONTAP",
-        StorageCapacity=2_048,
-        SubnetIds=described(fsx, ZFS)["SubnetIds"],
-        OntapConfiguration=given,
-    )["FileSystem"]
-    assert made["OntapConfiguration"]["DiskIopsConfiguration"] == {"Mode": "AUTOMATIC", "Iops": 6_144}
-
-
-def test_a_storage_virtual_machine_takes_its_root_volume_along(simulator, fsx):
-    svm = fsx.create_storage_virtual_machine(FileSystemId=ONTAP, Name="svm2")["StorageVirtualMachine"]
-    simulator.advance(300)
-    assert any(each.name == "svm2_root" for each in simulator.account.fleet.fsx_volumes)
-    fsx.delete_storage_virtual_machine(StorageVirtualMachineId=svm["StorageVirtualMachineId"])
-    simulator.advance(600)
-    assert not any(each.name == "svm2_root" for each in simulator.account.fleet.fsx_volumes)
-
-
-@pytest.mark.parametrize(
-    ("asked", "code"),
-    [
-        ({"FileSystemType": "WINDOWS"}, "BadRequest"),
-        ({"OntapConfiguration": None}, "MissingFileSystemConfiguration"),
-        ({"StorageCapacity": 512}, "BadRequest"),
-        ({"OntapConfiguration": {"DeploymentType": "SINGLE_AZ_1"}}, "BadRequest"),
-        (
-            {
-                "OntapConfiguration": {
-                    "DeploymentType": "SINGLE_AZ_1",
-                    "ThroughputCapacity": 128,
-                    "ThroughputCapacityPerHAPair": 128,
-                }
-            },
-            "BadRequest",
-        ),
-    ],
-)
-def test_a_file_system_that_cannot_be_is_refused(simulator, fsx, asked, code):
-    good = {
-        "FileSystemType": "ONTAP",
-        "StorageCapacity": 1_024,
-        "SubnetIds": described(fsx, ZFS)["SubnetIds"],
-        "OntapConfiguration": {"DeploymentType": "SINGLE_AZ_1", "ThroughputCapacity": 128},
-    }
-    given = {name: value for name, value in (good | asked).items() if value is not None}
-    assert refusal(fsx.create_file_system, **given) == code
 
 
 # --- What else is told ------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ Each denial stands beside the same request allowed. That AWS gives the condition
 for these actions, is AWS's word (Service Authorization Reference): nothing here can prove it.
 """
 
+import json
 import re
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from iam import Context, all_allowed, allowed, listed
 from slackwater.app import permissions
 from slackwater.aws import cleanup_ebs_restore, cleanup_store, finding_store, fsx_requests, outbox
-from slackwater.model import object_keys
+from slackwater.model import object_keys, ownership
 from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, MARK
 
 FUNCTIONS = ["watch", "back_up", "delete", "change", "restore", "sweep", "run"]
@@ -43,8 +44,6 @@ DELETES = {
     "elasticfilesystem:DeleteFileSystem": EFS,
     "elasticfilesystem:DeleteMountTarget": EFS,
     "fsx:DeleteFileSystem": FSX,
-    "fsx:DeleteStorageVirtualMachine": MACHINE,
-    "fsx:DeleteVolume": FSX_VOLUME,
 }
 CHANGES = {
     "ec2:ModifyVolume": VOLUME,
@@ -57,9 +56,12 @@ TAGGED = {
     "ec2:DeleteTags": (VOLUME,),
     "elasticfilesystem:TagResource": (EFS, ACCESS_POINT),
     "elasticfilesystem:UntagResource": (EFS, ACCESS_POINT),
-    "fsx:TagResource": (FSX, FSX_VOLUME, MACHINE),
+    "fsx:TagResource": (FSX,),
     "fsx:UntagResource": (FSX, FSX_VOLUME, MACHINE),
 }
+
+MANAGED_KEYS = [*ownership.RESTORED, *(key for one in ownership.MANAGERS for key in one.keys)]
+MANAGED_VALUES = [(key, value) for one in ownership.MANAGERS for key, values in (one.values or {}).items() for value in values]
 
 NOT_MARKED: list[Context] = [
     {},
@@ -123,6 +125,30 @@ def test_no_role_names_an_action_by_a_pattern(cleanup: Any, deploy: Any) -> None
 @pytest.mark.parametrize("action", DELETES)
 def test_the_delete_role_can_delete_what_carries_the_mark(may: Any, action: str) -> None:
     assert allowed(may["delete"], action, DELETES[action], MARKED)
+
+
+def test_the_delete_role_has_the_conditions_that_the_table_of_managers_asks_for(may: Any) -> None:
+    """Of patterns no condition can be made: IAM compares a whole tag key."""
+    (statement,) = [one for one in may["delete"] if "ec2:DeleteVolume" in listed(one["Action"])]
+    asked = statement["Condition"]
+    not_these = {(key, value) for key, values in asked["StringNotEquals"].items() for value in values}
+
+    assert set(asked) == {"StringLike", "Null", "StringNotEquals"}
+    assert asked["StringLike"] == {f"aws:ResourceTag/{MARK}": "?*"}
+    assert asked["Null"] == {f"aws:ResourceTag/{key}": "true" for key in (*MANAGED_KEYS, "keep")}
+    assert not_these == {(f"aws:ResourceTag/{key}", value) for key, value in MANAGED_VALUES}
+
+
+@pytest.mark.parametrize("action", DELETES)
+def test_the_delete_role_cannot_delete_what_another_service_manages(may: Any, action: str) -> None:
+    for key, value in [*((key, "x") for key in MANAGED_KEYS), *MANAGED_VALUES]:
+        assert not allowed(may["delete"], action, DELETES[action], {**MARKED, f"aws:ResourceTag/{key}": value}), key
+    assert allowed(may["delete"], action, DELETES[action], {**MARKED, "aws:ResourceTag/CreatedBy": "jane"})
+
+
+def test_the_delete_roles_policies_fit_into_iams_limit(may: Any) -> None:
+    """10,240 characters of inline policies, white space not counted (IAM User Guide, "IAM and AWS STS quotas")."""
+    assert len(re.sub(r"\s", "", json.dumps(may["delete"]))) < 10_240 * 0.8
 
 
 @pytest.mark.parametrize("context", NOT_MARKED, ids=str)
@@ -235,7 +261,7 @@ def test_nobody_else_can_put_on_the_mark(may: Any, function: str) -> None:
     """Not on what is there: a role that could, could mark for itself what it may delete then."""
     tagging = (
         "ec2:CreateTags", "ec2:CreateVolume", "elasticfilesystem:CreateAccessPoint", "elasticfilesystem:TagResource",
-        "fsx:CreateFileSystem", "fsx:TagResource", "backup:TagResource",
+        "fsx:CreateFileSystemFromBackup", "fsx:TagResource", "backup:TagResource",
     )  # fmt: skip
     asked: Context = {"ec2:CreateAction": "CreateVolume", **MARKED, **RESTORED}
     marking = {"aws:TagKeys": ["Name", MARK], f"aws:RequestTag/{MARK}": "1", **asked}
@@ -260,7 +286,6 @@ def test_the_watch_role_asks_about_the_delete_role_and_no_other(may: Any) -> Non
     [
         ("ec2:CreateSnapshot", VOLUME, SNAPSHOT),
         ("fsx:CreateBackup", FSX, FSX_BACKUP),
-        ("fsx:CreateBackup", FSX_VOLUME, FSX_BACKUP),
     ],
 )
 def test_a_backup_is_of_what_is_marked_and_says_what_it_is_of(may: Any, action: str, source: str, backup: str) -> None:
@@ -315,7 +340,6 @@ def test_the_change_role_changes_what_is_marked_and_nothing_else(may: Any, actio
     [
         ("ec2:CreateVolume", SNAPSHOT, [VOLUME]),
         ("fsx:CreateFileSystemFromBackup", FSX_BACKUP, [FSX]),
-        ("fsx:CreateVolumeFromBackup", FSX_BACKUP, [MACHINE, FSX_VOLUME]),
     ],
 )
 def test_what_is_restored_is_from_a_backup_of_ours_and_says_so(may: Any, action: str, backup: str, made: list[str]) -> None:
@@ -332,12 +356,16 @@ def test_a_file_system_is_restored_from_a_recovery_point_of_ours(may: Any) -> No
     assert not allowed(may["restore"], "backup:StartRestoreJob", POINT)
 
 
-@pytest.mark.parametrize("action", ["fsx:CreateFileSystem", "fsx:CreateStorageVirtualMachine"])
-def test_what_holds_volumes_is_made_again_only_as_such(may: Any, action: str) -> None:
-    touched = [FSX, *([MACHINE] if "Virtual" in action else [])]
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_no_role_may_do_more_to_volumes_and_machines_of_ontap_than_unmark_them(may: Any, function: str) -> None:
+    everything: Context = {**MARKED, **OURS, **RESTORED, **MADE_AS_OURS, "aws:TagKeys": [MARK]}
+    actions = [
+        *("fsx:CreateBackup", "fsx:CreateStorageVirtualMachine", "fsx:CreateVolumeFromBackup", "fsx:TagResource"),
+        *("fsx:DeleteStorageVirtualMachine", "fsx:DeleteVolume"),
+    ]
 
-    assert all_allowed(may["restore"], action, dict.fromkeys(touched, RESTORED))
-    assert not all_allowed(may["restore"], action, dict.fromkeys(touched, MARKED))
+    assert not any(allowed(may[function], action, arn, everything) for action in actions for arn in (FSX_VOLUME, MACHINE))
+    assert not allowed(may[function], "fsx:CreateFileSystem", FSX, everything)
 
 
 def test_the_restorers_use_one_tag_for_what_they_made() -> None:

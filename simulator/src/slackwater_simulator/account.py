@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import heapq
-import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any, Final, Protocol
 
 from .busy import busy
 from .clock import Clock
+from .contents import CLIENT, SERVICE, Version
 from .resources import (
     AccessPoint,
     Attachment,
@@ -71,6 +71,20 @@ class State:
     backups: Mapping[str, Backup] = field(default_factory=dict)
     shelves: Shelves = field(default_factory=dict)
     contents: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """An account as it was, with what was due then: `Account.restore` goes back to it. Costs microseconds to take."""
+
+    state: State
+    index: _Index
+    made: dict[object, Any]
+    shown: Account
+    due: tuple[tuple[float, int, Callable[[], object]], ...]
+    numbers: int
+    former: tuple[State, ...]
 
 
 class _Index:
@@ -119,13 +133,16 @@ class Usage:
 class Account:
     """An account as it is now, or (`shown`) as it was: what is shown of it does not change."""
 
+    _made: dict[object, Any]
+    _shown: Account
+
     def __init__(self, fleet: Fleet, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
         self.usage = Usage()
         self.lock = threading.RLock()
         self._moment: float | None = None
         self._due: list[tuple[float, int, Callable[[], object]]] = []
-        self._numbers = itertools.count(1)
+        self._numbers = 0
         self._former: deque[State] = deque(maxlen=_REMEMBERED)
         self._live = True
         self._take(State(fleet))
@@ -248,9 +265,13 @@ class Account:
         """No such backup any more."""
         self.change(backups={key: backup for key, backup in self._state.backups.items() if key != backup_id})
 
-    def fill(self, resource_id: str, contents: str) -> None:
-        """Let a resource hold this."""
-        self.change(contents={**self._state.contents, resource_id: contents})
+    def fill(self, resource_id: str, contents: str, who: str = SERVICE) -> None:
+        """Let a resource hold this, written by `who`."""
+        version = Version(contents, who, self.now)
+        self.change(
+            contents={**self._state.contents, resource_id: contents},
+            versions={**self._state.versions, resource_id: (*self.versions(resource_id), version)},
+        )
 
     def change(self, **parts: Any) -> None:
         """Another state, from now on."""
@@ -278,9 +299,24 @@ class Account:
             finally:
                 self._moment = None
 
+    def checkpoint(self) -> Checkpoint:
+        """The account as it is now. The clock is not part of it."""
+        with self.lock:
+            return Checkpoint(
+                self._state, self._index, self._made, self._shown, tuple(self._due), self._numbers, tuple(self._former)
+            )
+
+    def restore(self, before: Checkpoint) -> None:
+        """Go back to a checkpoint of this account."""
+        with self.lock:
+            self._state, self._index, self._made, self._shown = before.state, before.index, before.made, before.shown
+            self._due, self._numbers = list(before.due), before.numbers
+            self._former = deque(before.former, maxlen=_REMEMBERED)
+
     def number(self) -> int:
         """A number that was not given out before: for ids."""
-        return next(self._numbers)
+        self._numbers += 1
+        return self._numbers
 
     # --- What other people do to it -----------------------------------------------------------------------------------
 
@@ -310,10 +346,24 @@ class Account:
         """Take a tag off."""
         self._retag(resource_id, lambda tags: {name: value for name, value in tags.items() if name != key})
 
+    def operate(self, resource_id: str, principal: str) -> None:
+        """Let an AWS service manage a volume or an instance, as EC2 says it then."""
+        with self.lock:
+            resource: Any = self._there(resource_id)
+            self.put(replace(resource, operator=principal))
+
     def use(self, resource_id: str) -> None:
         """Let I/O, and clients where there are such metrics, appear from two hours before the fleet's present on."""
         with self.lock:
             self.put(busy(self._there(resource_id), self.fleet.now - 7_200))
+
+    def write(self, resource_id: str, who: str = CLIENT) -> str:
+        """Overwrite some of what a resource holds, which leaves it as large as it was; what it holds now."""
+        with self.lock:
+            self._there(resource_id)
+            contents = f"version {self.number()} of {resource_id}"
+            self.fill(resource_id, contents, who)
+            return contents
 
     def replace(self, resource_id: str) -> None:
         """Another resource with the same id and name, made just now, with other contents."""
@@ -342,6 +392,18 @@ class Account:
         self._there(resource_id)
         return self._state.contents.get(resource_id, f"what {resource_id} holds")
 
+    def versions(self, resource_id: str) -> tuple[Version, ...]:
+        """Every version of what a resource held, the oldest first. They are kept when the resource is gone."""
+        kept = self._state.versions.get(resource_id)
+        resource: Any = self.find(resource_id)
+        if kept is None and resource is not None and not isinstance(resource, Instance):
+            return (Version(self.contents(resource_id), CLIENT, resource.created),)
+        return kept or ()
+
+    def holding(self, contents: str) -> list[Backup]:
+        """The backups that hold this version, complete or not."""
+        return [each for each in self.backups() if each.contents == contents]
+
     def backups(self) -> list[Backup]:
         """Every snapshot, recovery point and FSx backup."""
         return list(self._state.backups.values())
@@ -351,8 +413,8 @@ class Account:
     def _take(self, state: State) -> None:
         self._index = self._indexed(state)
         self._state = state
-        self._made: dict[object, Any] = {}
-        self._shown: Account = self._as(state)
+        self._made = {}
+        self._shown = self._as(state)
 
     def _as(self, state: State) -> Account:
         """This account with another state, for good. What is made of the present state is shared."""

@@ -28,3 +28,14 @@ class Clock:
             raise ValueError("time does not run backwards")
         with self._lock:
             self._advanced += seconds
+
+    @property
+    def advanced(self) -> float:
+        """Seconds that it was moved on by."""
+        with self._lock:
+            return self._advanced
+
+    def restore(self, advanced: float) -> None:
+        """Go back to a checkpoint of the account, which is the only way back."""
+        with self._lock:
+            self._advanced = advanced

@@ -1,4 +1,4 @@
-"""FSx over JSON 1.1: what is there: file systems, volumes, storage virtual machines, backups."""
+"""FSx over JSON 1.1: what is there: file systems, volumes, backups."""
 
 from __future__ import annotations
 
@@ -250,39 +250,6 @@ def _unknown_filter(entry: Json) -> AwsError:
     return AwsError("BadRequest", f"Filter {entry.get('Name')} is not valid")
 
 
-def describe_storage_virtual_machines(call: Call) -> Reply:
-    """ONTAP's storage virtual machines."""
-    found = _wanted(
-        call,
-        "StorageVirtualMachineIds",
-        [svm for svm in call.account.fleet.svms if svm.region == call.region],
-        "StorageVirtualMachineNotFound",
-    )
-    for entry in call.input.get("Filters", ()):
-        if entry.get("Name") != "file-system-id":
-            raise _unknown_filter(entry)
-        found = [svm for svm in found if svm.file_system_id in entry.get("Values", ())]
-    return _paged(call, "StorageVirtualMachines", found, storage_virtual_machine)
-
-
-def storage_virtual_machine(call: Call, svm: StorageVirtualMachine) -> Json:
-    """A storage virtual machine as FSx describes it."""
-    host = f"{svm.id}.{svm.file_system_id}.fsx.{svm.region}.{suffix(svm.region)}"
-    return {
-        "CreationTime": float(svm.created),
-        "Endpoints": {name: {"DNSName": host, "IpAddresses": ["198.19.255.20"]} for name in ("Nfs", "Management", "Iscsi")},
-        "FileSystemId": svm.file_system_id,
-        "Lifecycle": svm.phase,
-        "Name": svm.name,
-        "ResourceARN": arn_of(call.account.id, svm),
-        "StorageVirtualMachineId": svm.id,
-        "Subtype": "DEFAULT",
-        "Tags": tags_of(svm),
-        "UUID": f"{hexadecimal(svm.id, 8)}-1111-11ef-8222-{hexadecimal(svm.id, 12)}",
-        "RootVolumeSecurityStyle": svm.detail.get("style", "UNIX"),
-    }
-
-
 def backups_in(call: Call) -> list[Backup]:
     """FSx's backups in the call's Region, the oldest first."""
     return [each for each in call.account.backups() if each.kind == "fsx-backup" and each.region == call.region]
@@ -367,7 +334,6 @@ def by_arn(call: Call) -> FsxFileSystem | FsxVolume | StorageVirtualMachine | Ba
 OPERATIONS: dict[str, Operation] = {
     "DescribeFileSystems": describe_file_systems,
     "DescribeVolumes": describe_volumes,
-    "DescribeStorageVirtualMachines": describe_storage_virtual_machines,
     "DescribeBackups": describe_backups,
     "DescribeS3AccessPointAttachments": describe_s3_access_point_attachments,
     "ListTagsForResource": list_tags_for_resource,

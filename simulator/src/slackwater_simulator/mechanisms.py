@@ -13,6 +13,9 @@ from .series import MINUTE, Floats
 
 MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 
+FEW_ROWS = 16
+"""Maximum number of instances for which a loop in Python over each one's steps is faster than numpy over all of them."""
+
 
 class Shaped(NamedTuple):
     """Bytes a step that passed, and steps' pieces held back (what ENA counts as allowance exceeded)."""
@@ -28,7 +31,13 @@ def network_buckets(demand: Floats, baseline: Floats, peak: Floats, burst: Float
     allows. Buckets start full, fill at the baseline and never hold more. Source: Amazon EC2 instance network bandwidth,
     EC2 user guide (bursts last 5 to 60 minutes; AWS publishes no credit size, hence the parameter).
     """
-    room = burst * (peak - baseline)
+    through = _each_bucket if len(demand) <= FEW_ROWS else _all_buckets
+    passed, held = through(demand, baseline, peak, burst * (peak - baseline), step)
+    return Shaped(passed * step, np.rint(np.where(held > 0.01 * baseline[:, None], held * step / 1500, 0.0)))
+
+
+def _all_buckets(demand: Floats, baseline: Floats, peak: Floats, room: Floats, step: int) -> tuple[Floats, Floats]:
+    """What passes and what is held back, bytes/s: every instance at once, a step at a time."""
     tokens = room.copy()
     passed = np.empty_like(demand)
     held = np.zeros_like(demand)
@@ -38,7 +47,23 @@ def network_buckets(demand: Floats, baseline: Floats, peak: Floats, burst: Float
         tokens = np.minimum(room, tokens + (baseline - rate) * step)
         passed[:, now] = rate
         held[:, now] = wanted - rate
-    return Shaped(passed * step, np.rint(np.where(held > 0.01 * baseline[:, None], held * step / 1500, 0.0)))
+    return passed, held
+
+
+def _each_bucket(demand: Floats, baseline: Floats, peak: Floats, room: Floats, step: int) -> tuple[Floats, Floats]:
+    """Return what `_all_buckets` returns, computed for one instance after the other."""
+    passed = np.empty_like(demand)
+    for row, (wanted, base, most, full) in enumerate(
+        zip(demand.tolist(), baseline.tolist(), peak.tolist(), room.tolist(), strict=True)
+    ):
+        tokens = full
+        rates = []
+        for each in wanted:
+            rate = min(each, most, base + tokens / step)
+            tokens = min(full, tokens + (base - rate) * step)
+            rates.append(rate)
+        passed[row] = rates
+    return passed, demand - passed
 
 
 def backlog(offered: Floats, capacity: Floats | float) -> Floats:

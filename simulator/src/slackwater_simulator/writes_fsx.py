@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from . import fsx
@@ -44,14 +43,6 @@ def the_volume(call: Call, volume_id: object) -> FsxVolume:
     found = call.account.find(str(volume_id))
     if not isinstance(found, FsxVolume) or found.region != call.region:
         raise AwsError("VolumeNotFound", f"Volume '{volume_id}' does not exist.")
-    return found
-
-
-def the_machine(call: Call, svm_id: object) -> StorageVirtualMachine:
-    """A storage virtual machine of the call's Region."""
-    found = call.account.find(str(svm_id))
-    if not isinstance(found, StorageVirtualMachine) or found.region != call.region:
-        raise AwsError("StorageVirtualMachineNotFound", f"Storage virtual machine '{svm_id}' does not exist.")
     return found
 
 
@@ -206,8 +197,7 @@ def delete_backup(call: Call) -> Reply:
     backup = the_backup(call, call.input["BackupId"])
     if backup.state == "CREATING":
         raise AwsError("BackupInProgress", f"{backup.id} is being made.")
-    made: list[FsxFileSystem | FsxVolume] = [*call.account.fleet.fsx, *call.account.fleet.fsx_volumes]
-    if any(each.phase == "CREATING" and each.detail.get("backup") == backup.id for each in made):
+    if any(each.phase == "CREATING" and each.detail.get("backup") == backup.id for each in call.account.fleet.fsx):
         raise AwsError("BackupRestoring", f"{backup.id} is being restored.")
     call.account.drop_backup(backup.id)
     return json_reply(call, {"BackupId": backup.id, "Lifecycle": "DELETED"})
@@ -268,82 +258,11 @@ def _gone(account: Account, system_id: str) -> None:
     account.remove(system_id)
 
 
-def _remove_later(account: Account, doomed: Iterable[FsxVolume | StorageVirtualMachine]) -> None:
-    for each in doomed:
-        account.put(replace(each, phase="DELETING"))
-        account.after(DELETION_SECONDS, partial(account.remove, each.id))
-
-
-def delete_volume(call: Call) -> Reply:
-    """Remove a volume; of OpenZFS with its children, if that is asked for."""
-    volume = the_volume(call, call.input["VolumeId"])
-    mine, other = "OntapConfiguration", "OpenZFSConfiguration"
-    if volume.kind == "OPENZFS":
-        mine, other = other, mine
-    if other in call.input:
-        raise AwsError("BadRequest", f"{other} cannot be applied to delete a {volume.kind} volume.")
-    options: Json = call.input.get(mine, {})
-    answer: Json = {"VolumeId": volume.id, "Lifecycle": "DELETING"}
-
-    def go() -> str:
-        _at_rest(volume.id, volume.phase or "CREATED")
-        doomed = [volume, *_children(call, volume, options)]
-        if volume.kind == "ONTAP" and not options.get("SkipFinalBackup"):
-            final = back_up(call.account, volume, given_tags(options.get("FinalBackupTags")), final=True)
-            call.account.keep("final-backups", volume.id, final)
-        _remove_later(call.account, doomed)
-        return volume.id
-
-    once(call, TOKEN, INCOMPATIBLE, lambda _: True, go)
-    if final := call.account.shelf("final-backups").get(volume.id):
-        answer["OntapResponse"] = {"FinalBackupId": final}
-    return json_reply(call, answer)
-
-
-def _children(call: Call, volume: FsxVolume, options: Json) -> list[FsxVolume]:
-    """What goes with a volume, if it may go at all."""
-    if volume.kind == "ONTAP":
-        if fsx.is_svm_root(volume):
-            raise AwsError("BadRequest", "The root volume of a storage virtual machine cannot be deleted by itself.")
-        if volume.ontap_type == "DP" and not options.get("SkipFinalBackup"):
-            raise AwsError("BadRequest", "In order to delete a DP volume, SkipFinalBackup must be set to true.")
-        return []
-    if volume.parent is None:
-        raise AwsError("BadRequest", "The root volume of a file system cannot be deleted by itself.")
-    family, found = {volume.id}, list[FsxVolume]()
-    for each in volumes_of(call.account, volume.file_system_id):  # parents come before their children
-        if each.parent in family:
-            family.add(each.id)
-            found.append(each)
-    if found and WITH_CHILDREN not in options.get("Options", ()):
-        raise AwsError("BadRequest", f"The volume has child volumes: {', '.join(each.id for each in found)}.")
-    return found
-
-
-def delete_storage_virtual_machine(call: Call) -> Reply:
-    """Remove a storage virtual machine without volumes other than its root."""
-    svm = the_machine(call, call.input["StorageVirtualMachineId"])
-
-    def go() -> str:
-        _at_rest(svm.id, svm.phase)
-        volumes = [volume for volume in volumes_of(call.account, svm.file_system_id) if volume.svm_id == svm.id]
-        left = [volume.id for volume in volumes if not fsx.is_svm_root(volume)]
-        if left:
-            raise AwsError("BadRequest", f"The storage virtual machine has volumes: {', '.join(left)}.")
-        _remove_later(call.account, (*volumes, svm))
-        return svm.id
-
-    once(call, TOKEN, INCOMPATIBLE, lambda _: True, go)
-    return json_reply(call, {"StorageVirtualMachineId": svm.id, "Lifecycle": "DELETING"})
-
-
 OPERATIONS: dict[str, Operation] = {
     "TagResource": tag_resource,
     "UntagResource": untag_resource,
     "CreateBackup": create_backup,
     "DeleteBackup": delete_backup,
     "DeleteFileSystem": delete_file_system,
-    "DeleteVolume": delete_volume,
-    "DeleteStorageVirtualMachine": delete_storage_virtual_machine,
 }
 """Of FSx, those that tag, back up and delete."""

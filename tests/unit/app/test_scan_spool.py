@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import effort
 from slackwater.app.scan_spool import CHUNK, ScanSpool, ScanSpoolError
 from slackwater.views.scan_json import dump
 from slackwater.views.scan_merge import merged
@@ -73,7 +74,7 @@ def part(draw: st.DrawFn) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=effort(40, 15), deadline=None)
 @given(st.lists(st.tuples(part(), st.integers(0, 2)), min_size=1, max_size=4))
 def test_what_is_spooled_is_what_is_merged(parts: list[tuple[Any, int]]) -> None:
     whole = merged([one for one, _ in sorted(parts, key=lambda each: each[1])])

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import effort
 from slackwater.aws import stock as stock_module
 from slackwater.aws.inventory import READERS, AwsInventory, Reader
 from slackwater.aws.stock import KINDS, Shelf, StockError, open_stock
@@ -184,7 +185,7 @@ def test_records_come_back_as_they_went() -> None:
     assert all(record in back for record in everything)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=effort(60, 20), deadline=None)
 @given(st.data())
 def test_what_hangs_together_stays_together_and_parts_are_about_even(data: st.DataObject) -> None:
     hosts = [f"i-{n}" for n in range(data.draw(st.integers(1, 12)))]

@@ -1,6 +1,5 @@
 """Which advice a program may do, once a person approved: what is deleted then was in no doubt, and can come back."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,11 +12,12 @@ from slackwater.model.detector import CASE_NOW, Case
 from slackwater.model.resources import AttachmentEvent
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Flagged
+from worked_cases import flagged
 
 REMOVABLE = {"ebs-unattached", "efs-abandoned", "efs-idle", "efs-orphaned", "fsx-idle"}
 LOOSE = ("ebs-unattached", "detached three weeks ago")
 EFS = [("efs-idle", "a month of zeros"), ("efs-orphaned", "no mount target"), ("efs-abandoned", "six hours of zeros")]
-FSX = [("fsx-idle", "a month of zeros"), ("fsx-idle", "ONTAP, a month of zeros")]
+FSX = [("fsx-idle", "a month of zeros")]
 STACK = {"aws:cloudformation:stack-name": "shop"}
 
 
@@ -42,21 +42,14 @@ def detached(days: int) -> tuple[AttachmentEvent, ...]:
     return (replace(event, at=CASE_NOW - timedelta(days=days)),)
 
 
-def flagged() -> Iterator[tuple[str, str, Flagged]]:
-    for id_, detector in registry().items():
-        for one in detector.cases:
-            if isinstance(verdict := play(detector, one), Flagged):
-                yield id_, one.title, verdict
-
-
 def test_of_all_worked_cases_only_what_nobody_doubts_may_be_deleted() -> None:
-    may = {(id_, title) for id_, title, verdict in flagged() for advice in verdict.advice if advice.deletes}
+    may = {(id_, one.title) for id_, one, verdict in flagged() for advice in verdict.advice if advice.deletes}
 
     assert {id_ for id_, _ in may} <= REMOVABLE
     assert {*EFS, *FSX} <= may
-    for id_, title, verdict in flagged():
+    for id_, one, verdict in flagged():
         for advice in verdict.advice:
-            where = (id_, title, advice.action)
+            where = (id_, one.title, advice.action)
             assert not advice.deletes or advice.reversible, where
             assert not advice.deletes or verdict.confidence != "low", where
             assert not advice.deletes or advice.action in {"back-up-and-delete", "snapshot-and-delete"}, where
@@ -91,14 +84,10 @@ def test_a_file_system_where_something_moved_may_not_be_deleted(detector_id: str
     assert not any(deletes(detector_id, one, metrics=moved))
 
 
-@pytest.mark.parametrize("title", ["Windows, a month of zeros", "scratch Lustre, a month of zeros"])
-def test_windows_and_lustre_may_not_be_deleted(title: str) -> None:
+@pytest.mark.parametrize("title", ["ONTAP, a month of zeros", "Windows, a month of zeros", "scratch Lustre, a month of zeros"])
+def test_of_fsx_only_openzfs_may_be_deleted(title: str) -> None:
     assert not any(deletes("fsx-idle", title))
     assert not any(deletes("fsx-idle", title, {"deployment_type": "PERSISTENT_2"}))
-
-
-def test_ontap_without_a_volume_has_no_backup_and_may_not_be_deleted() -> None:
-    assert not any(deletes(*FSX[1], records=()))
 
 
 @pytest.mark.parametrize(("detector_id", "title"), FSX)

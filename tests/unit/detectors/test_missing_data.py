@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from effort import effort
 from slackwater.engine.cases import play, words
 from slackwater.engine.registry import registry
 from slackwater.model.detector import AnyDetector, Case
@@ -50,7 +51,7 @@ def silenced(case: Case, random: Random) -> Case:
 @pytest.mark.parametrize(("detector", "case"), INNOCENT)
 def test_missing_points_never_make_a_finding_of_an_innocent_case(detector: AnyDetector, case: Case) -> None:
     random = Random(case.title)
-    for _ in range(25):
+    for _ in range(effort(25, 8)):
         verdict = play(detector, silenced(case, random))
 
         assert not isinstance(verdict, Flagged), words(verdict)

@@ -1,7 +1,6 @@
 """Which advice a program may follow by changing a setting, once a person approved: the command and the setting are one."""
 
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from slackwater.model.resources import EfsLifecycle
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting, VolumeSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, MIB
 from slackwater.model.verdicts import Advice, Flagged
+from worked_cases import flagged
 
 CHANGEABLE = {"ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput", "efs-cold-data", "efs-throughput-mismatch"}
 STACK = {"aws:cloudformation:stack-name": "shop"}
@@ -37,13 +37,6 @@ def advised(detector_id: str, one: Case, resource: dict[str, Any] | None = None,
 
 def settings(detector_id: str, title: str, resource: dict[str, Any] | None = None, **changes: Any) -> list[Setting | None]:
     return [advice.setting for advice in advised(detector_id, case(detector_id, title), resource, **changes)]
-
-
-def flagged() -> Iterator[tuple[str, Case, Flagged]]:
-    for id_, detector in registry().items():
-        for one in detector.cases:
-            if isinstance(verdict := play(detector, one), Flagged):
-                yield id_, one, verdict
 
 
 def said_by(command: str) -> Setting:

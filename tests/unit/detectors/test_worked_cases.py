@@ -5,19 +5,21 @@ import sys
 
 import pytest
 
-from slackwater.engine.cases import play, play_with_queries, words
+from slackwater.engine.cases import words
 from slackwater.engine.registry import documentation, registry
-from slackwater.model.detector import AnyDetector, Case
 from slackwater.model.verdicts import Fine, Flagged, Unknown
+from worked_cases import played
 
 CASES = [
-    pytest.param(detector, case, id=f"{id_}: {case.title}") for id_, detector in registry().items() for case in detector.cases
+    pytest.param(id_, number, id=f"{id_}: {case.title}")
+    for id_, detector in registry().items()
+    for number, case in enumerate(detector.cases)
 ]
 
 
-@pytest.mark.parametrize(("detector", "case"), CASES)
-def test_the_worked_example_ends_as_it_says(detector: AnyDetector, case: Case) -> None:
-    verdict = play(detector, case)
+@pytest.mark.parametrize(("id_", "number"), CASES)
+def test_the_worked_example_ends_as_it_says(id_: str, number: int) -> None:
+    case, verdict = played(id_)[number].case, played(id_)[number].verdict
     got, wanted, said = type(verdict).__name__, case.expect.__name__, words(verdict)
 
     assert got == wanted, f"{case.title}: {got} ({said}), and {wanted} was expected"
@@ -53,9 +55,8 @@ def test_a_limit_says_its_unit_and_its_reason_and_has_bounds(id_: str) -> None:
 
 @pytest.mark.parametrize("id_", registry())
 def test_every_metric_that_the_cases_give_is_asked_for(id_: str) -> None:
-    detector = registry()[id_]
-    given = {key for case in detector.cases for key in case.metrics}
-    asked = {(q.metric, q.period_s) for case in detector.cases for q in play_with_queries(detector, case)[1]}
+    given = {key for one in played(id_) for key in one.case.metrics}
+    asked = {(query.metric, query.period_s) for one in played(id_) for query in one.queries}
 
     assert given <= asked, f"no case asks for {given - asked}: a misspelt metric or another period?"
 

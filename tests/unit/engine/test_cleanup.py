@@ -23,7 +23,7 @@ from slackwater.engine.cleanup import (
     unverified,
     warning_due,
 )
-from slackwater.model.cleanup import Begun, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import ONTAP_STAYS, Begun, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet
 from slackwater.model.policy import CleanupSection, UnattendedTag
 from slackwater.model.resources import (
@@ -31,7 +31,6 @@ from slackwater.model.resources import (
     EfsFileSystem,
     EfsReplication,
     FsxFileSystem,
-    FsxVolume,
     Instance,
     Target,
     Volume,
@@ -88,10 +87,6 @@ NAS = FsxFileSystem(
     id="fs-9", arn="arn:aws:fsx:x", target=HERE, tags={}, file_system_type="ONTAP", deployment_type="SINGLE_AZ_1",
     state="AVAILABLE", created_at=NOW, storage_type="SSD", storage_gib=1024, throughput_mb_s=128, iops=3072, iops_mode="AUTOMATIC",
 )  # fmt: skip
-SHARE = FsxVolume(
-    id="fsvol-1", arn="arn:aws:fsx:y", target=HERE, tags={}, file_system_id="fs-9", volume_type="ONTAP", state="CREATED",
-    created_at=NOW, path="/home", ontap_volume_type="RW",
-)  # fmt: skip
 
 
 class TestAllowLists:
@@ -119,6 +114,18 @@ class TestAllowLists:
         assert not_listed(replace(SEEN, deletes=False), ALLOWING)
         changes = replace(SEEN, deletes=False, setting=VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125))
         assert not_listed(changes, ALLOWING) is None
+
+    @pytest.mark.parametrize("section", [ALLOWING, CleanupSection()])
+    @pytest.mark.parametrize("deletes", [True, False])
+    def test_ontap_is_refused_with_its_own_reason_whatever_the_policy_names(
+        self, section: CleanupSection, *, deletes: bool
+    ) -> None:
+        named = section.model_copy(update={"detectors": ["fsx-idle"], "resource_types": ["fsx-file-system"]})
+        resource = replace(SEEN.resource, type="fsx-file-system")
+        idle = replace(SEEN, detector="fsx-idle", resource=resource, deletes=deletes, summary="FSx for NetApp ONTAP, 1,024 GiB")
+        assert not_allowed(idle, named) == not_listed(idle, named) == ONTAP_STAYS
+        openzfs = replace(idle, deletes=True, summary="FSx for OpenZFS, 1,024 GiB")
+        assert (not_listed(openzfs, named) is None) is bool(section.accounts)
 
     def test_low_confidence_is_not_enough(self) -> None:
         assert not_listed(replace(SEEN, confidence="low"), ALLOWING)
@@ -194,12 +201,14 @@ class TestNever:
             (replace(VOLUME, tags={"kubernetes.io/cluster/x": "owned"}), [], "Kubernetes"),
             (replace(VOLUME, tags={"aws:autoscaling:groupName": "web"}), [], "Auto Scaling"),
             (replace(VOLUME, tags={"aws:cloudformation:stack-name": "shop"}), [], "CloudFormation"),
-            (replace(VOLUME, tags={"aws:backup:source-resource": "x"}), [], "restored"),
+            (replace(VOLUME, tags={"aws:elasticmapreduce:job-flow-id": "j-1"}), [], "managed by Amazon EMR cluster j-1"),
+            (replace(VOLUME, manager="eks.amazonaws.com"), [], "managed by eks.amazonaws.com"),
+            (replace(VOLUME, tags={"aws:backup:source-resource": "x"}), [], "AWS Backup restored"),
+            (replace(VOLUME, tags={"slackwater:restored-from": "x"}), [], "Slackwater restored"),
             (replace(FILES, is_replica=True), [], "replication"),
             (FILES, [EfsReplication(id="fs-1", role="source", status="ENABLED")], "replication"),
             (FILES, [EfsReplication(id="fs-1", role="destination", status="PAUSED")], "replication"),
-            (NAS, [replace(SHARE, ontap_volume_type="DP")], "replication"),
-            (NAS, [replace(SHARE, ontap_volume_type="LS")], "replication"),
+            (NAS, [], ONTAP_STAYS),
         ],
     )
     def test_these_are_never_deleted(self, resource: Any, others: list[Any], says: str) -> None:
@@ -207,12 +216,13 @@ class TestNever:
 
     def test_the_like_that_may_be(self) -> None:
         assert never(FILES, Fleet([EfsReplication(id="fs-2", role="source", status="ENABLED")]), deletes=True) is None
-        assert never(NAS, Fleet([SHARE]), deletes=True) is None
-        assert never(NAS, Fleet([replace(SHARE, file_system_id="fs-8", ontap_volume_type="DP")]), deletes=True) is None
+        assert never(replace(NAS, file_system_type="OPENZFS"), Fleet(()), deletes=True) is None
 
     def test_a_setting_of_an_attached_volume_may_be_changed_but_not_behind_a_program(self) -> None:
         assert never(ATTACHED, Fleet([ATTACHED, SERVER]), deletes=False) is None
         assert never(replace(ATTACHED, tags={"aws:cloudformation:stack-name": "shop"}), Fleet(()), deletes=False)
+        assert never(replace(ATTACHED, manager="eks.amazonaws.com"), Fleet(()), deletes=False)
+        assert never(replace(ATTACHED, tags={"aws:backup:source-resource": "x"}), Fleet(()), deletes=False) is None
 
 
 def begun(n: int, usd: int | None = 10, ago: timedelta = timedelta(0)) -> Begun:

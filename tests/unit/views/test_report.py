@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import effort
 from slackwater.model.findings import CEILING, CLOSED, Gap, TargetScan, UnknownVerdict, Unlisted
 from slackwater.model.metrics import Series
 from slackwater.model.resources import Target
@@ -389,7 +390,7 @@ def everywhere(make, name: str) -> Any:
     return make.finding(resource=volume, owner=name, summary=name, evidence=facts, recommendations=advice, caveats=(name,))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=effort(60, 20), deadline=None)
 @given(name=st.text(min_size=1))
 def test_whatever_a_name_holds_the_page_can_be_written_and_its_data_read(make, name: str) -> None:
     text = rendered(make.scan(everywhere(make, name)))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from effort import effort
 from slackwater.model.findings import PriceBasis
 from slackwater.model.metrics import Series
 from slackwater.model.money import EBS_GP3_THROUGHPUT, Price
@@ -111,7 +112,7 @@ def test_a_name_is_only_ever_text(name: str, make) -> None:
     assert "http://" not in text
 
 
-@settings(max_examples=300)
+@settings(max_examples=effort(300, 60))
 @given(words=st.text(st.characters(codec="utf-8")) | st.text("<>&|`*_[]()!#\\~-+=.:1 \n\tahtpw/", max_size=30))
 def test_whatever_the_words_they_come_out_as_one_paragraph_of_text(words: str) -> None:
     tokens = PARSER.parse(markdown.text(words))
@@ -121,7 +122,7 @@ def test_whatever_the_words_they_come_out_as_one_paragraph_of_text(words: str) -
     assert not re.search(r"\w://|www\.", markdown.text(words), re.IGNORECASE)
 
 
-@settings(max_examples=200)
+@settings(max_examples=effort(200, 50))
 @given(words=st.text(st.characters(codec="utf-8")) | st.text("|\\`", max_size=12))
 def test_whatever_the_words_a_cell_stays_a_cell(words: str) -> None:
     text = "\n".join(markdown.table(("a", "b"), [(markdown.text(words), "the next cell")]))

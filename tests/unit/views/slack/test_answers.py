@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
+from effort import effort
 from slackwater.engine.registry import documentation, registry
 from slackwater.model.cleanup import Said
 from slackwater.model.listing import Page
@@ -186,7 +187,7 @@ def test_the_report_is_a_link_and_the_help_names_every_command() -> None:
     assert all(f"/slackwater {one}" in said for one in ("status", "top", "audit", "explain"))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=effort(100, 30), deadline=None)
 @given(words=st.text(max_size=400), many=st.integers(0, 25))
 @example(words="`א", many=0)
 def test_whatever_the_words_slack_takes_every_answer(words: str, many: int, limits) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
+from effort import effort
 from slackwater.model.cleanup import NOT_PUT_BACK, Part, Removal, Restored, Said
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack.blocks import ROOM, weight
@@ -135,17 +136,12 @@ def test_what_hangs_on_it_is_listed() -> None:
         "access_points": [{"id": "fsap-1", "root_directory": {"Path": "/press"}}, {"id": "fsap-2", "root_directory": None}],
         "mount_targets": [{"id": "fsmt-1", "ip_address": "10.0.0.7"}],
     }
-    ontap = {
-        "machines": [{"StorageVirtualMachineId": "svm-1", "Name": "main"}],
-        "children": [{"id": "fsvol-1", "name": "home", "path": "/home", "size_bytes": 1 << 30}],
-    }
+    openzfs = {"children": [{"id": "fsvol-1", "name": "home", "path": "/home", "size_bytes": 1 << 30}]}
 
     assert "Goes with it: access point fsap-1 (/press), access point fsap-2, mount target fsmt-1 (10.0.0.7)" in text(
         "marked", recorded=efs
     )
-    assert "Goes with it: storage virtual machine svm-1 (main), volume fsvol-1 (home, /home, 1 GiB)" in text(
-        "marked", recorded=ontap
-    )
+    assert "Goes with it: volume fsvol-1 (home, /home, 1 GiB)" in text("marked", recorded=openzfs)
     by_parts = (TARGET.part, VOLUME.part)
     assert "Goes with it: mount target fsmt-1\n" in text("marked", parts=by_parts)
     assert "Goes with it" not in text("marked", parts=(VOLUME.part,), recorded={"tags": {}})
@@ -331,6 +327,28 @@ def test_an_undo_says_what_came_back_and_what_is_not_as_it_was() -> None:
     assert "Nothing had been removed." in text("undone", undone=ASKED)
 
 
+@pytest.mark.parametrize(
+    ("what", "changes"),
+    [
+        ("called-off", {"stage": "called-off"}),
+        ("done", {"stage": "done"}),
+        ("failed", {"stage": "failed"}),
+        ("failed", {"stage": "failed", "undone": Said(who=invented.DECIDER, why="", at=invented.NOW)}),
+    ],
+)
+def test_of_ontap_no_undo_is_offered_but_the_backups_are_named(what: What, changes: dict[str, Any]) -> None:
+    """Older versions deleted it, and may have stopped half-way."""
+    ontap = {"system": {"FileSystemType": "ONTAP"}}
+    told_of = text(what, recorded=ontap, removals=(VOLUME,), backups=(SNAPSHOT,), **changes)
+
+    assert (
+        "Slackwater does not restore FSx for ONTAP file systems; aws fsx create-volume-from-backup restores a volume from snap-1 of"
+        in told_of
+    )
+    assert "cleanup undo" not in told_of
+    assert "is put back" not in told_of
+
+
 def test_an_undo_that_failed_says_how_to_go_on_and_what_came_back() -> None:
     given = {"stage": "failed", "undone": ASKED, "removals": (VOLUME,), "backups": (SNAPSHOT,), "why": "the undo failed: x"}
     told_of = text("failed", **given)
@@ -378,7 +396,7 @@ def test_the_largest_message_is_one_that_slack_takes(what: What, limits) -> None
         assert weight(message.blocks) <= ROOM
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=effort(150, 40), deadline=None)
 @given(words=st.text(max_size=300), what=st.sampled_from(KINDS), status=st.sampled_from(["open", "approved", "failed"]))
 def test_whatever_the_words_slack_takes_them_and_parses_none(words: str, what: What, status: str, limits) -> None:
     resource = replace(SEEN.resource, name=words, region=words)

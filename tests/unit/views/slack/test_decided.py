@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
+from effort import effort
 from slackwater.model.cleanup import Said
 from slackwater.views.slack.decided import decided, stoppable
 from slackwater.views.slack.digest import digest
@@ -136,7 +137,7 @@ def test_a_time_is_told_in_utc() -> None:
     assert after(east) == after(decision)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=effort(200, 50), deadline=None)
 @given(why=st.text(max_size=1_000), who=st.text(max_size=60))
 def test_whatever_the_reason_it_is_only_ever_text(why: str, who: str, limits) -> None:
     message = after(replace(invented.decision("dismissed", why), who=who))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
+from effort import effort
 from slackwater.model.audits import IncompleteTarget
 from slackwater.model.findings import CEILING, CLOSED, Gap
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
@@ -550,7 +551,7 @@ def news(draw) -> News:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=effort(150, 40), deadline=None)
 @given(news=news())
 def test_whatever_the_words_slack_takes_every_message_and_parses_nothing(news: News, limits) -> None:
     messages = digest(news, POST)
@@ -559,7 +560,7 @@ def test_whatever_the_words_slack_takes_every_message_and_parses_nothing(news: N
     assert [problem for message in messages for problem in limits.of_message(as_json(message))] == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=effort(100, 30), deadline=None)
 @given(error=st.none() | WORDS)
 def test_whatever_the_error_slack_takes_it(error: str | None, limits) -> None:
     failed = replace(invented.failed(), error=error)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from effort import effort
 from slackwater.views.slack.text import NAME, literal, mrkdwn, shortened
 
 SEEN = str.maketrans({"∗": "*", "∼": "~", "ˋ": "`", "ˍ": "_", "\u2060": None})
@@ -76,7 +77,7 @@ def test_what_is_too_long_is_cut_by_characters() -> None:
     assert shortened("two words", 5) == "two…"
 
 
-@settings(max_examples=500)
+@settings(max_examples=effort(500, 120))
 @given(words=FOREIGN, most=st.integers(3, 60))
 def test_whatever_the_words_they_are_one_visible_line(words: str, most: int) -> None:
     said = literal(words, most)
@@ -87,7 +88,7 @@ def test_whatever_the_words_they_are_one_visible_line(words: str, most: int) -> 
     assert not re.search(r"<[!@#]|@(here|channel|everyone)\b", said, re.IGNORECASE)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=effort(1_000, 200))
 @given(words=FOREIGN)
 @example(words="<!channel|*_x_*>")
 @example(words="a_ _b_ c_d")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal, assert_never
 
-from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait
+from slackwater.app.cleanup_case import GO, LONGEST_WAIT, Answer, Cases, UnsafeError, wait_since
 from slackwater.aws.errors import AccessDeniedError, AwsError
 from slackwater.engine.cleanup import unverified
 from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, OWNER, RESTORE, TOKEN, Backup, Cleanup, Copy, Subject
@@ -18,7 +18,7 @@ from slackwater.ports import BackupTaker
 type BackUpStep = Literal["start", "look", "verify"]
 
 LOOK_AT_BACKUP_S: Final = 600
-"""Between looks: a backup may take days, and an execution's history is finite."""
+"""Between looks, at first: a backup may take days, and an execution's history is finite."""
 SHOWS_WITHIN: Final = timedelta(minutes=10)
 """After which a backup that AWS does not list was not begun: AWS lists what it began within seconds."""
 IN_TAGS: Final = "_.:/=+-@"
@@ -62,21 +62,14 @@ class BackUp:
                 assert_never(step)
 
     def _start(self, cleanup: Cleanup) -> Answer:
-        """Ask for each backup, once it is on record that it is asked for.
+        """Ask for the backup, once it is on record that it is asked for.
 
         One that is on record already was asked for by a step that died: whether AWS heard it shows at the next look, as what it
         began a moment ago may not be listed yet.
         """
-        known = {backup.subject.id for backup in cleanup.backups}
-        subjects = self.takers[cleanup.resource.type].subjects(cleanup.resource)
-        new = [subject for subject in subjects if subject.id not in known]
-        if not known and not new:
-            raise UnsafeError("there is nothing to back up, and so nothing to bring back")
-        first = len(known)
-        asked = [self._planned(cleanup, subject, n) for n, subject in enumerate(new, start=first)]
-        cleanup = self.cases.write(replace(cleanup, backups=(*cleanup.backups, *asked)))
-        for backup in asked:
-            cleanup = self._ask(cleanup, backup)
+        if not cleanup.backups:
+            backup = self._planned(cleanup, self.takers[cleanup.resource.type].subject(cleanup.resource))
+            cleanup = self._ask(self.cases.write(replace(cleanup, backups=(backup,))), backup)
         return self._failed(cleanup) or GO
 
     def _look(self, cleanup: Cleanup) -> Answer:
@@ -98,8 +91,17 @@ class BackUp:
             else:
                 again = replace(backup, asked=backup.asked + 1, asked_at=self.cases.clock())
                 cleanup = self._ask(self.cases.write(with_backup(cleanup, again)), again)
-        under_way = any(backup.state in {"asked", "running"} for backup in cleanup.backups)
-        return self._failed(cleanup) or (wait(LOOK_AT_BACKUP_S) if under_way else GO)
+        return self._failed(cleanup) or self._wait_for_aws(cleanup)
+
+    def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
+        """Come again while a backup is under way; "failed" where that takes too long."""
+        under_way = [backup for backup in cleanup.backups if backup.state in {"asked", "running"}]
+        if not under_way:
+            return GO
+        first, now = min(under_way, key=lambda backup: backup.asked_at), self.cases.clock()
+        if now - first.asked_at >= LONGEST_WAIT:
+            return self.cases.failed(cleanup, f"the backup of {first.subject.id} takes longer than {LONGEST_WAIT.days} days")
+        return wait_since(first.asked_at, now, LOOK_AT_BACKUP_S)
 
     def _ask(self, cleanup: Cleanup, backup: Backup) -> Cleanup:
         """Ask AWS, once; it is on record that it is asked. What AWS answers else is no proof that it did nothing."""
@@ -129,11 +131,11 @@ class BackUp:
             self.cases.tell(replace(cleanup, backups=backups), "backed-up", f"verified: {ids}")
         return GO
 
-    def _planned(self, cleanup: Cleanup, subject: Subject, n: int) -> Backup:
+    def _planned(self, cleanup: Cleanup, subject: Subject) -> Backup:
         now = self.cases.clock()
         return Backup(
             subject=subject,
-            token=f"{cleanup.execution}-{n}",
+            token=f"{cleanup.execution}-0",
             asked_at=now,
             expires_at=now + timedelta(days=self.policy().cleanup.backup_days),
         )

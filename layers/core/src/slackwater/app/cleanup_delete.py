@@ -12,7 +12,18 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from slackwater.app.cleanup_back_up import verified_now
-from slackwater.app.cleanup_case import BY_POLICY, GO, Answer, Cases, UnsafeError, failed_half_way, some, wait
+from slackwater.app.cleanup_case import (
+    BY_POLICY,
+    GO,
+    LONGEST_WAIT,
+    Answer,
+    Cases,
+    UnsafeError,
+    failed_half_way,
+    some,
+    wait,
+    wait_since,
+)
 from slackwater.app.cleanup_recheck import Rechecker, part_objection
 from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import unattended
@@ -22,11 +33,11 @@ from slackwater.model.tracking import TrackedFinding
 from slackwater.ports import BackupTaker, PartWatcher, Remover
 
 LOOK_AT_PARTS_S: Final = 60
-"""Between looks at parts that AWS is deleting."""
+"""Between looks at parts that AWS is deleting, at first."""
 LOOK_AT_TURN_S: Final = 300
-"""Between looks at whether it is its turn."""
-LONGEST_WAIT: Final = timedelta(days=1)
-"""For its turn: an execution's history is finite, and its backup and approval get older meanwhile."""
+"""Between looks at whether it is its turn, at first."""
+NOT_PUT_BACK_FOR: Final = timedelta(days=1)
+"""After which the next has its turn, although nobody managed to make the one ahead whole again."""
 MOST_PARTS: Final = 20
 """That one step deletes: it has fifteen minutes, and looks at everything before each."""
 LONGEST_STEP: Final = timedelta(minutes=10)
@@ -56,7 +67,7 @@ class Delete:
     def delete(self, finding_id: str, execution: str) -> Answer:
         """Delete what is left of it, as far as that goes now: "wait" while AWS is at it, "go" once it is gone.
 
-        "over" where anything has changed: nothing more is deleted.
+        "failed" where AWS does not get it done in days, "over" where anything has changed: nothing more is deleted.
 
         Raises:
             NotMineError, UnsafeError: nothing may be deleted.
@@ -77,7 +88,7 @@ class Delete:
             if look is None:
                 return GO
             if _is_going(look):
-                return wait(LOOK_AT_PARTS_S)
+                return self._wait_for_aws(cleanup)
             finding = self.cases.finding(cleanup)
             if why := self.cases.objection(cleanup, finding, policy):
                 return self.cases.over(cleanup, why)
@@ -86,6 +97,8 @@ class Delete:
                     return self._wait_for(ahead, cleanup)
                 cleanup = self.cases.write(replace(cleanup, has_turn=True))
             seen = self.rechecker.recheck(cleanup, policy)
+            if seen.state == "gone":
+                continue  # somebody else deleted it since the look above
             if seen.state != "same" or seen.look is None:
                 return self.cases.over(cleanup, seen.why)
             if why := _not_let(cleanup, finding, seen.look, policy):
@@ -94,7 +107,7 @@ class Delete:
                 return self.cases.over(cleanup, why)
             parts = next_parts(seen.look, self.many)
             if not parts:
-                return wait(LOOK_AT_PARTS_S)
+                return self._wait_for_aws(cleanup)
             cleanup, why = self._remove(cleanup, parts, policy)
             if why:
                 return self.cases.over(cleanup, why)
@@ -133,6 +146,17 @@ class Delete:
             raise
         return self._off_record(cleanup, unasked), why
 
+    def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
+        """Come again while AWS deletes what it was asked to; "failed" where that takes too long."""
+        now = self.cases.clock()
+        if not cleanup.removals:  # somebody else deletes it
+            return wait_since(cleanup.marked.act_after if cleanup.marked else now, now, LOOK_AT_PARTS_S)
+        since = cleanup.removals[-1].asked_at
+        if now - since >= LONGEST_WAIT:
+            part = cleanup.removals[-1].part
+            return self.cases.failed(cleanup, f"AWS still deletes {part.kind} {part.id} after {LONGEST_WAIT.days} days")
+        return wait_since(since, now, LOOK_AT_PARTS_S)
+
     def _wait_for(self, ahead: Cleanup, cleanup: Cleanup) -> Answer:
         """Come again while another of its type is taken apart; over where that failed, or where it takes too long."""
         now = self.cases.clock()
@@ -145,16 +169,17 @@ class Delete:
             why = f"for the clean-up of finding {ahead.finding_id}: one {cleanup.resource.type} is taken apart at a time"
             self.cases.tell(replace(cleanup, waits_since=now), "queued", why)
         elif now - cleanup.waits_since >= LONGEST_WAIT:
-            why = f"others of its type had their turn for a day, the clean-up of finding {ahead.finding_id} the last of them"
+            span = f"{LONGEST_WAIT.days} days"
+            why = f"others of its type had their turn for {span}, the clean-up of finding {ahead.finding_id} the last of them"
             return self.cases.over(cleanup, why)
-        return wait(LOOK_AT_TURN_S)
+        return wait_since(cleanup.waits_since or now, now, LOOK_AT_TURN_S)
 
     def _is_given_up(self, ahead: Cleanup, now: datetime) -> bool:
         """Whether nothing is left to be put back: it has ended, and the resource is gone, or nobody managed to for a day."""
         if not ahead.ended or ahead.ended_at is None:
             return False
         look = self.rechecker.watchers[ahead.resource.type].look
-        return now - ahead.ended_at >= LONGEST_WAIT or look(ahead.resource) is None
+        return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
 
     def _off_record(self, cleanup: Cleanup, unasked: Collection[str]) -> Cleanup:
         """The clean-up without parts that were put on record, and then not asked to go."""

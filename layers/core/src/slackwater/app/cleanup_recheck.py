@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from slackwater.app.cleanup_case import some
 from slackwater.app.scan import Audit
-from slackwater.engine.cleanup import never
+from slackwater.engine.cleanup import managed_elsewhere, never
 from slackwater.engine.exempt import tags_keep
 from slackwater.model.cleanup import MARK, Cleanup, Look, Part
 from slackwater.model.detector import Limits
@@ -22,7 +22,6 @@ from slackwater.model.resources import (
     EfsFileSystem,
     EfsReplication,
     FsxFileSystem,
-    FsxVolume,
     Instance,
     Record,
     Target,
@@ -36,7 +35,7 @@ KINDS: Final[Mapping[str, type[Record]]] = {kind.KIND: kind for kind in (Volume,
 RAILS_READ: Final[Mapping[str, tuple[type[Record], ...]]] = {
     Volume.KIND: (Volume, Instance),
     EfsFileSystem.KIND: (EfsFileSystem, EfsReplication),
-    FsxFileSystem.KIND: (FsxFileSystem, FsxVolume),
+    FsxFileSystem.KIND: (FsxFileSystem,),
 }
 """What has to be read to know what must never be touched, whatever the detector reads."""
 
@@ -137,8 +136,14 @@ def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> st
     marked = cleanup.marked is not None and cleanup.marked.tagged
     if marked and (look.tags or {}).get(MARK) != cleanup.finding_id:
         return f"{VETO}: the tag {MARK}"
+    managed_tags = policy.owners.managed_tags
+    if why := managed_elsewhere(managed_by(look.tags, managed_tags)):
+        return why
     if not cleanup.deletes:
         return None
+    for id_, tags in look.children.items():
+        if owner := managed_by(tags, managed_tags):
+            return f"{id_}, which hangs on it, is managed by {owner}: it has to be changed there"
     if look.held:
         return look.held
     known = {*(part.id for part in cleanup.parts), *cleanup.children}
@@ -164,8 +169,8 @@ def part_objection(cleanup: Cleanup, part: Part, tags: Mapping[str, str], policy
 class _Kept:
     """An inventory that keeps what it read, and reads what the rails need as well.
 
-    What the clean-up itself has taken away is no news: it says how many mount targets there were, and has the volumes that are
-    gone. And it remembers when a volume came off, which CloudTrail forgets after 90 days, as the grace goes by.
+    What the clean-up itself has taken away is no news: it says how many mount targets there were. And it remembers when a
+    volume came off, which CloudTrail forgets after 90 days, as the grace goes by.
     """
 
     inner: Inventory
@@ -177,7 +182,7 @@ class _Kept:
     ) -> tuple[Fleet, list[Gap]]:
         rails = RAILS_READ[self.cleanup.resource.type]
         read, gaps = self.inner.read(target, {*required, *rails}, optional)
-        for was in self._remembered(read, target):
+        for was in self._remembered(read):
             read = read.with_(was)
         self.fleet = read
         return read, gaps
@@ -185,27 +190,12 @@ class _Kept:
     def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
         return WholeStock(*self.read(target, required, optional))
 
-    def _remembered(self, read: Fleet, target: Target) -> Iterator[Record]:
+    def _remembered(self, read: Fleet) -> Iterator[Record]:
         cleanup = self.cleanup
         taken = {one.part.id for one in cleanup.removals}
         targets = [part.id for part in cleanup.parts if part.kind == "mount-target"]
         if (system := read.get(EfsFileSystem, cleanup.resource.id)) and taken.intersection(targets):
             yield replace(system, mount_targets=len(targets))
-        nas = read.get(FsxFileSystem, cleanup.resource.id)
-        for part in cleanup.parts:
-            if nas and part.kind == "fsx-volume" and part.id in taken and read.get(FsxVolume, part.id) is None:
-                yield FsxVolume(
-                    id=part.id,
-                    arn=part.arn or part.id,
-                    target=target,
-                    tags={},
-                    file_system_id=nas.id,
-                    volume_type=nas.file_system_type,
-                    state="DELETING",
-                    created_at=nas.created_at,
-                    path="",
-                    ontap_volume_type="RW",
-                )
         detached = cleanup.detached
         if detached and AttachmentEvent not in read.unreadable and read.get(AttachmentEvent, detached.id) is None:
             yield detached

@@ -87,6 +87,6 @@ def over(copy: Copy, cleanup: Cleanup | None, attempt: int, now: datetime) -> st
         return "a later clean-up of the same has its own"
     if same and copy.id not in {backup.id for backup in cleanup.backups}:
         return "its clean-up goes by another"
-    if same and cleanup.stage in {"called-off", "failed"} and not cleanup.removals:
+    if same and cleanup.stage in {"called-off", "failed"} and not (cleanup.removals or cleanup.promised):
         return "its clean-up ended before anything was deleted"
     return None

@@ -87,6 +87,7 @@ DECIDE: Final = (
     | audit_store.AUDIT_READ
     | finding_store.FINDING_READ
     | finding_store.FINDING_WRITE
+    | cleanup_starter.LOOK_ACTIONS
     | cleanup_store.LISTS_WRITE
 )
 """Lists are written of clean-ups that an older version left in one large item: it may have no room for another word."""
@@ -113,7 +114,7 @@ _TAKERS: Final = cleanup_ebs_snapshots.BACKUP_ACTIONS | recovery_points.BACKUP_A
 _RECHECK: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | _reading(_WATCHERS)
 _LISTS: Final = cleanup_store.LISTS_READ | cleanup_store.LISTS_WRITE
 """The lists of a clean-up that its record has no room for."""
-WATCH: Final = _RECORD | _LISTS | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.WRITE
+WATCH: Final = _RECORD | _LISTS | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.READ | outbox.WRITE
 BACK_UP: Final = _RECORD | _TAKERS
 DELETE: Final = (
     _RECORD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from copy import copy
+from functools import lru_cache
 from typing import Annotated, Any, Final, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, create_model
@@ -13,6 +14,7 @@ from slackwater.aws.meter import IAM_PREFIXES
 from slackwater.aws.pace import CALLS_PER_SECOND
 from slackwater.aws.price_queries import CREDIT_FAMILIES, EFS_USAGE, FSX_DEPLOYMENT, IOPS_USAGE, VOLUME_USAGE, query_for
 from slackwater.engine.registry import Registry
+from slackwater.model.detector import Limits
 from slackwater.model.money import (
     EBS_GP3_THROUGHPUT,
     EBS_SNAPSHOT_STORAGE,
@@ -101,17 +103,23 @@ SECTIONS: Final[dict[str, type[Section]]] = {
 
 def policy_model(registry: Registry) -> Any:
     """A pydantic model with SECTIONS and `detectors`, where each detector has a section: its limits, and `enabled`."""
+    return _policy_model(tuple((id_, detector.title, detector.limits) for id_, detector in registry.items()))
+
+
+@lru_cache(maxsize=8)
+def _policy_model(limits: tuple[tuple[str, str, type[Limits]], ...]) -> Any:
+    """The model for detectors with these ids, titles and limits. Building it takes longer than reading a policy with it."""
     detectors = {
         id_: create_model(
             id_,
-            __base__=detector.limits,
-            __doc__=f"{detector.title}.",
+            __base__=base,
+            __doc__=f"{title}.",
             enabled=(bool, Field(default=True, description="Whether scans ask this question.")),
         )
-        for id_, detector in registry.items()
+        for id_, title, base in limits
     }
     of_detectors = create_model("detectors", __base__=Section, __doc__="One section a detector.", **_with_defaults(detectors))
-    detector = _one_of("detector", registry, LIST_DETECTORS)
+    detector = _one_of("detector", detectors, LIST_DETECTORS)
     route = _narrowed(SlackRoute, detector=detector | None)
     checked = {
         "scan": CheckedScan,

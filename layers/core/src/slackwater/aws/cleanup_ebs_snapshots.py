@@ -46,13 +46,13 @@ class EbsBackupTaker:
         self._reading, self._asking = reading, asking
 
     @remedies()
-    def subjects(self, resource: TrackedResource) -> Sequence[Subject]:
+    def subject(self, resource: TrackedResource) -> Subject:
         """The volume.
 
         Raises:
             AwsError: EC2 did not say, or there is no such volume.
         """
-        return (Subject(id=resource.id, size_bytes=there(self._reading, resource)["Size"] * GIB),)
+        return Subject(id=resource.id, size_bytes=there(self._reading, resource)["Size"] * GIB)
 
     @remedies()
     def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:

@@ -1,9 +1,10 @@
-"""FSx for OpenZFS and ONTAP: backups, asked for before a clean-up deletes, and swept once nobody needs them.
+"""FSx for OpenZFS: backups, asked for before a clean-up deletes, and swept once nobody needs them.
 
-OpenZFS is backed up as one, ONTAP volume by volume. FSx's descriptions say nothing of how much data there is, and what a
-backup says of its own size has no counterpart there. So both sides are sized by what is provisioned, which a backup keeps of
-what it was made of: equal sizes mean that it was made of this file system, or volume, as large as it is now. That it holds all
-of the data is what AVAILABLE means.
+FSx's descriptions say nothing of how much data there is, and what a backup says of its own size has no counterpart there. So
+both sides are sized by what is provisioned, which a backup keeps of what it was made of: equal sizes mean that it was made of
+this file system, as large as it is now. That it holds all of the data is what AVAILABLE means.
+
+Older versions backed up FSx for ONTAP, volume by volume. Those backups are still read, and swept once they have expired.
 """
 
 from __future__ import annotations
@@ -14,19 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import AwsError, BusyError, code_of, reason, remedies
-from slackwater.aws.fsx_parts import (
-    NO_FILE_SYSTEM,
-    NO_VOLUME,
-    going,
-    known,
-    ontap,
-    system_bytes,
-    there,
-    volume_bytes,
-)
+from slackwater.aws.fsx_parts import NO_FILE_SYSTEM, known, system_bytes, there
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
 from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject, expiry
+from slackwater.model.units import MIB
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -37,7 +30,6 @@ BACKUP_ACTIONS: Final = frozenset(
         "fsx:CreateBackup",
         "fsx:DescribeBackups",
         "fsx:DescribeFileSystems",
-        "fsx:DescribeStorageVirtualMachines",
         "fsx:DescribeVolumes",
         "fsx:TagResource",
     }
@@ -67,24 +59,14 @@ class FsxBackupTaker:
         self._reading, self._asking = reading, asking
 
     @remedies()
-    def subjects(self, resource: TrackedResource) -> Sequence[Subject]:
-        """The file system of OpenZFS; each volume of ONTAP that clients write, but for those that machines came with.
+    def subject(self, resource: TrackedResource) -> Subject:
+        """The file system.
 
         Raises:
-            AwsError: FSx did not say, there is nothing to back up, or something that cannot be.
+            AwsError: FSx did not say, there is no such file system, or it is of a type that Slackwater does not delete.
         """
-        parts = there(self._reading, resource)
-        if parts.system["FileSystemType"] == "OPENZFS":
-            return (Subject(id=resource.id, size_bytes=known(system_bytes(parts.system), resource.id)),)
-        volumes = [one for one in parts.children if not going(one)]
-        if not volumes:
-            raise AwsError(f"FSx lists no volume of {resource.id} that could be backed up: whatever it holds would be lost")
-        if other := [one["VolumeId"] for one in volumes if ontap(one).get("OntapVolumeType") != "RW"]:
-            raise AwsError(f"{', '.join(other)} of {resource.id} cannot be backed up: replication writes it")
-        return tuple(
-            Subject(id=one["VolumeId"], size_bytes=known(volume_bytes(one), one["VolumeId"]))
-            for one in sorted(volumes, key=lambda one: str(one["VolumeId"]))
-        )
+        system = there(self._reading, resource).system
+        return Subject(id=resource.id, size_bytes=known(system_bytes(system), resource.id))
 
     @remedies()
     def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
@@ -94,11 +76,10 @@ class FsxBackupTaker:
             BusyError: FSx is making another backup of it, and takes one at a time.
             AwsError: it was refused, or nobody knows whether it was begun.
         """
-        subject = {"VolumeId" if _is_volume(backup.subject.id) else "FileSystemId": backup.subject.id}
         put_on = [{"Key": key, "Value": value} for key, value in tags.items()]
         client: Any = self._asking.client("fsx", resource.region)
         try:
-            answer = client.create_backup(**subject, ClientRequestToken=backup.token, Tags=put_on)
+            answer = client.create_backup(FileSystemId=resource.id, ClientRequestToken=backup.token, Tags=put_on)
         except ClientError as error:
             if code_of(error) == UNDER_WAY:
                 raise BusyError(f"FSx is making another backup of {backup.subject.id}: {reason(error)}") from error
@@ -107,16 +88,13 @@ class FsxBackupTaker:
 
     @remedies()
     def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
-        """Every backup of the subject that carries the token, and the one of the recorded id.
+        """Every backup of the file system, or of its volumes, that carries the token, and the one of the recorded id.
 
         Raises:
             AwsError: FSx did not say.
         """
-        subject = {
-            "Name": "volume-id" if _is_volume(backup.subject.id) else "file-system-id",
-            "Values": [backup.subject.id],
-        }
-        made = self._listed(resource.region, {NO_FILE_SYSTEM, NO_VOLUME}, Filters=[subject, OURS])
+        subject = {"Name": "file-system-id", "Values": [resource.id]}
+        made = self._listed(resource.region, {NO_FILE_SYSTEM}, Filters=[subject, OURS])
         found = {one.id: one for one in made if one.token == backup.token}
         if backup.id and backup.id not in found:
             found |= {one.id: one for one in self._listed(resource.region, {NO_BACKUP}, BackupIds=[backup.id])}
@@ -168,10 +146,6 @@ class FsxSweeper:
                 raise
 
 
-def _is_volume(id: str) -> bool:
-    return id.startswith("fsvol-")
-
-
 def _copy(found: Any) -> Copy:
     tags, of = tags_of(found.get("Tags")), found.get("Volume")
     state = STATES.get(found["Lifecycle"], "failed")
@@ -180,9 +154,16 @@ def _copy(found: Any) -> Copy:
         id=found["BackupId"],
         of=of["VolumeId"] if of else found["FileSystem"]["FileSystemId"],
         state=state,
-        size_bytes=volume_bytes(of) if of else system_bytes(found["FileSystem"]),
+        size_bytes=_volume_bytes(of) if of else system_bytes(found["FileSystem"]),
         made_at=found["CreationTime"],
         expires_at=expiry(tags),
         token=tags.get(TOKEN),
         why=f"FSx says: {said}" if state == "failed" else None,
     )
+
+
+def _volume_bytes(volume: Any) -> int | None:
+    """How large a volume of ONTAP's was; None where the backup does not say."""
+    settings = volume.get("OntapConfiguration", {})
+    mib, exact = settings.get("SizeInMegabytes"), settings.get("SizeInBytes")
+    return int(mib) * MIB if mib is not None else exact

@@ -1,4 +1,4 @@
-"""FSx for OpenZFS and ONTAP: how what was deleted is made again from its backups.
+"""FSx for OpenZFS: how what was deleted is made again from its backup.
 
 Nothing is made twice: all that is made carries a tag that names what it stands for, and is asked for with the same token each
 time.
@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.errors import remedies
-from slackwater.aws.fsx_parts import LOOK_ACTIONS, THERE, file_system, going
-from slackwater.aws.fsx_refill import REFILL_ACTIONS, Refill, Refilled
+from slackwater.aws.fsx_parts import THERE, file_system, going
 from slackwater.aws.fsx_requests import (
     RESTORED_FROM,
     SETTLING,
@@ -47,26 +46,23 @@ NETWORK_ACTIONS: Final = frozenset(
 of value `ManagedByAmazonFSx` (AWS managed policy AmazonFSxFullAccess)."""
 
 RESTORER_ACTIONS: Final = (
-    (LOOK_ACTIONS - {"fsx:DescribeS3AccessPointAttachments"})
-    | {"fsx:CreateFileSystem", "fsx:CreateFileSystemFromBackup"}
-    | REFILL_ACTIONS
-    | KEY_ACTIONS
-    | NETWORK_ACTIONS
+    {"fsx:CreateFileSystemFromBackup", "fsx:DescribeFileSystems", "fsx:TagResource"} | KEY_ACTIONS | NETWORK_ACTIONS
 )
+"""TagResource as CreateFileSystemFromBackup asks for it."""
 
 
 class FsxRestorer:
-    """The Restorer of FSx file systems."""
+    """The Restorer of FSx for OpenZFS."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
         """`asking` asks once."""
         self._reading, self._asking = reading, asking
 
     def restore(self, cleanup: Cleanup) -> Restored:
-        """Look what is still there; make what is not, as far as that goes now: file system, storage virtual machines, volumes.
+        """Look whether it is still there; make it if it is not, as far as that goes now.
 
-        A file system that it was asked to delete counts as still there when it is seen a second time, and so do parts of it:
-        FSx may show what it deleted a moment ago.
+        A file system that it was asked to delete counts as still there when it is seen a second time: FSx may show what it
+        deleted a moment ago.
 
         Raises:
             AwsError: FSx did not say; nothing is known to be lost.
@@ -86,25 +82,18 @@ class FsxRestorer:
         here = Restored(state="running", id=resource.id, arn=resource.arn)
         if going(system):
             return replace(here, id=None, arn=None)  # whether it goes, or FSx gives up, will show
-        differences: tuple[str, ...] = ()
-        if cleanup.removals and system["FileSystemType"] == "ONTAP":
-            refilled = Refill(self._reading, self._asking, cleanup, system).step()
-            if refilled.waits:
-                return here
-            refilled.complain()
-            differences = tuple(refilled.differences(cleanup.recorded or {}, anew=False))
         seen_before = before is not None and before.id == resource.id
-        return replace(here, state="done" if seen_before or not cleanup.removals else "running", differences=differences)
+        return replace(here, state="done" if seen_before or not cleanup.removals else "running")
 
     # -- The file system is gone
 
     def _anew(self, cleanup: Cleanup) -> Restored:
-        recorded, backups = cleanup.recorded, verified(cleanup)
+        recorded, backup = cleanup.recorded, verified(cleanup).get(cleanup.resource.id)
         if recorded is None:
             raise LostError("what it was like was not recorded")
-        if not backups:
+        if backup is None:
             raise LostError("it was deleted without a backup" if cleanup.scratch else "there is no verified backup of it")
-        made = self._made(cleanup) or self._make(cleanup, recorded, backups)
+        made = self._made(cleanup) or self._make(cleanup, recorded, backup)
         restored = Restored(state="running", id=made["FileSystemId"], arn=made["ResourceARN"])
         if made["Lifecycle"] in SETTLING - {"DELETING"}:
             return restored
@@ -112,17 +101,7 @@ class FsxRestorer:
             said = made.get("FailureDetails", {}).get("Message", "FSx does not say why")
             why = f"{restored.id} was made, and is {made['Lifecycle'].lower()}: {said}; delete it, and ask again"
             return replace(restored, state="failed", why=why)
-        refilled = Refilled()
-        if made["FileSystemType"] == "ONTAP":
-            try:
-                refilled = Refill(self._reading, self._asking, cleanup, made).step()
-                refilled.complain()
-            except LostError as error:
-                return replace(restored, state="failed", why=str(error))
-            if refilled.waits:
-                return restored
-        differences = (*system_differences(recorded, cleanup.resource.id, made), *refilled.differences(recorded, anew=True))
-        return replace(restored, state="done", differences=differences)
+        return replace(restored, state="done", differences=tuple(system_differences(recorded, cleanup.resource.id, made)))
 
     def _made(self, cleanup: Cleanup) -> Any | None:
         """What was made already, by its id, or by its tag where the answer was lost."""
@@ -136,20 +115,10 @@ class FsxRestorer:
         ours = (one for one in all_there_are if tags_of(one.get("Tags")).get(RESTORED_FROM) == resource.id)
         return next((one for one in ours if one["Lifecycle"] in SETTLING - {"DELETING"} | THERE), None)
 
-    def _make(self, cleanup: Cleanup, recorded: Mapping[str, Any], backups: Mapping[str, str]) -> Any:
+    def _make(self, cleanup: Cleanup, recorded: Mapping[str, Any], backup: str) -> Any:
         """Ask for it. The same clean-up asks with the same token, but after one that FSx gave up."""
-        resource, system = cleanup.resource, recorded["system"]
+        resource = cleanup.resource
         given_up = cleanup.restored.id if cleanup.restored and cleanup.restored.state == "failed" else None
         asked = system_request(recorded, resource.id) | {"ClientRequestToken": token(cleanup, resource.id, given_up or "")}
         client: Any = self._asking.client("fsx", resource.region)
-        match system["FileSystemType"]:
-            case "OPENZFS":
-                backup = backups.get(resource.id)
-                if backup is None:
-                    raise LostError("there is no verified backup of it")
-                return ask(client.create_file_system_from_backup, "FileSystem", BackupId=backup, **asked)
-            case "ONTAP":
-                asked |= {"FileSystemType": "ONTAP", "StorageCapacity": system["StorageCapacity"]}
-                return ask(client.create_file_system, "FileSystem", **asked)
-            case kind:
-                raise LostError(f"it was of type {kind}, of which there is advice only")
+        return ask(client.create_file_system_from_backup, "FileSystem", BackupId=backup, **asked)

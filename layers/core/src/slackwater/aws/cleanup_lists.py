@@ -45,6 +45,12 @@ def _ends(entries: tuple[Any, ...], _: Kept) -> tuple[Any, ...]:
     return (*entries[: SHOWN - 1], entries[-1])
 
 
+def _kind(recorded: Mapping[str, Any], _: Kept) -> Mapping[str, Any] | None:
+    """What kind of FSx file system it is, on which depends whether it can be undone."""
+    kind = recorded.get("system", {}).get("FileSystemType")
+    return {"system": {"FileSystemType": kind}} if kind else None
+
+
 def _told(differences: tuple[str, ...], kept: Kept) -> tuple[str, ...]:
     return (*differences[:SHOWN], f"{len(differences) - SHOWN:,} more: the bucket has all of them at {kept.key}")
 
@@ -62,7 +68,7 @@ LISTS: Final[Mapping[str, _List]] = {
         TypeAdapter(Mapping[str, Any]),
         lambda one: one.recorded or {},
         lambda one, recorded: replace(one, recorded=recorded),
-        lambda *_: None,
+        _kind,
     ),
     "removals": _List(
         TypeAdapter(tuple[Removal, ...]), lambda one: one.removals, lambda one, all_: replace(one, removals=all_), _ends
@@ -125,7 +131,7 @@ def packed(cleanup: Cleanup) -> Cleanup:
     """A short clean-up as its record has it: `kept` is within `recorded`."""
     if not cleanup.kept:
         return cleanup
-    return replace(cleanup, recorded={KEPT: _ALL_KEPT.dump_python(dict(cleanup.kept))}, kept={})
+    return replace(cleanup, recorded={**(cleanup.recorded or {}), KEPT: _ALL_KEPT.dump_python(dict(cleanup.kept))}, kept={})
 
 
 def unpacked(cleanup: Cleanup) -> Cleanup:
@@ -137,9 +143,11 @@ def unpacked(cleanup: Cleanup) -> Cleanup:
     if not cleanup.recorded or KEPT not in cleanup.recorded:
         return cleanup
     try:
-        return replace(cleanup, recorded=None, kept=_ALL_KEPT.validate_python(cleanup.recorded[KEPT]))
+        kept = _ALL_KEPT.validate_python(cleanup.recorded[KEPT])
     except ValidationError as error:
         raise BrokenAnswerError(f"the clean-up of finding {cleanup.finding_id} cannot be read: {error}") from error
+    recorded = {name: value for name, value in cleanup.recorded.items() if name != KEPT}
+    return replace(cleanup, recorded=recorded or None, kept=kept)
 
 
 def _hash(text: str) -> str:

@@ -1,4 +1,4 @@
-"""FSx for OpenZFS and ONTAP: what is asked of FSx to make again what was recorded, and what will not be as it was."""
+"""FSx for OpenZFS: what is asked of FSx to make again what was recorded, and what will not be as it was."""
 
 from __future__ import annotations
 
@@ -38,10 +38,6 @@ FINAL: Final = frozenset(
 """Errors by which FSx says that it will not make it: the same call says so again, until somebody mends what they name."""
 
 ONLY_MULTI_AZ: Final = ("EndpointIpAddressRange", "EndpointIpv6AddressRange", "PreferredSubnetId", "RouteTableIds")
-BUILT_IN: Final = ("default", "default-1weekly", "none")
-"""Snapshot policies that every ONTAP file system has."""
-COOLING: Final = ("AUTO", "SNAPSHOT_ONLY")
-"""Tiering policies that take a cooling period."""
 
 
 class LostError(Exception):
@@ -74,7 +70,7 @@ def verified(cleanup: Cleanup) -> dict[str, str]:
 
 
 def system_request(recorded: Mapping[str, Any], id: str) -> dict[str, Any]:
-    """What CreateFileSystem and CreateFileSystemFromBackup both take, to make the file system that had this id."""
+    """What CreateFileSystemFromBackup takes beside the backup, to make the file system that had this id."""
     system = recorded["system"]
     kind = CONFIGURATIONS[system["FileSystemType"]]
     settings = dict(system[kind])
@@ -84,8 +80,6 @@ def system_request(recorded: Mapping[str, Any], id: str) -> dict[str, Any]:
         settings["DiskIopsConfiguration"] = {"Mode": "AUTOMATIC"}
     if settings.get("ReadCacheConfiguration", {}).get("SizingMode") not in {None, "USER_PROVISIONED"}:
         settings["ReadCacheConfiguration"] = {"SizingMode": settings["ReadCacheConfiguration"]["SizingMode"]}
-    if "ThroughputCapacityPerHAPair" in settings:  # one or the other
-        settings.pop("ThroughputCapacity", None)
     if not settings.get("DeploymentType", "").startswith("MULTI_AZ"):
         for name in ONLY_MULTI_AZ:
             settings.pop(name, None)
@@ -98,30 +92,6 @@ def system_request(recorded: Mapping[str, Any], id: str) -> dict[str, Any]:
         "Tags": tags_request(system["Tags"], id),
         kind: settings,
     }
-
-
-def machine_request(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """What CreateStorageVirtualMachine takes beside its file system."""
-    style = {"RootVolumeSecurityStyle": machine["RootVolumeSecurityStyle"]} if "RootVolumeSecurityStyle" in machine else {}
-    return {"Name": machine["Name"], **style, "Tags": tags_request(machine["Tags"], machine["StorageVirtualMachineId"])}
-
-
-def volume_request(volume: Mapping[str, Any], machine_id: str, *, anew: bool) -> dict[str, Any]:
-    """What CreateVolumeFromBackup takes beside the backup; `anew` says that the file system is another one, too."""
-    settings = volume["OntapConfiguration"] | {"StorageVirtualMachineId": machine_id, "OntapVolumeType": "RW"}
-    if "SizeInBytes" in settings:
-        settings.pop("SizeInMegabytes", None)
-    if anew and settings.get("SnapshotPolicy", "none") not in BUILT_IN:
-        settings["SnapshotPolicy"] = "default"
-    tiering = settings.get("TieringPolicy", {})
-    if tiering.get("Name") not in {None, *COOLING}:
-        settings["TieringPolicy"] = {"Name": tiering["Name"]}
-    aggregates = settings.pop("AggregateConfiguration", {})
-    if settings.get("VolumeStyle") == "FLEXGROUP" and aggregates.get("Aggregates"):
-        names, all_of_them = aggregates["Aggregates"], aggregates.get("TotalConstituents")
-        each = {"ConstituentsPerAggregate": all_of_them // len(names)} if all_of_them else {}
-        settings["AggregateConfiguration"] = {"Aggregates": names, **each}
-    return {"Name": volume["Name"], "OntapConfiguration": settings, "Tags": tags_request(volume["Tags"], volume["VolumeId"])}
 
 
 def tags_request(tags: Mapping[str, str], stands_for: str) -> list[dict[str, str]]:
@@ -140,24 +110,4 @@ def system_differences(recorded: Mapping[str, Any], was: str, made: Any) -> Iter
     if lost := sorted(key for key in recorded["system"]["Tags"] if key.startswith("aws:")):
         yield f"it lacks the tags {', '.join(lost)} (AWS keeps names that begin with aws: to itself)"
     yield f"it has a tag {RESTORED_FROM}"
-    if recorded["system"]["FileSystemType"] == "OPENZFS":
-        yield "its volumes have other ids, and none of the snapshots that they had"
-    else:
-        yield "its fsxadmin password has to be set anew"
-
-
-def machine_differences(machine: Mapping[str, Any], made: str) -> Iterator[str]:
-    """The same of a storage virtual machine."""
-    name = machine["Name"]
-    yield f"its storage virtual machine {name} is {made}, with other addresses, and without a password"
-    if machine.get("joined"):
-        yield f"{name} has not joined the Active Directory {machine['joined']}: that takes its credentials"
-    yield f"what {name} was set to in ONTAP itself (shares, users, export policies, quotas, LUNs) is not there"
-
-
-def volume_differences(volume: Mapping[str, Any], made: str, *, anew: bool) -> Iterator[str]:
-    """The same of a volume of ONTAP's."""
-    yield f"its volume {volume['Name']} is {made}, not {volume['VolumeId']}, and has none of the snapshots that it had"
-    policy = volume["OntapConfiguration"].get("SnapshotPolicy", "none")
-    if anew and policy not in BUILT_IN:
-        yield f"{volume['Name']} has the snapshot policy default: {policy} was made in ONTAP itself"
+    yield "its volumes have other ids, and none of the snapshots that they had"

@@ -64,7 +64,7 @@ class EfsBackupTaker:
         self._vault = vault
         self._role_arn = role_arn
 
-    def subjects(self, resource: TrackedResource) -> Sequence[Subject]:
+    def subject(self, resource: TrackedResource) -> Subject:
         """The file system, with what EFS meters of it.
 
         Raises:
@@ -72,7 +72,7 @@ class EfsBackupTaker:
         """
         with remedies():
             found = existing(self._reading.client("efs", resource.region), resource.id)
-            return (Subject(id=resource.id, size_bytes=found["SizeInBytes"]["Value"]),)
+            return Subject(id=resource.id, size_bytes=found["SizeInBytes"]["Value"])
 
     def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
         """Ask for a recovery point. Asked again with the same token, AWS Backup names the job that it has.

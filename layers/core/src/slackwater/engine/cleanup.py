@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from slackwater.model.cleanup import Begun, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import ONTAP_STAYS, Begun, Cleanup, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, is_root
-from slackwater.model.ownership import managed_by
+from slackwater.model.ownership import restored_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
-from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, FsxVolume, Resource, Volume
+from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, Resource, Volume
 from slackwater.model.tracking import Sighting
 from slackwater.parts.efs_removal import EMPTY_BYTES
+from slackwater.parts.fsx_space import NAMES
 
 UNATTENDED: Final = ("efs-abandoned",)
 """Detectors whose findings a policy may have cleaned up without an approval: of file systems that a job made for itself."""
@@ -33,9 +34,6 @@ RUN_WINDOW: Final = timedelta(hours=24)
 LOOK_AGAIN: Final = timedelta(days=1)
 """How often a marked resource is looked at for signs of use, at least."""
 
-RESTORED_FROM: Final = ("aws:backup:source-resource", "slackwater:restored-from")
-"""Tags of what was restored: AWS Backup's, and ours."""
-
 LEAST_OF_METERED: Final = 0.9
 """Of what EFS meters, a recovery point has to hold so much: metering rounds each file up."""
 
@@ -51,6 +49,9 @@ def not_allowed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
 def not_listed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
     """Why this finding may not be cleaned up, whoever approves; None where it may."""
     resource = sighting.resource
+    # A stored finding does not hold the file system's type, but its summary begins with it.
+    if sighting.detector == "fsx-idle" and sighting.summary.startswith(NAMES["ONTAP"]):
+        return ONTAP_STAYS
     if not sighting.deletes and sighting.setting is None:
         return "nothing that it advises may be done by a program"
     if sighting.confidence == "low":
@@ -105,19 +106,24 @@ def may_stop(who: str, policy: Policy) -> bool:
     )
 
 
+def managed_elsewhere(owner: str | None) -> str | None:
+    """Why what `owner` manages must not be touched; None where nobody does."""
+    return f"it is managed by {owner}: it has to be changed there" if owner else None
+
+
 def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
     """Why this must not be touched, whoever approves; None where it may be.
 
-    What a program manages is not changed behind its back, either. `fleet` holds what is there now.
+    What another service manages is not changed behind its back, either. `fleet` holds what is there now.
     """
     if resource.tags is None:
         return "its tags could not be read: it may be protected"
-    if owner := managed_by(resource.tags):
-        return f"it is managed by {owner}: it has to be changed there"
+    if why := managed_elsewhere(resource.managed_by):
+        return why
     if not deletes:
         return None
-    if any(key in resource.tags for key in RESTORED_FROM):
-        return "it was restored from a backup: somebody may be about to need it"
+    if who := restored_by(resource.tags):
+        return f"{who} restored it from a backup: somebody may be about to need it"
     match resource:
         case Volume():
             if is_root(resource, fleet) is not False:
@@ -127,12 +133,8 @@ def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
         case EfsFileSystem():
             if resource.is_replica or fleet.get(EfsReplication, resource.id):
                 return "it takes part in a replication"
-        case FsxFileSystem():
-            replicas = [
-                v for v in fleet.all(FsxVolume) if v.file_system_id == resource.id and v.ontap_volume_type in {"DP", "LS"}
-            ]
-            if replicas:
-                return f"replication writes its volume {replicas[0].id}"
+        case FsxFileSystem(file_system_type="ONTAP"):
+            return ONTAP_STAYS
     return None
 
 
@@ -165,10 +167,32 @@ def act_after(marked_at: datetime, cleanup: CleanupSection, rule: UnattendedTag 
     return marked_at + (timedelta(hours=rule.grace_hours) if rule else timedelta(days=cleanup.grace_days))
 
 
+def due(marked: Marked, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
+    """From when on it may be acted upon: the later of what was announced and of what the policy says now.
+
+    The grace period counts from when the first warning was delivered.
+    """
+    return max(marked.act_after, act_after(marked.delivered_at or marked.at, cleanup, rule, deletes=deletes))
+
+
+def too_early(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str | None:
+    """Why a deletion that has begun must not go on, as the policy's warnings and grace period are now; None where it may."""
+    marked = one.marked
+    if marked is None or not one.deletes:
+        return None
+    if marked.unwarned and not cleanup.delete_without_warning:
+        return "nobody was warned, and the policy's cleanup.delete_without_warning is false now"
+    until = due(marked, cleanup, None, deletes=True)
+    if one.unattended or now >= until:
+        return None
+    return f"the policy's cleanup.grace_days was raised: it may be deleted after {until:%Y-%m-%d %H:%M} UTC"
+
+
 def warning_due(marked: Marked, cleanup: CleanupSection, now: datetime) -> int | None:
     """For how many days ahead the owner has to be warned now; None where they have been."""
-    due = [days for days in cleanup.warn_days if marked.at < marked.act_after - timedelta(days=days) <= now < marked.act_after]
-    return min(due) if due and min(due) not in marked.warned_days else None
+    since, until = marked.delivered_at or marked.at, marked.act_after
+    passed = [days for days in cleanup.warn_days if since < until - timedelta(days=days) <= now < until]
+    return min(passed) if passed and min(passed) not in marked.warned_days else None
 
 
 def look_next(marked: Marked, cleanup: CleanupSection, now: datetime) -> datetime:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, Literal
 
@@ -36,6 +36,12 @@ STAGES: Final[tuple[Stage, ...]] = ("starting", "waiting", "working", "done", "c
 ENDED: Final[tuple[Stage, ...]] = ("done", "called-off", "failed", "undone")
 """Stages after which nothing more happens unless a person asks for it."""
 
+ONTAP_STAYS: Final = "Slackwater does not delete FSx for ONTAP file systems"
+"""Shares, LUNs and quotas are in no backup, and FSx may not list every volume."""
+
+NAMED: Final = 10
+"""The most backups that a reason names. A clean-up's record has all of them."""
+
 NOT_PUT_BACK: Final = "not put back"
 """How the reason begins of a clean-up that left parts missing on a resource that stays."""
 
@@ -46,8 +52,8 @@ type BackupState = Literal["asked", "running", "complete", "verified", "failed"]
 class Part:
     """Something that has to go: the resource itself (`kind` is its own), or what hangs on it.
 
-    `kind` is "volume", "access-point", "mount-target", "file-system", "fsx-volume" or "storage-virtual-machine". `going` says
-    that AWS is at it already. `arn` is None where AWS gives it none (mount targets).
+    `kind` is "volume", "access-point", "mount-target" or "file-system"; in records of older versions also "fsx-volume" or
+    "storage-virtual-machine". `going` says that AWS is at it already. `arn` is None where AWS gives it none (mount targets).
     """
 
     kind: str
@@ -94,7 +100,10 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What one backup has to hold: the resource, or one volume of an ONTAP file system; and how many bytes that is."""
+    """What one backup has to hold: the resource, and how many bytes that is.
+
+    In records of older versions it may be one volume of an ONTAP file system.
+    """
 
     id: str
     size_bytes: int
@@ -121,11 +130,24 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """A warning that Slack has not taken yet, as far as is known, and since when it waits for that.
+
+    `days` is how many days ahead of the deletion it warns; None where it announces the date.
+    """
+
+    since: datetime
+    days: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
     """When it was marked, from when on it may be acted upon, and for how many days ahead its owner was warned.
 
     It is recorded before the tags are put on; `tagged` once they are. `looked_at` is when it was looked at last while it waits
-    for an approval.
+    for an approval. `delivered_at` is when Slack took the first warning, and `notice` the one that it has not taken yet; `late`
+    is how much later than due warnings came in all, and `repeats` counts announcements after the first. `unwarned` says that
+    nobody can be warned, and that the policy deletes all the same.
     """
 
     at: datetime
@@ -133,6 +155,11 @@ class Marked:
     tagged: bool = False
     warned_days: tuple[int, ...] = ()
     looked_at: datetime | None = None
+    delivered_at: datetime | None = None
+    notice: Notice | None = None
+    late: timedelta = timedelta(0)
+    repeats: int = 0
+    unwarned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +218,7 @@ class Cleanup:
     Only the execution of this name may work on it, and only the one of `undo_execution` may undo it. `was` is the setting
     before a change, `born_at` and `size_bytes` what the resource was when it was marked, `detached` when CloudTrail last saw
     a volume come off, `parts` and `children` what there was of it then, `recorded` whatever an undo needs to make it again.
+    `backups` has one backup. Only records of older versions have more, one for each volume of an ONTAP file system.
     `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data need no backup.
     `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
     ended. `revision` counts the writes. `waits_since` is since when it waits for its turn to be taken apart; it `has_turn` from
@@ -254,6 +282,30 @@ class Cleanup:
     def removed(self) -> int:
         """The number of parts whose removal was asked for, also if not all of them are here."""
         return self.kept["removals"].entries if "removals" in self.kept else len(self.removals)
+
+    @property
+    def not_restored(self) -> str | None:
+        """Why Slackwater does not restore what it deleted, and what a person can do; None where it does.
+
+        Older versions deleted FSx for ONTAP.
+        """
+        system = (self.recorded or {}).get("system")
+        if not isinstance(system, Mapping) or system.get("FileSystemType") != "ONTAP":
+            return None
+        kept = [f"{one.id} of {one.subject.id} until {one.expires_at:%Y-%m-%d}" for one in self.backups if one.id]
+        more = [f"and {len(kept) - NAMED} more"] if len(kept) > NAMED else []
+        how = f"; aws fsx create-volume-from-backup restores a volume from {', '.join([*kept[:NAMED], *more])}" if kept else ""
+        return f"Slackwater does not restore FSx for ONTAP file systems{how}"
+
+    @property
+    def promised(self) -> bool:
+        """Whether people were told that the deletion can be undone, whatever has become of an undo since.
+
+        That is so once the clean-up has ended done, even where somebody else had deleted the resource, and once AWS was asked
+        to delete the resource itself.
+        """
+        asked = any(one.part.id == self.resource.id for one in self.removals)
+        return self.stage == "done" or self.undone is not None or asked
 
     @property
     def turn(self) -> str | None:

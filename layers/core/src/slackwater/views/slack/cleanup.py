@@ -34,7 +34,7 @@ SHOWN: Final = 10
 CHILD: Final = 200
 """Characters of one."""
 
-CHILDREN: Final = {"access_points": "access point", "mount_targets": "mount target", "machines": "storage virtual machine"}
+CHILDREN: Final = {"access_points": "access point", "mount_targets": "mount target"}
 """What is recorded of a file system beside its volumes, and what people call it."""
 
 
@@ -161,7 +161,8 @@ def _called_off(case: Case) -> Message:
     cleanup = case.cleanup
     facts = [_done_so_far(cleanup)]
     if cleanup.removals:
-        facts.append(f"What had been taken off it is put back: {_command('status', case)} says how far that is.")
+        back = f"What had been taken off it is put back: {_command('status', case)} says how far that is."
+        facts.append(_not_restored(cleanup) or back)
     elif made := [backup for backup in cleanup.backups if backup.id]:
         facts += [*_first(_kept(made)), "The sweeper deletes what is left over in a day or two."]
     return said(_title(case, "Called off", _why(cleanup)), _list(facts), *_foot(case, over=True))
@@ -178,9 +179,8 @@ def _done(case: Case) -> Message:
     if cleanup.deletes and cleanup.scratch:
         facts.append("It was not backed up, as the policy says of its tag: it cannot be undone.")
     else:
-        facts.append(
-            f"To undo it: {_command('undo', case)}{COMES_BACK.get(cleanup.resource.type, '') if cleanup.deletes else ''}"
-        )
+        comes_back = COMES_BACK.get(cleanup.resource.type, "") if cleanup.deletes else ""
+        facts.append(_not_restored(cleanup) or f"To undo it: {_command('undo', case)}{comes_back}")
     by = [note(f"Approved by {who(cleanup.approved_by)}.")] if cleanup.approved_by else []
     return said(_title(case, title, what), _list(facts), *by, *_foot(case, over=True))
 
@@ -194,7 +194,7 @@ def _failed(case: Case) -> Message:
     if undo:
         came = cleanup.restored.id if cleanup.restored else None
         facts.append(f"What came back so far: {literal(came)}." if came else "Nothing is known to have come back.")
-        facts.append(f"To go on from where it is: {_command('undo', case)}")
+        facts.append(_not_restored(cleanup) or f"To go on from where it is: {_command('undo', case)}")
     elif cleanup.removals:
         facts.append(_putting_back(case))
     elif cleanup.changed_at:
@@ -210,11 +210,18 @@ def _putting_back(case: Case) -> str:
     restored, undo = case.cleanup.restored, _command("undo", case)
     if restored and restored.state == "done":
         return "What was taken off it is put back."
+    if why := _not_restored(case.cleanup):
+        return why
     if (restored and restored.state == "failed") or case.cleanup.why.startswith(NOT_PUT_BACK):
         return f"What was taken off it is not all put back; to try again: {undo}"
     return (
         f"What was taken off it is put back next, if it itself stays; if that fails, another message says so. By hand: {undo}"
     )
+
+
+def _not_restored(cleanup: Cleanup) -> str | None:
+    """Why no undo brings it back; None where one does."""
+    return f"{literal(cleanup.not_restored, SENTENCE)}." if cleanup.not_restored else None
 
 
 def _undone(case: Case) -> Message:
@@ -334,7 +341,7 @@ def _child(recorded: Mapping[str, Any]) -> str:
     facts = [literal(str(one)) for one in told if one]
     if size := recorded.get("size_bytes"):
         facts.append(measure(size, "bytes"))
-    id_ = literal(str(recorded.get("id") or recorded.get("StorageVirtualMachineId") or "?"))
+    id_ = literal(str(recorded.get("id") or "?"))
     return shortened(f"{id_} ({', '.join(facts)})" if facts else id_, CHILD)
 
 

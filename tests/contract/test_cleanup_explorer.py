@@ -1,0 +1,118 @@
+"""A slice of the explorer, and that it finds what is wrong: a bug planted for each invariant. `make explore` runs all of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from explorer.coverage import Coverage, Found
+from explorer.facts import Violation
+from explorer.kinds import EXPLORED
+from explorer.known import KNOWN
+from explorer.report import failures, table, violations
+from explorer.search import Explorer, Node
+from explorer.wire import Dice, determined
+from slackwater.app.cleanup_back_up import BackUp
+from slackwater.app.cleanup_case import Cases, wait
+from slackwater.app.cleanup_sweep import Sweep
+from slackwater.aws.cleanup_ebs_restore import EbsRestorer
+from slackwater.aws.cleanup_ebs_snapshots import STATES
+from slackwater.model.cleanup import Restored
+
+SLICE: Final = {
+    "ebs": ("RecheckBackedUp", "sweep almost"),
+    "efs": (),
+    "efs-orphaned": ("Record",),
+    "efs-abandoned": ("VerifyBackup",),
+    "openzfs": ("VerifyBackup",),
+    "gp3": ("Record",),
+    "efs-throughput": ("Record",),
+    "efs-lifecycle": ("Record",),
+}
+"""The steps of each kind that are interrupted here; each kind runs to its ends undisturbed as well."""
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def explored(kind: str, *steps: str) -> Coverage:
+    """A kind, with everything that may happen at each call of these steps."""
+
+    def chosen(node: Node) -> bool:
+        return node.step in steps
+
+    with determined(dice := Dice()):
+        return Explorer(kind, dice=dice).explore(singles=chosen)
+
+
+@pytest.mark.parametrize("kind", EXPLORED)
+def test_in_a_slice_nothing_is_wrong_that_is_not_known(kind: str) -> None:
+    one = explored(kind, *SLICE[kind])
+    assert not failures([one], whole=False), "\n".join([*violations([one]), *table([one], 0)])
+
+
+def test_each_known_violation_is_of_kinds_there_are() -> None:
+    assert {kind for one in KNOWN for kind in one.kinds} <= {*EXPLORED}
+
+
+def test_it_fails_on_a_new_violation_and_on_a_known_one_that_is_gone() -> None:
+    line = KNOWN[0]
+    as_known = Found(line.kinds[0], Violation(line.invariant, line.check, ""), ("undisturbed",))
+    new = Found(line.kinds[0], Violation("I1", "something else", "why"), ("undisturbed",))
+    one = Coverage(line.kinds[0], found={("known", ""): as_known, ("new", ""): new})
+    assert failures([one], whole=False) == [f"{line.kinds[0]}: I1 something else: why"]
+    gone = failures([Coverage(line.kinds[0])])
+    assert (
+        f"cause {line.cause}: {line.invariant} {line.check} of {line.kinds[0]} is not found any more: delete it from known.py"
+        in gone
+    )
+
+
+def found(kind: str, *steps: str) -> set[tuple[str, str, tuple[str, ...]]]:
+    return {(one.violation.invariant, one.violation.check, one.trace) for one in explored(kind, *steps).found.values()}
+
+
+def test_it_finds_a_backup_that_is_taken_for_complete_too_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(STATES, "pending", "complete")  # type: ignore[index]
+    monkeypatch.setattr("slackwater_simulator.ec2_snapshots.SECONDS", 7_200)
+    assert ("I1", "deleted/not-complete", ("undisturbed",)) in found("ebs")
+
+
+def test_it_finds_an_objection_that_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Cases, "objection", lambda *_: None)
+    assert {check for invariant, check, _ in found("ebs", "RecheckBackedUp") if invariant == "I2"} >= {"acted/stopped"}
+
+
+def test_it_finds_a_sweeper_that_takes_what_it_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    def over(self: Sweep, sweeper: Any, account: str, region: str) -> Any:
+        return [(copy, "it is there") for copy in sweeper.copies(account, region)]
+
+    monkeypatch.setattr(Sweep, "_over", over)
+    assert ("I3", "swept/not-expired", ("undisturbed",)) in found("ebs")
+
+
+def test_it_finds_an_undo_that_says_what_is_not_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def restore(self: EbsRestorer, cleanup: Any) -> Restored:
+        return Restored(state="done", id="vol-00000000000000000", arn=cleanup.resource.arn)
+
+    monkeypatch.setattr(EbsRestorer, "restore", restore)
+    assert ("I4", "undone/without-its-data", ("undisturbed",)) in found("ebs")
+
+
+def test_it_finds_a_wait_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BackUp, "_look", lambda *_: wait(900))
+    assert ("I5", "endless", ("undisturbed",)) in found("ebs")
+
+
+def test_a_branch_leaves_nothing_behind() -> None:
+    """Explored twice, it is the same: what is found, what is covered, how many states there are."""
+    once, twice = (replace(explored("gp3", "Record"), seconds=0.0) for _ in range(2))
+    assert once == twice

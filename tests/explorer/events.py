@@ -1,0 +1,367 @@
+"""What may happen in the world around a call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from cleanup_world import APPROVER
+from explorer.facts import COMPLETE, KEYS
+from explorer.wire import Ends
+from explorer.world import Small
+from slackwater.model.cleanup import EXPIRES_AT, MARK
+from slackwater_simulator.account import GOING
+from slackwater_simulator.resources import AccessPoint, ElasticFileSystem, FsxFileSystem, MountTarget, TrailEvent
+
+SHOWS_AFTER_S: Final = 180
+"""CloudWatch shows a use some minutes after it (AWS: "metrics are available within a few minutes")."""
+TRAIL_SHOWS_AFTER_S: Final = 300
+"""CloudTrail shows an event about five minutes after it (AWS CloudTrail User Guide)."""
+NEW_TARGET: Final = "fsmt-0123456789abcdef0"
+
+type Happens = Callable[[Small], Any]
+"""Does it; False where it cannot happen now."""
+
+
+def _main(world: Small) -> Any:
+    """The resource, if it is there."""
+    found = world.account.find(world.resource.id)
+    return found if found is not None and getattr(found, "phase", "") not in GOING else None
+
+
+def _shows_use(world: Small) -> None:
+    """Use shows in CloudWatch a while later."""
+    id_ = world.resource.id
+
+    def show() -> None:
+        if _main(world) is not None:
+            world.account.use(id_)
+
+    world.account.after(SHOWS_AFTER_S, show)
+
+
+def client_writes(world: Small) -> Any:
+    """Overwrites some bytes: the size stays. It takes a way in: an attachment, a mount target, an export."""
+    main = _main(world)
+    match main:
+        case ElasticFileSystem():
+            if not any(one.phase == "available" for one in main.mount_targets):
+                return False
+        case FsxFileSystem():
+            if main.phase != "AVAILABLE":
+                return False
+        case _:
+            return False
+    world.account.write(main.id)
+    return _shows_use(world)
+
+
+def attached_written_detached(world: Small) -> Any:
+    main = _main(world)
+    if world.kind != "ebs" or main is None or main.phase or main.attachments:
+        return False
+    account, instance = world.account, world.account.fleet.instances[0].id
+    account.attach(main.id, instance)
+    account.write(main.id)
+    account.detach(main.id)
+    at = account.now
+
+    def show() -> None:
+        named = (("AWS::EC2::Volume", main.id), ("AWS::EC2::Instance", instance))
+        told = {"volumeId": main.id, "instanceId": instance, "device": "/dev/sdf"}
+        new = [
+            TrailEvent(name=name, at=at, region=main.region, user="ops", resources=named, request=told, response=told)
+            for name in ("AttachVolume", "DetachVolume")
+        ]
+        account.change(fleet=replace(account.fleet, events=[*account.fleet.events, *new]))
+
+    account.after(TRAIL_SHOWS_AFTER_S, show)
+    return None
+
+
+def attached(world: Small) -> Any:
+    main = _main(world)
+    if world.kind != "ebs" or main is None or main.phase or main.attachments:
+        return False
+    return world.account.attach(main.id, world.account.fleet.instances[0].id)
+
+
+def mounted(world: Small) -> Any:
+    """Somebody adds a mount target."""
+    main = _main(world)
+    if not isinstance(main, ElasticFileSystem) or any(one.az.endswith("b") for one in main.mount_targets):
+        return False
+    target = MountTarget(id=NEW_TARGET, az=f"{main.region}b")
+    return world.account.put(replace(main, mount_targets=(*main.mount_targets, target)))
+
+
+def mounted_written_unmounted(world: Small) -> Any:
+    """A mount target is added, used and removed again between two looks."""
+    main = _main(world)
+    if not isinstance(main, ElasticFileSystem) or main.phase != "available" or main.mount_targets:
+        return False
+    world.account.write(main.id)
+    return _shows_use(world)
+
+
+def access_point_made(world: Small) -> Any:
+    main = _main(world)
+    if not isinstance(main, ElasticFileSystem) or any(one.token == "theirs" for one in main.points):
+        return False
+    return world.account.put(main.with_points((*main.points, AccessPoint(id="fsap-0123456789abcdef0", token="theirs"))))
+
+
+def group_narrowed(world: Small) -> Any:
+    """Somebody lets fewer clients mount it."""
+    main = _main(world)
+    if not isinstance(main, ElasticFileSystem) or not main.mount_targets:
+        return False
+    targets = tuple(replace(one, security_groups=("sg-0000000000narrow",)) for one in main.mount_targets)
+    return world.account.put(replace(main, mount_targets=targets))
+
+
+def policy_narrowed(world: Small) -> Any:
+    main = _main(world)
+    if not isinstance(main, ElasticFileSystem):
+        return False
+    statement = {"Effect": "Deny", "Principal": "*", "Action": "elasticfilesystem:ClientMount", "Resource": "*"}
+    return world.account.keep("efs-policies", main.id, json.dumps({"Version": "2012-10-17", "Statement": [statement]}))
+
+
+def kept(world: Small) -> Any:
+    return False if _main(world) is None else world.account.tag(world.resource.id, "keep", "")
+
+
+def part_kept(world: Small) -> Any:
+    """An access point, or a volume of a file system."""
+    main = _main(world)
+    parts = [
+        *getattr(main, "points", ()),
+        *(one for one in world.account.fleet.fsx_volumes if one.file_system_id == world.resource.id),
+    ]
+    parts = [one for one in parts if one.phase not in GOING]
+    return world.account.tag(parts[-1].id, "keep", "") if main is not None and parts else False
+
+
+def volume_made(world: Small) -> Any:
+    volumes = [one for one in world.account.fleet.fsx_volumes if one.file_system_id == world.resource.id]
+    if _main(world) is None or not volumes or len(volumes) > 2:
+        return False
+    return world.account.put(replace(volumes[-1], id="fsvol-0123456789abcdef0", name="new", path="/fsx/new"))
+
+
+def taken_over(world: Small) -> Any:
+    """Kubernetes says that it is its own."""
+    return False if _main(world) is None else world.account.tag(world.resource.id, "kubernetes.io/cluster/shop", "owned")
+
+
+def tag_changed(world: Small) -> Any:
+    return False if _main(world) is None else world.account.tag(world.resource.id, "CostCenter", "4711")
+
+
+def mark_taken_off(world: Small) -> Any:
+    main = _main(world)
+    return False if main is None or MARK not in main.tags else world.account.untag(main.id, MARK)
+
+
+def resource_removed(world: Small) -> Any:
+    """By its owner, with all that hangs on it."""
+    main = _main(world)
+    if main is None or getattr(main, "attachments", ()):
+        return False
+    for volume in [one for one in world.account.fleet.fsx_volumes if one.file_system_id == main.id]:
+        world.account.remove(volume.id)
+    return world.account.remove(main.id)
+
+
+def cold_data_moved(world: Small) -> Any:
+    """EFS moves what nobody reads, as the new lifecycle says."""
+    main = _main(world)
+    if (
+        world.kind != "efs-lifecycle"
+        or main is None
+        or not main.standard_bytes
+        or not dict(main.lifecycle).get("TransitionToIA")
+    ):
+        return False
+    return world.account.put(replace(main, ia_bytes=main.standard_bytes, standard_bytes=0))
+
+
+def _backups(world: Small) -> list[Any]:
+    """Slackwater's backups, by their tags."""
+    return [one for one in world.account.backups() if EXPIRES_AT in one.tags]
+
+
+def backup_extended(world: Small) -> Any:
+    found = _backups(world)
+    for one in found:
+        at = world.now + timedelta(days=1_000)
+        world.account.tag(one.id, EXPIRES_AT, f"{at:%Y-%m-%dT%H:%M:%SZ}")
+    return None if found else False
+
+
+def backup_copied(world: Small) -> Any:
+    """Somebody copies it with its tags, which point at nobody's record."""
+    found = _backups(world)
+    if not found or any("copy" in one.id for one in found):
+        return False
+    one = found[0]
+    copy = f"{one.id[:-4]}copy" if one.kind != "snapshot" else "snap-0000000000000copy"
+    made = replace(one, id=copy, made=world.account.now)
+    return world.account.put_backup(made)
+
+
+def backup_deleted(world: Small) -> Any:
+    """Those that are complete: AWS refuses to delete one that it is making."""
+    found = [one for one in _backups(world) if one.state in COMPLETE]
+    for one in found:
+        world.account.drop_backup(one.id)
+    return None if found else False
+
+
+def key_disabled(world: Small) -> Any:
+    main = world.account.find(world.resource.id)
+    keys = {key for one in _backups(world) if (key := world.oracle.key(one))} | (
+        {main.kms_key} if getattr(main, "kms_key", "") else set()
+    )
+    if not keys or keys <= {*world.account.shelf(KEYS)}:
+        return False
+    for key in sorted(keys):
+        world.account.keep(KEYS, key, True)
+    return None
+
+
+def _policy(world: Small, **cleanup: Any) -> Any:
+    newest = world.ours.policies[-1]
+    if isinstance(newest, Exception):
+        return False
+    changed = replace(newest, cleanup=newest.cleanup.model_copy(update=cleanup))
+    return False if changed == newest else world.ours.change_policy(changed)
+
+
+def policy_loses_region(world: Small) -> Any:
+    return _policy(world, regions=[])
+
+
+def policy_loses_detector(world: Small) -> Any:
+    return _policy(world, detectors=[])
+
+
+def policy_loses_approver(world: Small) -> Any:
+    return _policy(world, approver_identities=["arn:aws:iam::123456789012:user/grace"])
+
+
+def policy_unreadable(world: Small) -> Any:
+    if isinstance(world.ours.policies[-1], Exception):
+        return False
+    from slackwater.app.policy import PolicyError
+
+    return world.ours.change_policy(PolicyError("slackwater.toml:1: it cannot be read"))
+
+
+def stopped(world: Small) -> Any:
+    return _asked(lambda: world.ours.people.stop(world.finding_id, who=APPROVER, why="no", now=world.now))
+
+
+def stopped_all(world: Small) -> Any:
+    return _asked(lambda: world.ours.people.stop_all(who=APPROVER, why="no", now=world.now))
+
+
+def undone(world: Small) -> Any:
+    """A person asks to undo it as soon as that can be asked."""
+    before = world.cleanup()
+    _asked(lambda: world.ours.people.undo(world.finding_id, who=APPROVER, now=world.now))
+    after, here = world.cleanup(), world.position
+    if after is None or before == after:
+        return False
+    world.position = replace(here, plan=("undo begun", *here.plan))
+    return None
+
+
+def _asked(ask: Callable[[], Any]) -> Any:
+    try:
+        ask()
+    except Exception:  # noqa: BLE001 -- it was refused: nothing happened
+        return False
+    return None
+
+
+def dismissed(world: Small) -> Any:
+    """A person decides otherwise about the finding."""
+    findings = world.ours.findings.findings
+    one = findings[world.finding_id]
+    if one.status not in {"open", "approved"}:
+        return False
+    findings[one.id] = replace(one, status="dismissed", decision=None, revision=one.revision + 1)
+    return None
+
+
+def slack_goes_down(world: Small) -> Any:
+    if world.position.slack_down:
+        return False
+    posts = world.ours.outbox.posts
+    for id_, post in posts.items():  # what it took within the last minute it lost, too
+        if post.state == "sent" and float(post.sent.ts) >= world.account.now - 60:
+            posts[id_] = replace(post, state="failed", sent=None)
+    world.position = replace(world.position, slack_down=True)
+    return None
+
+
+def sweeps(world: Small) -> Any:
+    return _asked(world.ours.sweep.sweep)
+
+
+def others_sweep(world: Small) -> Any:
+    """A second installation in the same account sweeps, a day after its own clean-up of the same was called off."""
+    world.wire.actor = "theirs"
+    try:
+        return _asked(world.theirs.sweep.sweep)
+    finally:
+        world.wire.actor = "ours"
+
+
+def ended_from_outside(world: Small) -> Any:
+    """Somebody ends the execution, and EventBridge tells of it."""
+    here = world.position
+    if not here.machine:
+        return False
+    plan = (f"told that {here.machine} failed", *here.plan)
+    world.position = replace(here, machine=None, plan=plan, tries=(), denied=(), payloads=())
+    raise Ends
+
+
+def redeployed(world: Small) -> Any:
+    world.redeploy()
+    raise Ends
+
+
+WORLD: Final[tuple[Happens, ...]] = (
+    client_writes, attached_written_detached, attached, mounted, mounted_written_unmounted, access_point_made, group_narrowed,
+    policy_narrowed, kept, part_kept, volume_made, taken_over, tag_changed, mark_taken_off, resource_removed,
+    cold_data_moved, backup_extended,
+    backup_copied, backup_deleted, key_disabled, policy_loses_region, policy_loses_detector, policy_loses_approver, policy_unreadable,
+    stopped, stopped_all, undone, dismissed, slack_goes_down, sweeps, others_sweep, ended_from_outside, redeployed,
+)  # fmt: skip
+"""What may happen around any call. What cannot happen in a state answers False, and is none there."""
+
+
+def late(world: Small) -> Iterator[tuple[str, Happens]]:
+    """A late duplicate of each earlier task: Lambda delivers at least once."""
+    for name, words in world.position.payloads:
+        payload = json.loads(words)
+        if "step" not in payload:
+            continue
+
+        def again(world: Small, name: str = name, payload: Any = payload) -> Any:
+            return _asked(lambda: world.ours.functions[name](dict(payload)))
+
+        yield f"late {payload['step']}", again
+
+
+def every(world: Small) -> list[tuple[str, Happens]]:
+    """All that may happen around a call now, with its name."""
+    named = [(one.__name__.replace("_", " "), one) for one in WORLD]
+    return [*named, *late(world)]

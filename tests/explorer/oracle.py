@@ -1,0 +1,233 @@
+"""Whether I1 to I5 of the design hold, after every call. It knows what is in the account, and nothing of how Slackwater works.
+
+I1, data: what a client wrote, and was there when Slackwater deleted, is in a good backup or back. I3, the sweeper. I2 and I4 are
+the witness's. I5, everything ends: the world notices most of it, and says so here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from explorer.facts import CHANGES, COMPLETE, DAY, KEYS, NO_FENCE_S, REMOVES, SWEEPS, Facts, Owed, Violation
+from explorer.witness import Witness
+from slackwater.app.cleanups import not_undoable
+from slackwater.model.cleanup import EXPIRES_AT
+from slackwater_simulator.account import GOING
+
+if TYPE_CHECKING:
+    from explorer.world import Small
+
+
+class Oracle(Witness):
+    """Looks at a world."""
+
+    def __init__(self, world: Small) -> None:
+        self.world, self.facts = world, Facts()
+        self.found: list[Violation] = []
+        self.windows = 0
+        """Losses in the moment between the last look and the call, where there is no fence: counted, not held against it."""
+        self._state: Any = None
+        self._at = 0.0
+
+    # -- What the account holds
+
+    @staticmethod
+    def key(backup: Any) -> str:
+        """The owner's key that a backup is encrypted with; empty where it is AWS's own."""
+        return str(backup.detail.get("kms_key") or getattr(backup.detail.get("system"), "kms_key", "") or "")
+
+    def usable(self, backup: Any) -> bool:
+        """Complete, and its key is enabled."""
+        return backup.state in COMPLETE and self.key(backup) not in self._account.shelf(KEYS)
+
+    def expires(self, backup: Any) -> float:
+        """When it is let go: by its tag, or by AWS Backup."""
+        days = backup.detail.get("days")
+        ends = [float("inf") if days is None else backup.made + days * DAY]
+        with contextlib.suppress(KeyError, ValueError):
+            ends.append(datetime.fromisoformat(backup.tags[EXPIRES_AT]).timestamp())
+        return min(ends)
+
+    def kept_until(self) -> float:
+        """Until when all that is owed has to be kept; or what is recorded, where nothing is owed."""
+        cleanup = self.world.cleanup()
+        recorded = [one.expires_at.timestamp() for one in cleanup.backups] if cleanup else []
+        return max([one.until for one in self.facts.owed] or recorded or [float(self._account.now)])
+
+    # -- When it looks
+
+    def stepping(self) -> None:
+        """A step begins: it can see everything that is now."""
+        self.facts = replace(self.facts, against=self._against(), disturbed=False)
+
+    def look(self, point: str) -> None:
+        """After a call, or when time has passed."""
+        operation, actor = point.rpartition(":")[2], self.world.wire.actor
+        state = self._account._state
+        if state is not self._state or self._account.now != self._at:
+            before, self._state, self._at = self._state, state, self._account.now
+            if before is not None and state is not before:
+                self._changed(before, operation, actor)
+            self._check_data(operation, actor)
+        if point == "cleanups.write" and actor == "ours":
+            self._check_record()
+
+    def loaded(self) -> None:
+        """The world is another one now."""
+        self._state, self._at = self._account._state, self._account.now
+
+    def others_did(self) -> None:
+        """Somebody else did something: what that loses, Slackwater did not lose."""
+        owed = [one for one in self.facts.owed if self._copy(one) is not None]
+        was, self._state, self._at = self._state, self._account._state, self._account.now
+        self.facts = replace(self.facts, owed=(*owed, *self._left_to_us(was)), disturbed=True)
+
+    def redeployed(self) -> None:
+        """The table is empty: what was made before, an installation made that is gone."""
+        made = tuple((id_, "before" if who == "ours" else who) for id_, who in self.facts.made)
+        self.facts = replace(self.facts, made=made, named=(), asked=(), acted=(), was=None)
+
+    def says(self, invariant: str, check: str, detail: str) -> None:
+        self.found.append(Violation(invariant, check, detail))
+
+    # -- I1
+
+    def _copy(self, owed: Owed) -> float | None:
+        """Until when there is a copy of it; None where there is none."""
+        if owed.contents in self.live().values():
+            return float("inf")
+        ends = [self.expires(one) for one in self._account.holding(owed.contents) if self.usable(one)]
+        return max(ends, default=None)
+
+    def _check_data(self, operation: str, actor: str) -> None:
+        kept = []
+        for one in self.facts.owed:
+            if self._account.now >= one.until:
+                continue
+            if self._copy(one) is None:
+                how = f"swept-by-{actor}" if operation in SWEEPS else "as-time-passed" if operation == "time" else operation
+                self.says("I1", f"lost/{how}", f"{one.contents!r} of {one.of} is in no backup, {self._in_days(one.until)}")
+            else:
+                kept.append(one)
+        if len(kept) != len(self.facts.owed):
+            self.facts = replace(self.facts, owed=tuple(kept))
+
+    def _in_days(self, until: float) -> str:
+        return f"{(until - self._account.now) / DAY:.2f} days before it may be"
+
+    def _changed(self, before: Any, operation: str, actor: str) -> None:
+        """Something in the account changed by a call of Slackwater's, or because time went by."""
+        main, disturbed = self.world.resource.id, self.facts.disturbed
+        if operation in REMOVES | CHANGES and actor == "ours":
+            self._acted(before, operation)
+        if operation in SWEEPS:
+            self._swept(before, operation, actor)
+        was, now = {*before.backups}, {*self._account._state.backups}
+        if operation != "time" and (new := now - was):
+            self.facts = replace(self.facts, made=(*self.facts.made, *((id_, actor) for id_ in sorted(new))))
+        gone = [id_ for id_ in self._lives(before) if not self.there(id_)]
+        if operation in REMOVES and gone:
+            for id_ in gone:
+                self._deleted(id_, before, disturbed=disturbed)
+        new_ones = tuple(id_ for id_ in self._lives(self._account._state) if id_ not in self._lives(before) and id_ != main)
+        if new_ones:
+            self.facts = replace(self.facts, restored=(*self.facts.restored, *new_ones))
+        if operation not in {"time", *SWEEPS}:
+            self._check_restored(before, operation)
+
+    @staticmethod
+    def _lives(state: Any) -> list[str]:
+        fleet = state.fleet
+        return [one.id for one in (*fleet.volumes, *fleet.efs, *fleet.fsx) if one.phase not in GOING]
+
+    def _deleted(self, id_: str, before: Any, *, disturbed: bool) -> None:
+        """Slackwater had this deleted: what a client wrote in it last has to be in a good backup."""
+        versions = self._account.versions(id_)
+        last = versions[-1] if versions else None
+        contents = before.contents.get(id_, f"what {id_} holds")
+        cleanup = self.world.cleanup()
+        if not contents or (cleanup and cleanup.scratch):
+            return
+        days = self._backup_days()
+        until = self._account.now + days * DAY
+        holding = self._account.holding(contents)
+        good = [one for one in holding if self.usable(one) and one.id in self._recorded()]
+        if not good:
+            written = last is not None and last.who == "client" and len(versions) > 1
+            if self.world.kind == "ebs" and last and written and self._account.now - last.at <= NO_FENCE_S:
+                self.windows += 1
+                return
+            if disturbed and not written:
+                self.windows += 1
+                return
+            self.says("I1", f"deleted/{self._why_not(holding, contents, id_)}", f"{contents!r} of {id_} is in no good backup")
+            return
+        longest = max(map(self.expires, good))
+        if longest < until - 60:
+            self.says(
+                "I1",
+                "deleted/expires-too-soon",
+                f"its backup is kept for {(longest - self._account.now) / DAY:.3f} days of {days}",
+            )
+            until = longest
+        self.facts = replace(self.facts, owed=(*self.facts.owed, Owed(contents, id_, until)))
+
+    def _why_not(self, holding: list[Any], contents: str, id_: str) -> str:
+        if not holding:
+            mine = [one for one in self._account.backups() if one.of == id_]
+            return "written-since-its-backup" if mine else "without-a-backup"
+        if all(one.state not in COMPLETE for one in holding):
+            return "not-complete"
+        return "not-recorded" if any(map(self.usable, holding)) else "key-not-usable"
+
+    def _left_to_us(self, was: Any) -> Iterator[Owed]:
+        """What others deleted: a backup of ours that holds it is the only copy until its expiry."""
+        for id_ in self._lives(was):
+            if not self.there(id_) and id_ not in {one.of for one in self.facts.owed}:
+                contents = was.contents.get(id_, f"what {id_} holds")
+                good = [
+                    one for one in self._account.holding(contents) if one.state in COMPLETE and one.id in dict(self.facts.made)
+                ]
+                if good:
+                    yield Owed(contents, id_, max(map(self.expires, good)), ours=False)
+
+    def _backup_days(self) -> int:
+        newest = next(one for one in reversed(self.world.ours.policies) if not isinstance(one, Exception))
+        return int(newest.cleanup.backup_days)
+
+    def _recorded(self) -> set[str]:
+        cleanup = self.world.cleanup()
+        return {one.id for one in cleanup.backups if one.id} if cleanup else set()
+
+    # -- I3
+
+    def _swept(self, before: Any, operation: str, actor: str) -> None:
+        now = self._account._state.backups
+        for id_, was in before.backups.items():
+            gone = id_ not in now or (now[id_].state == "DELETING" and was.state != "DELETING")
+            if not gone:
+                continue
+            maker = dict(self.facts.made).get(id_)
+            if maker != actor:
+                self.says(
+                    "I3", f"swept/{maker or 'others'}-by-{actor}", f"{actor} swept {id_}, which {maker or 'somebody else'} made"
+                )
+            elif actor == "ours" and id_ not in self.facts.named:
+                self.says("I3", "swept/not-recorded", f"{id_} was swept, and no record names it")
+            tag = was.tags.get(EXPIRES_AT)
+            if tag is None or datetime.fromisoformat(tag).timestamp() > self._account.now:
+                self.says("I3", "swept/not-expired", f"{actor} swept {id_}, which is kept until {tag}")
+
+    def swept(self) -> None:
+        """A sweep has ended: whatever is lost was there to be seen."""
+        cleanup = self.world.cleanup()
+        if cleanup is None or not cleanup.deletes or not cleanup.ended:
+            return
+        if cleanup.backups and not_undoable(cleanup) is None and not self.there(cleanup.resource.id):
+            ids = {one.id for one in cleanup.backups}
+            if not any(one.id in ids and one.state in COMPLETE for one in self._account.backups()):
+                self.says("I4", "undoable-without-a-backup", "it is called undoable, and its backup is gone")

@@ -1,0 +1,259 @@
+"""Between Slackwater and everything it asks: AWS requests are answered in this process, and each question is a point.
+
+A point is one call: an AWS request, or a read or write of a store or of the policy. Nothing happens between two points but
+Slackwater's own work, so a crash, a fault or an event of the world at each point is one at each moment that can differ.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+from unittest.mock import patch
+from urllib.parse import urlencode, urlsplit
+
+from botocore.compat import HTTPHeaders
+from botocore.exceptions import ClientError, ConnectionClosedError
+
+from cleanup_world import READS, REGION, Line
+from slackwater.aws.errors import UnreachableError
+from slackwater.aws.meter import CallMeter
+from slackwater.aws.parsers import LeanParserFactory
+from slackwater.aws.session import ONCE, AwsSession, Endpoint, Patience
+from slackwater_simulator import Simulator
+from slackwater_simulator.server import Request
+
+WRITES: Final = ("write", "record", "put", "delete", "keep")
+"""How the methods of a store begin that change it."""
+ASIDE: Final = ("pricing:", "iam:")
+"""Requests that are no points: what they answer changes nothing about data."""
+INLINE: Final = ("aws.abreast", "aws.inventory", "aws.pricing", "app.observe", "app.scan", "app.target_documents")
+"""Modules that work with threads, which would make the order of calls random."""
+
+
+class Dies(BaseException):
+    """The worker is gone: nothing catches it."""
+
+
+class Ends(BaseException):
+    """The execution is gone: its stack was deleted, or somebody ended it."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One call. `ask` asks again, with whatever state there is then; `answer` is what it was told."""
+
+    name: str
+    writes: bool
+    ask: Callable[[], Any]
+    lost: Callable[[], BaseException]
+    """What the caller is told where the answer does not arrive."""
+
+    @property
+    def aws(self) -> bool:
+        return ":" in self.name
+
+
+type Gate = Callable[[Point], Any]
+"""Answers a point: in the middle of it anything may happen."""
+
+
+@dataclass
+class Wire(CallMeter):
+    """Answers AWS requests from a simulator, and passes every point through a gate."""
+
+    gate: Gate = field(default=lambda point: point.ask())
+    simulator: Simulator | None = None
+    actor: str = "ours"
+    kept: dict[Any, Any] = field(default_factory=dict)
+    """Answers to reads of the same state: branches ask the same again and again."""
+
+    def __post_init__(self) -> None:
+        CallMeter.__init__(self)
+        self._parsers = LeanParserFactory()
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def watch(self, session: Any) -> None:
+        super().watch(session)
+        session.register("before-call", self._before_call)
+
+    def _before_call(self, model: Any, params: Mapping[str, Any], request_signer: Any, **_: Any) -> Any:
+        service, region = request_signer.signing_name, request_signer.region_name
+        url = urlsplit(params["url"])
+        body = params["body"]
+        if isinstance(body, dict):
+            body = urlencode(body)
+        target = f"{url.path or '/'}?{url.query}" if url.query else url.path or "/"
+        scope = f"AWS4-HMAC-SHA256 Credential=AKIADUMMY/20260101/{region}/{service}/aws4_request, SignedHeaders=host"
+        headers = {str(name).lower(): str(value) for name, value in params["headers"].items()} | {"authorization": scope}
+        request = Request(params["method"], target, headers, body.encode() if isinstance(body, str) else body or b"")
+        assert self.simulator
+        reply = self.simulator.answer(request)
+        if reply is None:
+            raise ConnectionClosedError(endpoint_url=params["url"])
+        told = HTTPHeaders()
+        for name, value in {"x-amzn-RequestId": "request", "Content-Type": reply.content_type, **reply.headers}.items():
+            told[name] = value
+        parser = self._parsers.create_parser(model.service_model.resolved_protocol)
+        answer = {"status_code": reply.status, "headers": told, "body": reply.body}
+        return _Http(reply.status), parser.parse(answer, model.output_shape)
+
+    def asked(self, client: Any, method: str, parameters: Mapping[str, Any]) -> Any:
+        """The answer to one call of a client: a point, unless it is aside."""
+        action = f"{client.meta.service_model.signing_name}:{client.meta.method_to_api_mapping[method]}"
+        action = action.replace("monitoring:", "cloudwatch:")
+        writes = not action.partition(":")[2].startswith(READS)
+
+        def ask() -> Any:
+            assert self.simulator
+            account = self.simulator.account
+            account.settle()
+            if writes or self.faulty:
+                return getattr(client, method)(**parameters)
+            state = 0 if action.startswith(ASIDE) else id(account._state)
+            key = (state, account.now, action, client.meta.region_name, repr(parameters))
+            if key not in self.kept:
+                if len(self.kept) > 60_000:
+                    self.kept.clear()
+                try:
+                    answer = getattr(client, method)(**parameters)
+                except ClientError as error:
+                    answer = error
+                self.kept[key] = answer, account._state  # which has this id as long as it is kept
+            answer = self.kept[key][0]
+            if isinstance(answer, ClientError):
+                raise ClientError(answer.response, answer.operation_name)
+            return answer
+
+        if action.startswith(ASIDE):
+            return ask()
+        return self.gate(Point(action, writes, ask, lambda: ConnectionClosedError(endpoint_url=action)))
+
+    @property
+    def faulty(self) -> bool:
+        """Whether the simulator answers something else than its state."""
+        assert self.simulator
+        faults = self.simulator.faults
+        return bool(faults._denied) or any(faults._limited.values())
+
+    def watched(self, name: str, port: Any) -> Any:
+        """A store or a question whose every call is a point."""
+        if callable(port):
+            return lambda: self.gate(Point(name, writes=False, ask=port, lost=lambda: UnreachableError(f"{name}: no answer")))
+        return Watched(self, name, port)
+
+
+@dataclass
+class Client:
+    """A client of botocore's whose every call is a point."""
+
+    wire: Wire
+    client: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.client.meta.method_to_api_mapping:
+            return getattr(self.client, name)
+        return lambda **parameters: self.wire.asked(self.client, name, parameters)
+
+
+class WiredSession(AwsSession):
+    """A session whose clients go through a wire."""
+
+    wire: Wire
+    wired: dict[tuple[str, str], Client]
+
+    def client(self, service: Any, region: str) -> Any:
+        if (service, region) not in self.wired:
+            self.wired[service, region] = Client(self.wire, super().client(service, region))
+        return self.wired[service, region]
+
+
+class _Http:
+    """As much of an HTTP response as botocore looks at."""
+
+    def __init__(self, status_code: int) -> None:
+        self.status_code = status_code
+
+
+@dataclass
+class Watched:
+    """A store whose every call is a point."""
+
+    wire: Wire
+    name: str
+    port: Any
+
+    def __getattr__(self, method: str) -> Any:
+        call = getattr(self.port, method)
+
+        def asked(*args: Any, **more: Any) -> Any:
+            def ask() -> Any:
+                found = call(*args, **more)
+                return list(found) if isinstance(found, Iterator) else found
+
+            lost = lambda: UnreachableError(f"{self.name}.{method}: no answer")  # noqa: E731
+            return self.wire.gate(Point(f"{self.name}.{method}", method.startswith(WRITES), ask, lost))
+
+        return asked
+
+
+def line(wire: Wire) -> Line:
+    """Sessions that talk to this wire."""
+    endpoint = Endpoint("http://127.0.0.1:9", "AKIADUMMY", "dummy")
+    sessions = []
+    for patience in (Patience(1, 10, retry_mode="standard"), ONCE):
+        session = WiredSession(meter=wire, endpoint=endpoint, home=REGION, patience=patience)
+        session.wire, session.wired = wire, {}
+        sessions.append(session)
+    return Line(9, wire, *sessions)  # type: ignore[arg-type]
+
+
+class Inline:
+    """An executor that does at once what it is given."""
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def submit(self, call: Callable[..., Any], *args: Any, **more: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(call(*args, **more))
+        except Exception as error:  # noqa: BLE001 -- as an executor does; what is no Exception ends the worker at once
+            future.set_exception(error)
+        return future
+
+    def map(self, call: Callable[..., Any], *things: Any, **_: Any) -> Iterator[Any]:
+        return iter([call(*each) for each in zip(*things, strict=False)])
+
+    def shutdown(self, *_: Any, **__: Any) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@dataclass
+class Dice:
+    """What stands for the system's randomness: the same in each branch that has drawn as often."""
+
+    drawn: int = 0
+
+    def bytes(self, count: int) -> bytes:
+        self.drawn += 1
+        return random.Random(self.drawn).randbytes(count)
+
+
+@contextmanager
+def determined(dice: Dice) -> Iterator[None]:
+    """No threads, and no randomness but the dice's."""
+    with ExitStack() as stack:
+        for name in INLINE:
+            stack.enter_context(patch(f"slackwater.{name}.ThreadPoolExecutor", Inline))
+        stack.enter_context(patch("random._urandom", dice.bytes))
+        stack.enter_context(patch("os.urandom", dice.bytes))
+        yield

@@ -1,0 +1,384 @@
+"""A small world: one account with one thing to clean up, its stores, its execution. It is saved and loaded as a whole.
+
+A *step* is one try of one task of the real state machine with what follows it up to the next task, or one item of the plan: what
+the scheduler and people do after the clean-up has ended. Between two steps the whole state is data: a `Snapshot`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from asl import Checkpoint, StateError
+from cleanup_world import ACCOUNT, APPROVER, NOW, REGION, World, wired
+from explorer.facts import DAY, Facts
+from explorer.kinds import EXPLORED, WORDS
+from explorer.oracle import Oracle
+from explorer.stepper import Stepper, definitions
+from explorer.wire import Dice, Dies, Ends, Gate, Wire, line
+from slackwater.app.findings import ConflictError
+from slackwater.app.policy import parse_policy
+from slackwater.engine.registry import registry
+from slackwater.model.cleanup import Cleanup, Control
+from slackwater.model.posts import Sent
+from slackwater_simulator import Simulator
+from slackwater_simulator.fleets.builder import Builder
+from slackwater_simulator.resources import Fleet, instant
+
+MOST_STEPS: Final = 1_000
+"""Of one branch, from the beginning to its end. Without trouble it takes about thirty; looking for an approval, some hundreds."""
+
+
+FORK: Final = "fork"
+DELETED: Final = (FORK, "sweep later", "undo", "undo again", "sweep later", "undo again", "sweep later")
+KEPT: Final = ("sweep almost", "sweep after")
+CHANGED: Final = ("settled", "undo later", "undo again")
+
+
+@dataclass(frozen=True)
+class Position:
+    """How far everything is. `plan` is what comes after the execution that runs; no `machine`: none runs."""
+
+    plan: tuple[str, ...]
+    machine: str | None = None
+    name: str = ""
+    state: str = ""
+    data: str = "{}"
+    tries: tuple[tuple[int, int], ...] = ()
+    events: int = 1
+    started: float = 0.0
+    failed: bool = False
+    payloads: tuple[tuple[str, str], ...] = ()
+    """Each different task that was begun so far: a late duplicate of it may come at any time."""
+    steps: int = 0
+    denied: tuple[str, ...] = ()
+    slack_down: bool = False
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything there is, at the beginning of a step."""
+
+    account: Any
+    clock: float
+    cleanups: dict[str, Cleanup]
+    holds: dict[str, str]
+    control: Control
+    findings: dict[str, Any]
+    entries: tuple[Any, ...]
+    posts: dict[str, Any]
+    documents: dict[str, Any]
+    policies: tuple[Any, ...]
+    theirs: dict[str, Cleanup]
+    started: tuple[Any, ...]
+    drawn: int
+    facts: Facts
+    position: Position
+
+
+class Small:
+    """The world of one kind. Its clock is the simulator's."""
+
+    def __init__(self, kind: str, dice: Dice) -> None:
+        self.kind, self.dice, self.wire = kind, dice, Wire()
+        make, self.detector, self.name = EXPLORED[kind]
+        build = Builder(instant(NOW), REGION)
+        make(build)
+        fleet: Fleet = build.fleet(ACCOUNT)
+        self.simulator = self.wire.simulator = Simulator(fleet)
+        self.simulator._server.server_close()  # nobody comes in by HTTP
+        self.simulator.faults.unthrottle("cloudtrail:LookupEvents")
+        sessions, policy = line(self.wire), parse_policy(WORDS, "slackwater.toml", registry())
+        self.ours: World = wired(self.simulator, policy, sessions, self.wire.watched)
+        self.theirs: World = wired(self.simulator, policy, sessions)
+        found = [one for one in self.ours.findings.findings.values() if one.sighting.detector == self.detector]
+        self.finding_id = next(one.id for one in found if one.sighting.resource.name == self.name)
+        self.resource = self.ours.findings.findings[self.finding_id].sighting.resource
+        self.deletes = self.ours.findings.findings[self.finding_id].sighting.deletes
+        self.fresh = dict(self.ours.findings.findings)
+        self.generation = 0
+        self.gate: Gate | None = None
+        self.wire.gate = self._pass
+        self.oracle = Oracle(self)
+        self.position = Position(plan=())
+        self._their_past()
+        self.begin()
+
+    # -- Where it is
+
+    @property
+    def account(self) -> Any:
+        return self.simulator.account
+
+    @property
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.account.now, UTC)
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, as an execution's clock."""
+        self.simulator.advance(seconds)
+        self.oracle.look("time")
+
+    def cleanup(self) -> Cleanup | None:
+        return self.ours.cleanups.cleanups.get(self.finding_id)
+
+    def save(self) -> Snapshot:
+        ours = self.ours
+        return Snapshot(
+            account=self.account.checkpoint(),
+            clock=self.simulator.clock.advanced,
+            cleanups=dict(ours.cleanups.cleanups),
+            holds=dict(ours.cleanups.holds),
+            control=ours.cleanups.control_,
+            findings=dict(ours.findings.findings),
+            entries=tuple(ours.findings.entries),
+            posts=dict(ours.outbox.posts),
+            documents={key: list(texts) for key, texts in ours.documents.texts.items()},
+            policies=tuple(ours.policies),
+            theirs=dict(self.theirs.cleanups.cleanups),
+            started=tuple(ours.starter.started),
+            drawn=self.dice.drawn,
+            facts=self.oracle.facts,
+            position=self.position,
+        )
+
+    def load(self, was: Snapshot) -> None:
+        ours = self.ours
+        self.account.restore(was.account)
+        self.simulator.clock.restore(was.clock)
+        self.simulator.faults.clear()
+        self.simulator.faults.unthrottle("cloudtrail:LookupEvents")
+        for action in was.position.denied:
+            self.simulator.faults.deny(action)
+        ours.cleanups.cleanups, ours.cleanups.holds = dict(was.cleanups), dict(was.holds)
+        ours.cleanups.control_ = was.control
+        ours.findings.findings, ours.findings.entries = dict(was.findings), list(was.entries)
+        ours.outbox.posts = dict(was.posts)
+        ours.documents.texts = {key: list(texts) for key, texts in was.documents.items()}
+        ours.policies[:] = was.policies
+        self.theirs.cleanups.cleanups = dict(was.theirs)
+        ours.starter.started = list(was.started)
+        self.dice.drawn = was.drawn
+        self.oracle.facts, self.position = was.facts, was.position
+
+    # -- What happens
+
+    def begin(self) -> None:
+        """A person approves the finding, unless the policy lets it go without that; and its clean-up begins."""
+        finding = self.ours.findings.findings[self.finding_id]
+        if self.kind != "efs-abandoned":
+            self.ours.approve(finding)
+        cleanup = self.ours.begin(finding)
+        plan = ("settled", *DELETED) if self.deletes else CHANGED
+        self._execute("cleanup", cleanup.execution, plan)
+
+    def redeploy(self) -> None:
+        """The stack is deployed anew, with an empty table; the next audit finds what is there, and a person approves it again."""
+        ours = self.ours
+        ours.cleanups.cleanups, ours.cleanups.holds, ours.cleanups.control_ = {}, {}, Control()
+        ours.findings.findings, ours.findings.entries, ours.outbox.posts = dict(self.fresh), [], {}
+        ours.starter.started = []
+        self.oracle.redeployed()
+        if self.oracle.there(self.resource.id):
+            self.begin()
+        else:
+            self.position = replace(self.position, plan=("sweep later",), machine=None, tries=(), payloads=(), failed=False)
+
+    def step(self) -> str:
+        """One step; its name. What it raises for a crash stays inside: it is told to the state machine."""
+        self.oracle.stepping()
+        self.position = replace(self.position, steps=self.position.steps + 1)
+        try:
+            named = self._task() if self.position.machine else self._planned()
+        except Ends:
+            named = "ended from outside"
+        if self.position.steps >= MOST_STEPS:
+            self.oracle.says("I5", "endless", f"{MOST_STEPS} steps, and still in {self.position.state}")
+            self.position = replace(self.position, machine=None, plan=())
+        return named
+
+    @property
+    def over(self) -> bool:
+        return not self.position.machine and not self.position.plan
+
+    def branches(self) -> list[Position]:
+        """Where it goes on from here: in more than one way where people may do this or that."""
+        plan = self.position.plan
+        if self.position.machine or not plan or plan[0] != FORK:
+            return [self.position]
+        return [replace(self.position, plan=plan[1:]), replace(self.position, plan=KEPT)]
+
+    # -- Steps
+
+    def _task(self) -> str:
+        here = self.position
+        assert here.machine
+        name, generation = here.state, self.generation
+        stepper = Stepper(
+            definitions(here.machine),
+            self._functions(),
+            {"finding_id": self.finding_id},
+            name=here.name,
+            clock=self,
+            checkpoint=Checkpoint(here.state, json.loads(here.data)),
+            events=here.events,
+            tries=dict(here.tries),
+        )
+        stepper.started = datetime.fromtimestamp(here.started, UTC)
+        more = stepper.try_once()
+        if self.position.machine is None or self.generation != generation:
+            return name  # it was ended, or another came in its place
+        if more and stepper.checkpoint:
+            self.position = replace(
+                self.position,
+                state=stepper.checkpoint.state,
+                data=json.dumps(stepper.checkpoint.data, sort_keys=True),
+                tries=tuple(sorted(stepper.tries.items())),
+                events=stepper.events,
+            )
+        else:
+            if stepper.error in {"States.Runtime", "States.Timeout", "States.DataLimitExceeded"}:
+                self.oracle.says("I5", "history", f"{stepper.error}: {stepper.cause}")
+            plan = self.position.plan
+            if stepper.status == "FAILED":
+                plan = (f"told that {here.machine} failed", *plan)
+            self.simulator.faults.clear()
+            self.simulator.faults.unthrottle("cloudtrail:LookupEvents")
+            self.position = replace(self.position, plan=plan, machine=None, tries=(), denied=(), payloads=())
+            self.oracle.ended()
+        return name
+
+    def _functions(self) -> dict[str, Callable[[Any], Any]]:
+        def wrapped(name: str, call: Callable[[Any], Any]) -> Callable[[Any], Any]:
+            def invoked(payload: Any) -> Any:
+                key = (name, json.dumps(payload, sort_keys=True))
+                if key not in self.position.payloads:
+                    self.position = replace(self.position, payloads=(*self.position.payloads, key))
+                try:
+                    return call(deepcopy(payload))
+                except Dies as died:
+                    raise StateError("Lambda.Unknown", "the worker died") from died
+
+            return invoked
+
+        functions = {name: wrapped(name, call) for name, call in self.ours.functions.items()}
+        return functions | {"NotifyFunction": self._deliver}
+
+    def _deliver(self, _: Any) -> Any:
+        """Slack takes what waits, unless it is down: then there is nothing that could be done by waiting."""
+        if not self.position.slack_down:
+            for id_, post in self.ours.outbox.posts.items():
+                if post.waits:
+                    sent = Sent(channel=post.channel or "C0", ts=str(self.account.now))
+                    self.ours.outbox.posts[id_] = replace(
+                        post, state="sent", sent=sent, sent_at=self.now, revision=post.revision + 1
+                    )
+        return {"waiting": 0, "wait_s": 0}
+
+    def _planned(self) -> str:
+        item, *rest = self.position.plan
+        self.position = replace(self.position, plan=tuple(rest))
+        match item:
+            case "settled":
+                self._settle()
+            case "undo" | "undo again":
+                self._undo(again=item == "undo again")
+            case "undo begun":
+                cleanup = self.cleanup()
+                if cleanup and cleanup.stage == "undoing":
+                    self._execute("undo", cleanup.undo_execution or "", self.position.plan)
+            case "undo later":
+                self.wait(2 * DAY)
+                self._undo(again=False)
+            case "sweep later":
+                self.wait(2 * DAY)
+                self._sweep()
+            case "sweep almost":
+                self.wait(max(0.0, self.oracle.kept_until() - 3_600 - self.account.now))
+                self._sweep()
+            case "sweep after":
+                self.wait(max(0.0, self.oracle.kept_until() + 2 * DAY - self.account.now))
+                self._sweep()
+            case "told that cleanup failed" | "told that undo failed":
+                self._told(item.split()[2])
+        return item
+
+    def _told(self, machine: str) -> None:
+        """EventBridge tells WatchFunction of an execution that failed, twice again if that fails."""
+        step = "fail" if machine == "cleanup" else "undo_failed"
+        error = {"Error": "Execution", "Cause": "FAILED"}
+        payload = {"step": step, "finding_id": self.finding_id, "execution": self.position.name, "error": error}
+        for _ in range(3):
+            try:
+                self.ours.functions["WatchFunction"](payload)
+            except (Exception, Dies):  # noqa: BLE001 -- Lambda tries an asynchronous event twice again
+                continue
+            return
+
+    def _settle(self) -> None:
+        """What a person does about a clean-up that nothing works on any more."""
+        cleanup = self.cleanup()
+        if cleanup is None or cleanup.ended:
+            return
+        try:
+            self.ours.people.stop(self.finding_id, who=APPROVER, why="stuck", now=self.now)
+        except Exception as error:  # noqa: BLE001 -- whatever it is, it did not help
+            self.oracle.says("I5", "stuck", f"the clean-up is {cleanup.stage}, nothing works on it, and stop says: {error}")
+            return
+        after = self.cleanup()
+        begun = [one for one in self.ours.starter.started if after and one[1] == after.execution]
+        if after and not after.ended and begun and self.position.name != f"{after.execution} again":
+            self._execute("cleanup", after.execution, ("settled", *self.position.plan))
+        elif after and not after.ended:
+            self.oracle.says("I5", "stuck", f"the clean-up is {after.stage}, nothing works on it, and stop changes nothing")
+
+    def _undo(self, *, again: bool) -> None:
+        cleanup = self.cleanup()
+        if cleanup is None or cleanup.stage == "undone":
+            return
+        try:
+            undoing = self.ours.people.undo(self.finding_id, who=APPROVER, now=self.now)
+        except ConflictError as error:
+            self.oracle.refused_undo(str(error))
+        except Exception:  # noqa: BLE001 -- the policy cannot be read, or names nobody: that is no fault
+            pass
+        else:
+            self._execute("undo", undoing.undo_execution or "", self.position.plan)
+
+    def _sweep(self) -> None:
+        with contextlib.suppress(Dies):
+            self.ours.sweep.sweep()
+        self.oracle.swept()
+
+    def _execute(self, machine: str, name: str, plan: tuple[str, ...]) -> None:
+        self.generation += 1
+        start = definitions(machine)["StartAt"]
+        data = json.dumps({"finding_id": self.finding_id})
+        self.position = Position(
+            plan=plan,
+            machine=machine,
+            name=name,
+            state=start,
+            data=data,
+            started=float(self.account.now),
+            steps=self.position.steps,
+            slack_down=self.position.slack_down,
+        )
+
+    def _their_past(self) -> None:
+        """Another installation found the same, backed nothing up, and called its clean-up off."""
+        finding = self.theirs.findings.findings[self.finding_id]
+        self.theirs.begin(finding)
+        store = self.theirs.cleanups.cleanups
+        store[self.finding_id] = replace(store[self.finding_id], stage="called-off", ended_at=self.now, why="stopped")
+
+    def _pass(self, point: Any) -> Any:
+        try:
+            return self.gate(point) if self.gate else point.ask()
+        finally:
+            self.oracle.look(point.name)

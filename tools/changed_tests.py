@@ -1,0 +1,106 @@
+"""Print the tests that a change touches, one argument for pytest a line: what `make test-changed` runs.
+
+A test file is touched if it changed, or if it imports a changed module: directly, through a helper in tests/, or, where no test
+does, through one or two other modules. After a change of a detector, all tests of detectors are run. Other files, such as the
+templates, have fixed tests (OTHERS). This is a quick look and no proof: a change far down can break tests that import it
+indirectly.
+
+Usage: changed_tests.py [BASE]    everything that differs from BASE (HEAD), uncommitted and new files included
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+ROOTS = ("layers/core/src", "cli/src", "simulator/src", "tests", "tools", "bench")
+"""Folders from which modules are imported."""
+OTHERS: Mapping[str, tuple[str, ...]] = {
+    "template": ("tests/template",),
+    "statemachines/": ("tests/template",),
+    "functions/": ("tests/contract/test_functions.py", "tests/contract/test_run_function.py"),
+    "events/": ("tests/contract/test_functions.py", "tests/contract/test_api.py"),
+    "requirements.txt": ("tests/unit/test_lock.py",),
+    "layers/core/requirements.txt": ("tests/unit/test_lock.py",),
+}
+"""What begins so is tested there."""
+DETECTORS = "slackwater.detectors."
+LEVELS = 3
+"""How many imports may lie between a changed module and a test of it."""
+EVERY_DETECTOR = "tests/unit/detectors"
+
+
+def module_of(path: str) -> str | None:
+    """The dotted name under which a file is imported; None if it is no module."""
+    for root in ROOTS:
+        if path.startswith(f"{root}/") and path.endswith(".py"):
+            name = path.removeprefix(f"{root}/").removesuffix(".py").replace("/", ".")
+            return name.removesuffix(".__init__")
+    return None
+
+
+def imported(source: str) -> set[str]:
+    """Every module that a source text names in an import; for `from a import b` both `a` and `a.b`."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def touched(changed: Collection[str], imports: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """The arguments for pytest, given the changed paths and the imports of all Python files, by path."""
+    for path in sorted(changed):
+        yield from nearest(path, imports)
+    if any(str(module_of(path)).startswith(DETECTORS) for path in changed):
+        yield EVERY_DETECTOR
+
+
+def nearest(path: str, imports: Mapping[str, Collection[str]]) -> list[str]:
+    """The tests of a changed file: itself, the folder of a conftest, or the test files with the fewest imports between."""
+    if tests := [test for start, fixed in OTHERS.items() if path.startswith(start) for test in fixed]:
+        return tests
+    if Path(path).name == "conftest.py":
+        return [Path(path).parent.as_posix()]
+    if _is_test(path):
+        return [path]
+    modules = {module_of(path)} - {None}
+    for _ in range(LEVELS):
+        users = {user for user, names in imports.items() if modules & {*names}}
+        if tests := [user for user in users if _is_test(user)]:
+            helpers = {module_of(user) for user in users if user.startswith("tests/")}
+            return sorted({*tests, *(user for user, names in imports.items() if helpers & {*names} and _is_test(user))})
+        modules = {module_of(user) for user in users} - modules
+    return []
+
+
+def _is_test(path: str) -> bool:
+    return path.startswith("tests/") and Path(path).name.startswith("test_")
+
+
+def _git(*arguments: str) -> list[str]:
+    done = subprocess.run(["git", *arguments], check=True, capture_output=True, text=True)  # noqa: S607
+    return done.stdout.splitlines()
+
+
+def main(base: str = "HEAD") -> None:
+    """Print the touched tests of the checkout; on standard error, name the changed code for which there are none."""
+    changed = {*_git("diff", "--name-only", base), *_git("ls-files", "--others", "--exclude-standard")}
+    paths = [Path(path) for path in _git("ls-files", "--cached", "--others", "--exclude-standard", "*.py")]
+    read = [path for path in paths if path.exists() and "e2e" not in path.parts]
+    imports = {path.as_posix(): imported(path.read_text("utf-8")) for path in read}
+    for path in sorted(path for path in changed if path.endswith((".py", ".toml", "Makefile"))):
+        if not [*touched([path], imports)]:
+            print(f"{path}: no test imports it closely; run `make test`", file=sys.stderr)
+    for argument in dict.fromkeys(touched(changed, imports)):
+        if Path(argument).exists():
+            print(argument)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
