@@ -201,12 +201,12 @@ def merged(was: Mapping[str, Any], delta: Mapping[str, Any]) -> Entry:
     return now
 
 
-def record(name: str) -> list[Entry]:
-    """The log of a scenario, played by the code as it is."""
+def record(name: str, lists: Any = None) -> list[Entry]:
+    """The log of a scenario, played by the code as it is. `lists` gets the lists for which a record has no room."""
     scenario = SCENARIOS[name]
     with account_of(scenario) as there:
         recorder = Recorder(there)
-        cleanups = DynamoCleanups(recorder.table.table)
+        cleanups = DynamoCleanups(recorder.table.table, *((lists,) if lists else ()))
         write = there.cleanups.write
 
         def written(cleanup: Any, finding: Any = None) -> bool:
@@ -268,6 +268,13 @@ def calls_told(told: Callable[[str, str, Mapping[str, Any]], None]) -> Iterator[
                 hooks.unregister("after-call.*", after)
 
 
+def keep(directory: Path, name: str, log: list[Entry]) -> None:
+    """Write the file of a log."""
+    directory.mkdir(parents=True, exist_ok=True)
+    entries = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in log)
+    (directory / f"{name}.json").write_text(f"[\n{entries}\n]\n", encoding="utf-8")
+
+
 # -- Reading
 
 
@@ -285,7 +292,8 @@ def says(now: Any, stored: Any) -> bool:
 
 def logs(format_: int) -> dict[str, list[Entry]]:
     """The logs of a format, by scenario."""
-    return {name: json.loads((STORED / str(format_) / f"{name}.json").read_text()) for name in SCENARIOS}
+    found = {name: STORED / str(format_) / f"{name}.json" for name in SCENARIOS}
+    return {name: json.loads(file.read_text()) for name, file in found.items() if file.exists()}
 
 
 @dataclass
@@ -361,7 +369,5 @@ class Past:
 
 if __name__ == "__main__":
     directory = Path(sys.argv[1])
-    directory.mkdir(parents=True, exist_ok=True)
     for one in SCENARIOS:
-        entries = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in record(one))
-        (directory / f"{one}.json").write_text(f"[\n{entries}\n]\n", encoding="utf-8")
+        keep(directory, one, record(one))

@@ -225,7 +225,7 @@ def has_room(cleanup: Cleanup) -> bool:
 
 def test_a_clean_up_that_an_older_version_left_in_an_item_with_no_room_can_be_stopped_failed_and_undone(memory) -> None:
     """Such as one of a file system with 420 to 780 access points: every write of it was refused."""
-    stored = large(bisect(range(4_000), False, key=lambda number: not has_room(large(number))) - 1)  # noqa: FBT003
+    stored = large(bisect(range(4_000), False, key=lambda number: not has_room(large(number))) - 1)
     item = again(stored)
     memory.items["CLEANUP#f-1", "CLEANUP"] = {name: value for name, value in item.items() if name != "format"}
     said = Said(who="ada", why="x" * 1_000, at=NOW)

@@ -1,8 +1,8 @@
 """FSx for OpenZFS: what is kept of a file system, in FSx's own words, so that it can be made again.
 
 As JSON holds it: `system`, with tags as a mapping; its `security_group_ids`; and `children`, the volumes that are deleted with
-it: `id`, `name`, `path`, and `size_bytes`, None where only the file system bounds it. Records of older versions also have
-ONTAP's `machines` and `volumes`.
+it: `id`, `name`, `path`, and `size_bytes`, None where only the file system bounds it. ONTAP's `machines` and `volumes` are empty:
+after a rollback, an older version cannot restore without them. Older records have them filled.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ def recorded(parts: FsxParts, security_group_ids: Sequence[str]) -> dict[str, An
             kind: _kept(system.get(kind, {}), SETTINGS),
         },
         "security_group_ids": list(security_group_ids),
+        "machines": [],
+        "volumes": [],
         "children": [
             {"id": one["VolumeId"], "name": one.get("Name", ""), "path": path_of(one), "size_bytes": _quota_bytes(one)}
             for one in parts.children
