@@ -860,6 +860,7 @@ def test_a_misspelt_filter_is_told_the_right_one(api) -> None:
         ("snooze", {"until": "2028-01-01T00:00:00Z"}, "body.until"),
         ("dismiss", {"why": "   "}, "body.why"),
         ("dismiss", {"why": "x" * 1_001}, "body.why"),
+        ("dismiss", {"why": " " + "x" * 1_000}, "body.why"),  # what is sent is counted, as the document says
         ("dismiss", {"why": "x", "until": "2026-11-16T09:00:00Z"}, "body.until"),
         ("dismiss", {}, "body.why"),
         ("reopen", {"wyh": ""}, "body.wyh"),
@@ -959,7 +960,7 @@ class Broken:
 
     def __getattr__(self, name: str):
         def fail(*_, **__):
-            raise self._error
+            raise self._error.with_traceback(None)  # the same error is raised again: it would grow by each time
 
         return fail
 
@@ -1082,7 +1083,7 @@ DOCUMENT = schemathesis.openapi.from_path(
 
 
 @DOCUMENT.parametrize()
-@settings(max_examples=effort(50, 10), derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=effort(50, 4), derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_api_keeps_to_its_document(api, case) -> None:
     case.call_and_validate(checks=CHECKS, app=api.wsgi)
     if "id" in case.path_parameters:  # once more, about what is there
