@@ -32,7 +32,7 @@ from slackwater.app.wiring import audit
 from slackwater.aws.cleanup_ebs import EbsChanger, EbsRemover, EbsWatcher
 from slackwater.aws.cleanup_ebs_restore import EbsRestorer
 from slackwater.aws.cleanup_ebs_snapshots import EbsBackupTaker, EbsSweeper
-from slackwater.aws.cleanup_efs import EfsRemover, EfsWatcher
+from slackwater.aws.cleanup_efs import ACCESS_POINT, EfsRemover, EfsWatcher
 from slackwater.aws.cleanup_efs_change import EfsChanger
 from slackwater.aws.cleanup_efs_restore import EfsRestorer
 from slackwater.aws.cleanup_fsx import FsxRemover, FsxWatcher
@@ -210,6 +210,12 @@ class MemoryCleanups:
 
     def get(self, finding_id: str) -> Cleanup | None:
         return self.cleanups.get(finding_id)
+
+    def whole(self, cleanup: Cleanup) -> Cleanup:
+        return cleanup
+
+    def unchanged(self, cleanup: Cleanup) -> bool:
+        return self.cleanups.get(cleanup.finding_id) == cleanup and not self.control_.stopped
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
         self.before_write()
@@ -495,7 +501,11 @@ def as_it_is(name: str, port: Any) -> Any:
 
 
 def wired(
-    simulator: Simulator, policy: Policy, sessions: Line | None = None, watched: Callable[[str, Any], Any] = as_it_is
+    simulator: Simulator,
+    policy: Policy,
+    sessions: Line | None = None,
+    watched: Callable[[str, Any], Any] = as_it_is,
+    cleanups_of: Callable[[MemoryFindings], MemoryCleanups] = MemoryCleanups,
 ) -> World:
     """The functions as their own wiring makes them, but for the stores and the clock.
 
@@ -519,7 +529,7 @@ def wired(
         FsxFileSystem.KIND: FsxBackupTaker(session, once),
     }
     findings, outbox, documents = MemoryFindings(), MemoryOutbox(), Bucket()
-    cleanups = MemoryCleanups(findings)
+    cleanups = cleanups_of(findings)
 
     def of(inventory: Any, policy: Policy) -> Any:
         return audit(
@@ -572,6 +582,7 @@ def wired(
             EfsFileSystem.KIND: EfsRemover(once),
             FsxFileSystem.KIND: FsxRemover(session, once),
         },
+        many={ACCESS_POINT: EfsWatcher(session)},
     )
     change = Change(
         cases=cases,

@@ -465,21 +465,24 @@ def test_a_function_stores_items_of_its_kinds_and_no_others(may: Any, function: 
     assert not allowed(may[function], "dynamodb:PutItem", "OtherTable.Arn", {"dynamodb:LeadingKeys": [KEYS["clean-up"]]})
 
 
+A_LIST = object_keys.cleanup_list("f00d", "parts", "5d1c")
 READS = {
-    "watch": {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION)},
+    "watch": {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION), A_LIST},
     "back_up": {object_keys.POLICY},
-    "delete": {object_keys.POLICY},
+    "delete": {object_keys.POLICY, A_LIST},
     "change": {object_keys.POLICY},
+    "restore": {A_LIST},
     "run": {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION)},
 }
+WRITES = {"watch": {A_LIST}, "delete": {A_LIST}, "restore": {A_LIST}}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_function_reads_the_objects_that_it_needs_and_writes_none(may: Any, function: str) -> None:
-    keys = {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION)}
+def test_a_function_reads_and_writes_the_objects_that_it_needs(may: Any, function: str) -> None:
+    keys = {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION), A_LIST}
 
     assert {key for key in keys if allowed(may[function], "s3:GetObject", f"Bucket.Arn/{key}")} == READS.get(function, set())
-    assert not allowed(may[function], "s3:PutObject", f"Bucket.Arn/{object_keys.POLICY}")
+    assert {key for key in keys if allowed(may[function], "s3:PutObject", f"Bucket.Arn/{key}")} == WRITES.get(function, set())
 
 
 # -- What is not a function

@@ -280,6 +280,8 @@ WRITES = {
         object_keys.report("1"),
         object_keys.target_error("1", "123456789012", "eu-west-1"),
     },
+    "serve": {object_keys.cleanup_list("f00d", "parts", "5d1c")},
+    "answer": {object_keys.cleanup_list("f00d", "parts", "5d1c")},
 }
 
 

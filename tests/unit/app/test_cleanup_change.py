@@ -45,6 +45,8 @@ class OneCase:
     def get(self, finding_id: str, execution: str) -> Cleanup:
         return self.cleanup
 
+    short = get
+
     def write(self, cleanup: Cleanup) -> Cleanup:
         self.cleanup, self.writes = cleanup, self.writes + 1
         return cleanup

@@ -369,7 +369,19 @@ class CleanupStore(Protocol):
     """Keeps clean-ups, one for each finding, and sees to it that what one holds no other has."""
 
     def get(self, finding_id: str) -> Cleanup | None:
-        """The clean-up of a finding as it is now."""
+        """The clean-up of a finding as it is now; lists that its record has no room for are cut short."""
+        ...
+
+    def whole(self, cleanup: Cleanup) -> Cleanup:
+        """The same clean-up with all of its lists.
+
+        Raises:
+            AwsError: one is missing, or AWS did not say.
+        """
+        ...
+
+    def unchanged(self, cleanup: Cleanup) -> bool:
+        """Whether its record is still of this revision, and nobody has stopped all clean-ups."""
         ...
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
@@ -461,6 +473,18 @@ class Watcher(Protocol):
 
     def removal_actions(self, resource: TrackedResource, look: Look) -> Mapping[str, Collection[str]]:
         """IAM's names of what it takes to remove it and its parts, by the ARN that it is asked for."""
+        ...
+
+
+class PartWatcher(Protocol):
+    """Looks at single parts of resources of one kind."""
+
+    def part_tags(self, resource: TrackedResource, part: Part) -> Mapping[str, str] | None:
+        """The tags of a part as they are now, by one call; None if the part is gone, or going.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
         ...
 
 

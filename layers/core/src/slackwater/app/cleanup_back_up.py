@@ -46,7 +46,7 @@ class BackUp:
             NotMineError, UnsafeError: it must not be taken.
             MovedError, AwsError: it may be taken again.
         """
-        cleanup = self.cases.get(finding_id, execution)
+        cleanup = self.cases.short(finding_id, execution)
         if cleanup.stage != "working" or cleanup.scratch or not cleanup.deletes:
             raise UnsafeError(f"the clean-up is {cleanup.stage}, and has nothing to back up")
         if step != "verify" and (why := self.cases.objection(cleanup, self.cases.finding(cleanup), self.policy())):

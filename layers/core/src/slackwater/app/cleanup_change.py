@@ -43,7 +43,7 @@ class Change:
             NotMineError, UnsafeError: it must not be taken.
             MovedError, NotSeenError, AwsError: it may be taken again.
         """
-        cleanup = self.cases.get(finding_id, execution)
+        cleanup = self.cases.short(finding_id, execution)
         if cleanup.setting is None:
             raise UnsafeError("it changes no setting")
         if cleanup.stage != ("undoing" if step == "put_back" else "working"):

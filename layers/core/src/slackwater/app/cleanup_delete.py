@@ -1,10 +1,14 @@
-"""The step of a clean-up that deletes: part by part, and before each part it looks at everything once more."""
+"""The step of a clean-up that deletes: part by part, and before each part it looks at everything once more.
+
+Where thousands of parts of a kind are left, many go at a time: everything is looked at before the first of them, and before
+each other one its own tags, and whether anybody stopped it. The last few go one by one.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -17,17 +21,19 @@ from slackwater.app.cleanup_case import (
     Cases,
     UnsafeError,
     failed_half_way,
+    some,
     wait,
     wait_since,
 )
-from slackwater.app.cleanup_recheck import Rechecked, Rechecker
+from slackwater.app.cleanup_recheck import Rechecked, Rechecker, part_objection
+from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import recorded_anew, unattended, unverified
 from slackwater.engine.efs_use import PUBLISHED_WITHIN
 from slackwater.model.cleanup import Backup, Cleanup, Look, Part, Removal
 from slackwater.model.policy import Policy
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem
 from slackwater.model.tracking import TrackedFinding
-from slackwater.ports import BackupTaker, Remover
+from slackwater.ports import BackupTaker, PartWatcher, Remover
 
 LOOK_AT_PARTS_S: Final = 60
 """Between looks at parts that AWS is deleting, at first."""
@@ -49,17 +55,29 @@ FINAL_SHOWS_WITHIN: Final = timedelta(hours=1)
 ACCESS_POINT: Final = "access-point"
 MOST_PARTS: Final = 20
 """That one step deletes: it has fifteen minutes, and looks at everything before each."""
+LONGEST_STEP: Final = timedelta(minutes=10)
+"""After which a step begins nothing new, for the same reason."""
+MOST_AT_ONCE: Final = 500
+"""Parts of one kind between two looks at everything, where they go many at a time."""
+FEW: Final = 20
+"""So many go one by one, also of these kinds."""
+LONGEST_AT_ONCE: Final = timedelta(minutes=2)
+"""Between two looks at everything, however slow AWS is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """Everything that deleting takes. Of the takers it only reads."""
+    """Everything that deleting takes. Of the takers it only reads.
+
+    `many` has what looks at single parts, for the kinds of parts that go many at a time.
+    """
 
     cases: Cases
     policy: Callable[[], Policy]
     rechecker: Rechecker
     takers: Mapping[str, BackupTaker]
     removers: Mapping[str, Remover]
+    many: Mapping[str, PartWatcher] = field(default_factory=dict)
 
     def delete(self, finding_id: str, execution: str) -> Answer:
         """Delete what is left of it, as far as that goes now: "wait" while AWS is at it, "go" once it is gone.
@@ -75,8 +93,11 @@ class Delete:
             raise UnsafeError(f"the clean-up is {cleanup.stage}: it has nothing to delete")
         if not cleanup.scratch and (not cleanup.backups or any(backup.state != "verified" for backup in cleanup.prior_backups)):
             raise UnsafeError("it has no verified backup")
-        taker, remover = self.takers[cleanup.resource.type], self.removers[cleanup.resource.type]
+        taker = self.takers[cleanup.resource.type]
+        ends = self.cases.clock() + LONGEST_STEP
         for _ in range(MOST_PARTS):
+            if self.cases.clock() >= ends:
+                break
             policy = self.policy()
             look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
             if look is None:
@@ -99,16 +120,14 @@ class Delete:
                 return self.cases.over(cleanup, why)
             if not cleanup.scratch and (why := verified_now(cleanup, taker)):
                 return self.cases.over(cleanup, why)
-            part = next_part(seen.look)
-            if part is None:
+            parts = next_parts(seen.look, self.many)
+            if not parts:
                 return self._wait_for_aws(cleanup)
-            if (fence := self._fence(cleanup, part, seen)) is not None:
+            if (fence := self._fence(cleanup, parts[0], seen)) is not None:
                 return fence
-            cleanup = self._on_record(self._recorded_anew(cleanup, part), part)
-            final = _final(cleanup)
-            made = remover.remove(cleanup.resource, part, tags(cleanup, final) if final else None)
-            if final and made:
-                cleanup = self.cases.write(with_backup(cleanup, replace(final, state="running", id=made)))
+            cleanup, why = self._remove(self._recorded_anew(cleanup, parts[0]), parts, policy)
+            if why:
+                return self.cases.over(cleanup, why)
         return wait(1)
 
     def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
@@ -129,6 +148,42 @@ class Delete:
             ended = replace(final, state="verified", id=copy.id, size_bytes=copy.size_bytes)
         self.cases.write(with_backup(cleanup, ended))
         return GO
+
+    def _remove(self, cleanup: Cleanup, parts: Sequence[Part], policy: Policy) -> tuple[Cleanup, str | None]:
+        """Put parts on record, and ask AWS to delete them.
+
+        The first one follows a look at everything. Each other one is looked at by itself, after another look at whether anybody
+        stopped it: if so, the next look at everything finds out who. What was not asked comes off the record again.
+
+        Returns:
+            The clean-up as it is then, and what speaks against the rest of the parts, None if nothing does.
+        """
+        resource, remover = cleanup.resource, self.removers[cleanup.resource.type]
+        unasked = {part.id for part in parts} - {one.part.id for one in cleanup.removals}
+        cleanup = self._on_record(cleanup, parts)
+        final = _final(cleanup)
+        why, ends = None, self.cases.clock() + LONGEST_AT_ONCE
+        try:
+            for part in parts:
+                if part is not parts[0]:
+                    if self.cases.clock() >= ends:
+                        break
+                    if not self.cases.store.unchanged(cleanup):
+                        cleanup = self.cases.get(cleanup.finding_id, cleanup.execution)
+                        break
+                    part_tags = self.many[part.kind].part_tags(resource, part)
+                    if part_tags is None:
+                        continue
+                    if why := part_objection(cleanup, part, part_tags, policy, self.cases.clock()):
+                        break
+                unasked.discard(part.id)
+                made = remover.remove(resource, part, tags(cleanup, final) if final else None)
+                if final and made:
+                    cleanup = self.cases.write(with_backup(cleanup, replace(final, state="running", id=made)))
+        except AwsError:
+            self._off_record(cleanup, unasked)
+            raise
+        return self._off_record(cleanup, unasked), why
 
     def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
         """Come again while AWS deletes what it was asked to; "failed" where that takes too long."""
@@ -198,17 +253,24 @@ class Delete:
         recorded = recorded_anew(cleanup.recorded, newest, taken)
         return cleanup if recorded == cleanup.recorded else self.cases.write(replace(cleanup, recorded=recorded))
 
-    def _on_record(self, cleanup: Cleanup, part: Part) -> Cleanup:
-        """The clean-up, once it is on record that this part is asked to go; the ledger tells of the first."""
-        if any(one.part.id == part.id for one in cleanup.removals):
+    def _off_record(self, cleanup: Cleanup, unasked: Collection[str]) -> Cleanup:
+        """The clean-up without parts that were put on record, and then not asked to go."""
+        if not unasked:
             return cleanup
-        now = self.cases.clock()
-        removals = (*cleanup.removals, Removal(part=part, asked_at=now))
+        return self.cases.write(replace(cleanup, removals=tuple(one for one in cleanup.removals if one.part.id not in unasked)))
+
+    def _on_record(self, cleanup: Cleanup, parts: Sequence[Part]) -> Cleanup:
+        """The clean-up, once it is on record that these parts are asked to go; the ledger tells of the first."""
+        known, now = {one.part.id for one in cleanup.removals}, self.cases.clock()
+        new = tuple(Removal(part=part, asked_at=now) for part in parts if part.id not in known)
+        if not new:
+            return cleanup
+        removals = (*cleanup.removals, *new)
         begun = replace(cleanup, removals=removals, backups=(*cleanup.backups, *_final_of(cleanup, now, self.policy())))
         if cleanup.removals:
             return self.cases.write(begun)
-        parts = ", ".join(f"{one.kind} {one.id}" for one in cleanup.parts)
-        return self.cases.tell(begun, "removing", f"one after the other: {parts}")[0]
+        all_ = some([f"{one.kind} {one.id}" for one in cleanup.parts])
+        return self.cases.tell(begun, "removing", f"one after the other: {all_}")[0]
 
 
 def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, ...]:
@@ -232,10 +294,14 @@ def _final(cleanup: Cleanup) -> Backup | None:
     return next((one for one in cleanup.backups if one.final and one.state in {"asked", "running"}), None)
 
 
-def next_part(look: Look) -> Part | None:
-    """The next part to go: of the kind that comes first, all of which have to be gone before the next; None while they go."""
+def next_parts(look: Look, many: Collection[str] = ()) -> Sequence[Part]:
+    """The next to go: of the kind that comes first, all of which have to be gone before the next; none while they go.
+
+    It is one part, or of the kinds in `many`, if very many are left, as many as go at a time.
+    """
     first = look.parts[0].kind
-    return next((part for part in look.parts if part.kind == first and not part.going), None)
+    left = tuple(part for part in look.parts if part.kind == first and not part.going)
+    return left[: MOST_AT_ONCE if first in many and len(left) > FEW else 1]
 
 
 def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: Look, policy: Policy) -> str | None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
+from slackwater.app.cleanup_case import some
 from slackwater.app.scan import Audit, Sources
 from slackwater.engine import efs_use
 from slackwater.engine.cleanup import managed_elsewhere, never
 from slackwater.engine.exempt import tags_keep
 from slackwater.engine.plan import MetricCall
-from slackwater.model.cleanup import MARK, Cleanup, Look
+from slackwater.model.cleanup import MARK, Cleanup, Look, Part
 from slackwater.model.detector import Limits
 from slackwater.model.findings import Finding, Gap, TargetScan
 from slackwater.model.fleet import Fleet
@@ -167,7 +168,7 @@ def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> st
         return look.held
     known = {*(part.id for part in cleanup.parts), *cleanup.children}
     if known and (new := {*(part.id for part in look.parts), *look.children} - known):
-        return f"something new hangs on it: {', '.join(sorted(new))}"
+        return f"something new hangs on it: {some(sorted(new))}"
     backed_up = sum(backup.subject.size_bytes for backup in cleanup.prior_backups)
     if cleanup.backups and look.size_bytes > backed_up:
         return f"it holds {look.size_bytes:,} bytes, and its backup was made of {backed_up:,}"
@@ -199,6 +200,16 @@ class _MetricsUntil:
     def _cut(self, series: Series) -> Series:
         whole = len(series.between(series.start_s, self.at.timestamp()))
         return Series.of(series.start_s, series.period_s, [*series.optional()[:whole], *[None] * (len(series) - whole)])
+
+
+def part_objection(cleanup: Cleanup, part: Part, tags: Mapping[str, str], policy: Policy, now: datetime) -> str | None:
+    """What the tags of one part have against its removal; None if nothing. Everything was looked at a moment ago."""
+    name = f"{part.kind} {part.id}"
+    if tags_keep(tags, policy.exempt, now):
+        return f"a tag keeps {name}, which hangs on it"
+    if owner := managed_by(tags):
+        return f"its {name} is managed by {owner}: it has to be changed there"
+    return None if tags.get(MARK) == cleanup.finding_id else f"{VETO}: the tag {MARK} of its {name}"
 
 
 @dataclass(slots=True)

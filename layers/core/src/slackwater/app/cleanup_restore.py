@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait_since
+from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, some, wait_since
 from slackwater.ports import Restorer
 
 LOOK_AT_RESTORE_S: Final = 600
@@ -54,6 +54,6 @@ class Restore:
         if undoing:
             self.cases.write(known)
         else:
-            differences = f": {'; '.join(restored.differences)}" if restored.differences else ""
+            differences = f": {some(restored.differences, between='; ')}" if restored.differences else ""
             self.cases.tell(known, "undone", f"what had been taken off it was put back{differences}")
         return GO

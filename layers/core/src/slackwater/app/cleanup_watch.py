@@ -23,6 +23,7 @@ from slackwater.app.cleanup_case import (
     failed_half_way,
     go,
     longer,
+    some,
     wait_since,
     wait_until,
 )
@@ -44,6 +45,9 @@ from slackwater.ports import Documents, Permissions, Watcher
 type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "preflight"]
 """Steps towards the deed: each first asks whether anybody or the policy is against it."""
 type WatchStep = Literal[Going, "confirm", "record", "call_off", "fail", "not_put_back", "undo", "undone", "undo_failed"]
+
+BY_RECORD: Final[tuple[WatchStep, ...]] = ("confirm", "record", "call_off", "fail", "not_put_back", "undo_failed")
+"""Steps that need nothing but the record: they work also if a list of the clean-up is lost, or too long to be stored."""
 
 LOOK_FOR_DELIVERY: Final = timedelta(minutes=15)
 """How soon to look again whether a warning was delivered, at first."""
@@ -81,7 +85,8 @@ class Watch:
             NotMineError, UnsafeError: it must not be taken.
             MovedError, NotSeenError, AwsError: it may be taken again.
         """
-        cleanup = self.cases.get(finding_id, execution)
+        read = self.cases.short if step in BY_RECORD else self.cases.get
+        cleanup = read(finding_id, execution)
         match step:
             case "load" | "recheck" | "mark" | "grace" | "approval" | "begin" | "preflight":
                 return self._go_on(step, cleanup, self.policy())
@@ -297,7 +302,7 @@ class Watch:
             return self.cases.over(cleanup, why)
         denied = self.permissions.denied(watcher.removal_actions(resource, look), {MARK: cleanup.finding_id})
         if denied:
-            return self.cases.over(cleanup, f"the role that deletes may not: {', '.join(denied)}")
+            return self.cases.over(cleanup, f"the role that deletes may not: {some(denied)}")
         if not cleanup.backups and not cleanup.removals:
             usd = None
             if not cleanup.scratch:
@@ -403,7 +408,7 @@ class Watch:
         missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
         if not missing or cleanup.why.startswith(NOT_PUT_BACK):
             return GO
-        gone = ", ".join(f"{one.kind} {one.id}" for one in missing)
+        gone = some([f"{one.kind} {one.id}" for one in missing], cleanup.removed - (len(cleanup.removals) - len(missing)))
         again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
         what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}{again}"
         failed = replace(cleanup, stage="failed", ended_at=cleanup.ended_at or self.cases.clock(), why=what)
@@ -502,7 +507,7 @@ def _backed_up(cleanup: Cleanup) -> str:
 def undone_words(cleanup: Cleanup) -> str:
     """What came back, and what is not as it was."""
     restored = cleanup.restored
-    differences = f"; {'; '.join(restored.differences)}" if restored and restored.differences else ""
+    differences = f"; {some(restored.differences, between='; ')}" if restored and restored.differences else ""
     if cleanup.setting is not None:
         return f"changed back to {in_words(cleanup.was)}{differences}" if cleanup.was else "nothing had been changed"
     if restored is None:
@@ -524,14 +529,17 @@ def _with_rest(why: str, cleanup: Cleanup) -> str:
     if cleanup.backups:
         done += [f"backup {one.state}: {one.id or NO_BACKUP.get(one.state, 'AWS names none')}" for one in cleanup.backups]
     if cleanup.removals:
-        parts = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
-        done.append(f"asked AWS to delete {parts}")
+        done.append(f"asked AWS to delete {_removed(cleanup)}")
     if cleanup.changed_at and cleanup.setting:
         done.append(f"asked AWS to change it to {in_words(cleanup.setting)}")
     nothing = "nothing was deleted" if cleanup.deletes else "nothing was changed"
     if not cleanup.removals and not cleanup.changed_at:
         done.append(nothing)
     return f"{why}; {'; '.join(done)}"
+
+
+def _removed(cleanup: Cleanup) -> str:
+    return some([f"{one.part.kind} {one.part.id}" for one in cleanup.removals], cleanup.removed)
 
 
 NO_BACKUP: Final = {"asked": "AWS may or may not have begun it", "failed": "AWS did not begin it"}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from slackwater.app.cleanup_watch import Watch
     from slackwater.app.scan import Audit
     from slackwater.model.policy import Policy
-    from slackwater.ports import BackupTaker, Changer, Inventory, Prices, Watcher
+    from slackwater.ports import BackupTaker, Changer, Documents, Inventory, Prices, Watcher
 
 A_MONTH_OF: Final = 1 << 30
 """Backups are billed by the GiB-month."""
@@ -41,12 +41,12 @@ def watching(deployed: Deployed) -> Watch:
     from slackwater.aws.permissions import SimulatedPermissions
 
     session, _ = _sessions()
-    table = Table(session, deployed.table_name)
+    table, documents = Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)
     delete_role_arn = _given(deployed.delete_role_arn, "DELETE_ROLE_ARN")
     return Watch(
         account=delete_role_arn.split(":")[4],  # of the same stack
-        cases=_cases(table),
-        documents=S3Documents(session, deployed.bucket_name),
+        cases=_cases(table, documents),
+        documents=documents,
         policy=policies(deployed, session).current,
         rechecker=_rechecker(session),
         watchers=_watchers(session),
@@ -72,12 +72,13 @@ def deleting(deployed: Deployed) -> Delete:
     """What DeleteFunction does."""
     from slackwater.app.cleanup_delete import Delete
     from slackwater.aws.cleanup_ebs import EbsRemover
-    from slackwater.aws.cleanup_efs import EfsRemover
+    from slackwater.aws.cleanup_efs import ACCESS_POINT, EfsRemover, EfsWatcher
     from slackwater.aws.cleanup_fsx import FsxRemover
+    from slackwater.aws.documents import S3Documents
 
     session, once = _sessions()
     return Delete(
-        cases=_cases(Table(session, deployed.table_name)),
+        cases=_cases(Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)),
         policy=policies(deployed, session).current,
         rechecker=_rechecker(session),
         takers=_takers(deployed, session, once),
@@ -86,6 +87,7 @@ def deleting(deployed: Deployed) -> Delete:
             EfsFileSystem.KIND: EfsRemover(once),
             FsxFileSystem.KIND: FsxRemover(session, once),
         },
+        many={ACCESS_POINT: EfsWatcher(session)},
     )
 
 
@@ -114,10 +116,11 @@ def restoring(deployed: Deployed) -> Restore:
     from slackwater.aws.cleanup_ebs_restore import EbsRestorer
     from slackwater.aws.cleanup_efs_restore import EfsRestorer
     from slackwater.aws.cleanup_fsx_restore import FsxRestorer
+    from slackwater.aws.documents import S3Documents
 
     session, once = _sessions()
     return Restore(
-        cases=_cases(Table(session, deployed.table_name)),
+        cases=_cases(Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)),
         restorers={
             Volume.KIND: EbsRestorer(session, once),
             EfsFileSystem.KIND: EfsRestorer(session, once, **_of_backup(deployed)),
@@ -151,8 +154,9 @@ def _sessions() -> tuple[AwsSession, AwsSession]:
     return AwsSession(meter=meter), AwsSession(meter=meter, patience=ONCE)
 
 
-def _cases(table: Table) -> Cases:
-    return Cases(store=DynamoCleanups(table), findings=DynamoFindings(table), clock=clock)
+def _cases(table: Table, lists: Documents | None = None) -> Cases:
+    """The records; with `lists`, those who need clean-ups whole have them so."""
+    return Cases(store=DynamoCleanups(table, lists), findings=DynamoFindings(table), clock=clock)
 
 
 def _watchers(session: AwsSession) -> Mapping[str, Watcher]:

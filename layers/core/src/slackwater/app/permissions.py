@@ -88,7 +88,9 @@ DECIDE: Final = (
     | finding_store.FINDING_READ
     | finding_store.FINDING_WRITE
     | cleanup_starter.LOOK_ACTIONS
+    | cleanup_store.LISTS_WRITE
 )
+"""Lists are written of clean-ups that an older version left in one large item: it may have no room for another word."""
 ESTIMATE: Final = pricing.ACTIONS | instance_types.ACTIONS
 """What an estimate asks, if it may: what is packaged stands in."""
 SERVE: Final = DECIDE | ESTIMATE | regions.ACTIONS
@@ -110,10 +112,13 @@ _RECORD: Final = documents.READ | regions.ACTIONS | cleanup_store.CLEANUP_READ |
 _WATCHERS: Final = cleanup_ebs.WATCHER_ACTIONS | cleanup_efs.WATCHER_ACTIONS | cleanup_fsx.WATCHER_ACTIONS
 _TAKERS: Final = cleanup_ebs_snapshots.BACKUP_ACTIONS | recovery_points.BACKUP_ACTIONS | cleanup_fsx_backups.BACKUP_ACTIONS
 _RECHECK: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | _reading(_WATCHERS)
-WATCH: Final = _RECORD | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.READ | outbox.WRITE
+_LISTS: Final = cleanup_store.LISTS_READ | cleanup_store.LISTS_WRITE
+"""The lists of a clean-up that its record has no room for."""
+WATCH: Final = _RECORD | _LISTS | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.READ | outbox.WRITE
 BACK_UP: Final = _RECORD | _TAKERS
 DELETE: Final = (
     _RECORD
+    | _LISTS
     | _RECHECK
     | _reading(_TAKERS)
     | cleanup_ebs.REMOVER_ACTIONS
@@ -122,7 +127,8 @@ DELETE: Final = (
 )
 CHANGE: Final = _RECORD | _RECHECK | cleanup_ebs.CHANGER_ACTIONS | cleanup_efs_change.CHANGER_ACTIONS
 RESTORE: Final = (
-    cleanup_store.CLEANUP_READ
+    _LISTS
+    | cleanup_store.CLEANUP_READ
     | cleanup_store.CLEANUP_WRITE
     | cleanup_ebs_restore.RESTORER_ACTIONS
     | cleanup_efs_restore.RESTORER_ACTIONS

@@ -426,7 +426,7 @@ def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, te
 
     machine, table = deployed.cleanup_state_machine_arn, Table(session, deployed.table_name)
     return Cleanups(
-        store=DynamoCleanups(table),
+        store=DynamoCleanups(table, findings.documents),
         findings=findings,
         starter=StateMachineCleanups(session, machine, deployed.undo_state_machine_arn) if machine else None,
         policy=lambda: policies(deployed, session).current(),  # most requests need none

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -36,6 +37,11 @@ RESTORER_ACTIONS: Final = read.ACTIONS | {
     "elasticfilesystem:UpdateFileSystemProtection",
     "iam:PassRole",  # to AWS Backup, of the role that makes the file system
 }
+
+LONGEST_S: Final = 600
+"""For access points, which take a call each: a step has fifteen minutes."""
+SHOWN: Final = 10
+"""Refusals that a reason names."""
 
 RESTORED_UNDER: Final = "/aws-backup-restore_<date and time>"
 """Where AWS Backup puts the files, of a new file system too. Which date and time, it does not tell."""
@@ -149,7 +155,9 @@ class EfsRestorer:
         if found["LifeCycleState"] == "error":
             return Restored(state="failed", id=id_, arn=arn, job=job, why=f"EFS says that the state of {id_} is error")
         new = id_ != cleanup.resource.id
-        hands = Hands(self._reading.client("efs", region), self._asking.client("efs", region), id_)
+        ends = monotonic() + LONGEST_S
+        efs, asking = self._reading.client("efs", region), self._asking.client("efs", region)
+        hands = Hands(efs, asking, id_, has_time=lambda: monotonic() < ends)
         try:
             if found["LifeCycleState"] != "available":
                 return running
@@ -157,6 +165,8 @@ class EfsRestorer:
                 why = "; ".join(hands.refused) or None
                 return running if hands.waits else replace(running, state="failed", why=why)
             points = hands.put_access_points(was["access_points"], cleanup.execution)
+            if hands.late:
+                return running
             if new:
                 hands.put_settings(found, was)
             if not new or hands.put_policy(was["policy"], {cleanup.resource.arn: arn, **points}):
@@ -180,8 +190,14 @@ class EfsRestorer:
             arn=arn,
             job=job,
             differences=differences,
-            why="; ".join(hands.refused) or None,
+            why=_some(hands.refused) or None,
         )
+
+
+def _some(refused: Sequence[str]) -> str:
+    """What EFS refused; of very much, the first of it."""
+    more = len(refused) - SHOWN
+    return "; ".join([*refused[:SHOWN], *([f"{more:,} more"] if more > 0 else [])])
 
 
 def _moved(old: str, new: str, was: Mapping[str, Any]) -> list[str]:

@@ -25,11 +25,16 @@ NOT_YET: Final = frozenset({"FileSystemNotFound", "IncorrectFileSystemLifeCycleS
 
 @dataclass(slots=True)
 class Hands:
-    """Makes what one file system lacks. `waits`: EFS is still at it; `refused`: what it did not take, and why."""
+    """Makes what one file system lacks. `waits`: EFS is still at it; `refused`: what it did not take, and why.
+
+    `late` says that there was no time for all access points: the next step makes the others.
+    """
 
     reading: EFSClient
     asking: EFSClient
     id: str
+    has_time: Callable[[], bool] = lambda: True
+    late: bool = False
     waits: bool = False
     refused: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
@@ -88,6 +93,9 @@ class Hands:
             same = token(execution, self.id, was["id"])
             now = by_id.get(was["id"]) or by_token.get(same)
             if now is None:
+                if not self.has_time():
+                    self.late = True
+                    break
                 self.waits |= self._put(f"its access point {was['id']}", self._create_access_point, same=same, was=was)
             elif now["LifeCycleState"] == "error":
                 self.refused.append(f"the state of its access point {now['AccessPointId']} is error")

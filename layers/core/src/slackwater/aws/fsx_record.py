@@ -2,7 +2,8 @@
 
 As JSON holds it: `system`, with tags as a mapping; its `security_group_ids`; `children`, the volumes that are deleted with it:
 `id`, `name`, `path`, and `size_bytes`, None where only the file system bounds it; and `volume_settings` of every volume, by
-path. Records of older versions also have ONTAP's `machines` and `volumes`.
+path. ONTAP's `machines` and `volumes` are empty: after a rollback, an older version cannot restore without them. Older records
+have them filled.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ def recorded(parts: FsxParts, security_group_ids: Sequence[str]) -> dict[str, An
             kind: _kept(system.get(kind, {}), SETTINGS),
         },
         "security_group_ids": list(security_group_ids),
+        "machines": [],
+        "volumes": [],
         "children": [
             {"id": one["VolumeId"], "name": one.get("Name", ""), "path": path_of(one), "size_bytes": _quota_bytes(one)}
             for one in parts.children

@@ -212,6 +212,14 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Where a list is kept whole that is cut short in a clean-up's record: an object's key, and the number of entries."""
+
+    key: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cleanup:
     """A clean-up of one finding; the `attempt`th. `setting` is what it changes to, None where it deletes.
 
@@ -225,6 +233,10 @@ class Cleanup:
     before the first removal until it is gone, or whole again. It began to work at `begun_at`, when its detector was asked for
     the last time about all that had been before. Its backups were verified at `backed_up_at`. Since `fenced_at` nothing can
     mount the EFS file system.
+
+    Some resources have more parts than a record has room for. `kept` then names the lists that are cut short here, and where
+    they are kept whole; it is empty in a clean-up that has all of them. A short clean-up can be stopped, called off and put on
+    record as failed.
     """
 
     finding_id: str
@@ -266,6 +278,7 @@ class Cleanup:
     ended_at: datetime | None = None
     why: str = ""
     observed: Observed | None = None
+    kept: Mapping[str, Kept] = field(default_factory=dict)
     revision: int = 0
 
     @property
@@ -277,6 +290,11 @@ class Cleanup:
     def ended(self) -> bool:
         """Whether nothing more happens unless a person asks for it."""
         return self.stage in ENDED
+
+    @property
+    def removed(self) -> int:
+        """The number of parts whose removal was asked for, also if not all of them are here."""
+        return self.kept["removals"].entries if "removals" in self.kept else len(self.removals)
 
     @property
     def not_restored(self) -> str | None:
