@@ -40,6 +40,7 @@ from slackwater.aws.cleanup_fsx_restore import FsxRestorer
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.errors import AwsError
 from slackwater.aws.inventory_one import OneInventory
+from slackwater.aws.keys import KmsKeys
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.permissions import SimulatedPermissions
 from slackwater.aws.recovery_points import EfsBackupTaker, EfsSweeper
@@ -64,6 +65,7 @@ APPROVER: Final = f"arn:aws:iam::{ACCOUNT}:user/ada"
 VAULT: Final = "Default"
 ROLE: Final = f"arn:aws:iam::{ACCOUNT}:role/backup"
 DELETE_ROLE: Final = f"arn:aws:iam::{ACCOUNT}:role/delete"
+INSTALLATION: Final = "5f0c0de5f0c0de5f0c0de5f0c0de0001"
 
 POLICY: Final = f"""
 [detectors.efs-abandoned]
@@ -457,9 +459,13 @@ def as_it_is(name: str, port: Any) -> Any:
 
 
 def wired(
-    simulator: Simulator, policy: Policy, sessions: Line | None = None, watched: Callable[[str, Any], Any] = as_it_is
+    simulator: Simulator,
+    policy: Policy,
+    sessions: Line | None = None,
+    watched: Callable[[str, Any], Any] = as_it_is,
+    installation: str = INSTALLATION,
 ) -> World:
-    """The functions as their own wiring makes them, but for the stores and the clock.
+    """The functions of an installation as their own wiring makes them, but for the stores and the clock.
 
     `sessions` go to the simulator in another way; `watched` gets each store and the policy, and gives what takes its place.
     """
@@ -517,7 +523,7 @@ def wired(
         backup_monthly_usd=lambda kind, region, size: Decimal("1.23"),
         news=CleanupNews(outbox=watched("outbox", outbox), clock=now),
     )
-    back_up = BackUp(cases=cases, policy=newest, takers=takers)
+    back_up = BackUp(cases=cases, policy=newest, takers=takers, keys=KmsKeys(session), installation=lambda: installation)
     delete = Delete(
         cases=cases,
         policy=newest,
@@ -528,6 +534,7 @@ def wired(
             EfsFileSystem.KIND: EfsRemover(once),
             FsxFileSystem.KIND: FsxRemover(session, once),
         },
+        keys=KmsKeys(session),
     )
     change = Change(
         cases=cases,

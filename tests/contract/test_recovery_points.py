@@ -15,6 +15,7 @@ from efs_world import GIB, REGION, SYSTEM, VAULT, World
 from slackwater.aws.errors import AwsError
 from slackwater.aws.recovery_points import BACKUP_ACTIONS, SWEEPER_ACTIONS, EfsBackupTaker, EfsSweeper
 from slackwater.model.cleanup import EXPIRES_AT, TOKEN, Copy, Subject
+from slackwater_simulator.ec2_query import key_arn
 
 
 @pytest.fixture
@@ -62,6 +63,9 @@ def test_a_backup_runs_and_is_complete_and_says_what_it_is(world) -> None:
         job=begun.job,
         expires_at=backup.expires_at,
         token=backup.token,
+        deletes_at=backup.expires_at,
+        key=key_arn(REGION, world.fleet.account),
+        vault=VAULT,
     )
     (kept,) = world.account.backups()
     assert kept.id == copy.id
@@ -179,6 +183,9 @@ class Told:
         self.asked.append(ResourceArn)
         return {"Tags": {TOKEN: "f-1-1-0"}} if NextToken else {"Tags": {"team": "web"}, "NextToken": "more"}
 
+    def update_recovery_point_lifecycle(self, Lifecycle: Any, **_: Any) -> None:
+        self.updated = Lifecycle
+
     def list_recovery_points_by_backup_vault(self, **_: Any) -> Any:
         return {"RecoveryPoints": [self.point]}
 
@@ -217,6 +224,82 @@ def test_tags_are_read_over_all_pages(world) -> None:
     told = Told({}, {})
     (copy,) = EfsBackupTaker(told, told, vault=VAULT, role_arn="r").copies(world.resource, world.backup())
     assert copy.token == "f-1-1-0"
+
+
+# -- Keeping for longer
+
+
+def seen(world: World, backup: Any) -> Copy:
+    (copy,) = world.taker.copies(world.resource, backup)
+    return copy
+
+
+def test_a_recovery_point_is_kept_for_longer_by_its_lifecycle_and_by_its_tag(world) -> None:
+    backup = world.backed_up()
+    until = world.now + timedelta(days=90, hours=5)
+    world.taker.keep(world.resource, seen(world, backup), until)
+    copy = seen(world, backup)
+    assert copy.expires_at == until
+    assert until <= copy.deletes_at < until + timedelta(days=1)
+    assert copy.kept_until == until
+
+
+def test_what_is_kept_for_longer_stays_so(world) -> None:
+    backup = world.backed_up()
+    before = seen(world, backup)
+    world.taker.keep(world.resource, before, before.expires_at - timedelta(days=1))
+    assert seen(world, backup) == before
+    assert not {"backup:TagResource", "backup:UpdateRecoveryPointLifecycle"} & world.asked
+
+
+def test_a_vault_lock_refuses_and_the_tag_stays_as_it_was(world) -> None:
+    backup = world.backed_up()
+    before = seen(world, backup)
+    world.account.lock_vault(VAULT)
+    with pytest.raises(AwsError, match="locked"):
+        world.taker.keep(world.resource, before, world.now + timedelta(days=90))
+    assert seen(world, backup) == before
+
+
+@pytest.mark.parametrize(
+    ("point", "at"),
+    [
+        ({}, None),
+        ({"Lifecycle": {"DeleteAfterDays": 30}, "CalculatedLifecycle": {"DeleteAt": WHEN + timedelta(days=30)}}, 30),
+        ({"Lifecycle": {"DeleteAfterDays": 30}}, 30),
+        ({"Lifecycle": {"DeleteAfterDays": -1}}, None),
+        ({"Lifecycle": {"DeleteAfterDays": 30, "DeleteAfterEvent": "DELETE_AFTER_COPY"}}, 0),
+    ],
+)
+def test_when_aws_backup_deletes_a_recovery_point_by_itself(world, point, at) -> None:
+    told = Told({}, point)
+    (copy,) = EfsBackupTaker(told, told, vault=VAULT, role_arn="r").copies(world.resource, world.backup())
+    assert copy.deletes_at == (None if at is None else WHEN + timedelta(days=at))
+
+
+@pytest.mark.parametrize(
+    ("point", "key"),
+    [
+        ({"IsEncrypted": True, "EncryptionKeyArn": "arn:aws:kms:r:1:key/k"}, "arn:aws:kms:r:1:key/k"),
+        ({"IsEncrypted": True, "EncryptionKeyArn": "arn:aws:kms:r:9:key/k", "EncryptionKeyType": "AWS_OWNED_KMS_KEY"}, None),
+        ({"IsEncrypted": False}, None),
+        ({"IsEncrypted": True}, ""),
+        ({}, ""),
+    ],
+)
+def test_which_key_a_recovery_point_depends_on(world, point, key) -> None:
+    told = Told({}, point)
+    (copy,) = EfsBackupTaker(told, told, vault=VAULT, role_arn="r").copies(world.resource, world.backup())
+    assert copy.key == key
+
+
+def test_what_hangs_on_a_lifecycle_is_sent_along(world) -> None:
+    lifecycle = {"DeleteAfterDays": 120, "MoveToColdStorageAfterDays": 7, "DeleteAfterEvent": "x"}
+    told = Told({}, {"Lifecycle": lifecycle})
+    taker = EfsBackupTaker(told, told, vault=VAULT, role_arn="r")
+    (copy,) = taker.copies(world.resource, world.backup())
+    taker.keep(world.resource, copy, WHEN + timedelta(days=200, seconds=1))
+    assert told.updated == {"DeleteAfterDays": 201, "MoveToColdStorageAfterDays": 7}
 
 
 # -- Sweeping

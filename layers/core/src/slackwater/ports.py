@@ -479,6 +479,26 @@ class BackupTaker(Protocol):
         """
         ...
 
+    def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
+        """Have a backup kept at least until then, by its tag and by AWS itself. What is kept for longer stays so.
+
+        Raises:
+            AwsError: it was refused, or not all of it was done.
+        """
+        ...
+
+
+class Keys(Protocol):
+    """Knows whether encrypted backups can be read."""
+
+    def unusable(self, key: str, region: str, until: datetime) -> str | None:
+        """Why nobody can be sure that what this key encrypts can be read until then; None where it can.
+
+        Raises:
+            AwsError: AWS did not say, and may a moment later.
+        """
+        ...
+
 
 class Remover(Protocol):
     """Deletes resources of one kind, part by part."""

@@ -14,7 +14,7 @@ from slackwater.engine.cleanup import unattended
 from slackwater.model.cleanup import Cleanup, Look, Part, Removal
 from slackwater.model.policy import Policy
 from slackwater.model.tracking import TrackedFinding
-from slackwater.ports import BackupTaker, Remover
+from slackwater.ports import BackupTaker, Keys, Remover
 
 LOOK_AT_PARTS_S: Final = 60
 """Between looks at parts that AWS is deleting."""
@@ -35,6 +35,7 @@ class Delete:
     rechecker: Rechecker
     takers: Mapping[str, BackupTaker]
     removers: Mapping[str, Remover]
+    keys: Keys
 
     def delete(self, finding_id: str, execution: str) -> Answer:
         """Delete what is left of it, as far as that goes now: "wait" while AWS is at it, "go" once it is gone.
@@ -70,7 +71,7 @@ class Delete:
                 return self.cases.over(cleanup, seen.why)
             if why := _not_let(cleanup, finding, seen.look, policy):
                 return self.cases.over(cleanup, why)
-            if not cleanup.scratch and (why := verified_now(cleanup, taker)):
+            if not cleanup.scratch and (why := verified_now(cleanup, taker, self.keys, self._kept_from(policy))):
                 return self.cases.over(cleanup, why)
             part = next_part(seen.look)
             if part is None:
@@ -78,6 +79,10 @@ class Delete:
             cleanup = self._on_record(cleanup, part)
             remover.remove(cleanup.resource, part)
         return wait(1)
+
+    def _kept_from(self, policy: Policy) -> datetime:
+        """Until when a backup has to be kept, if its resource is deleted now."""
+        return self.cases.clock() + timedelta(days=policy.cleanup.backup_days)
 
     def _wait_for(self, ahead: Cleanup, cleanup: Cleanup) -> Answer:
         """Come again while another of its type is taken apart; over where that failed, or where it takes too long."""

@@ -11,6 +11,8 @@ from slackwater.app.settings import Deployed, NotDeployedError
 from slackwater.app.wiring import clock, policies
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.finding_store import DynamoFindings
+from slackwater.aws.installation import Installation
+from slackwater.aws.keys import KmsKeys
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import ONCE, AwsSession
 from slackwater.aws.table import Table
@@ -61,10 +63,13 @@ def backing_up(deployed: Deployed) -> BackUp:
     from slackwater.app.cleanup_back_up import BackUp
 
     session, once = _sessions()
+    table = Table(session, deployed.table_name)
     return BackUp(
-        cases=_cases(Table(session, deployed.table_name)),
+        cases=_cases(table),
         policy=policies(deployed, session).current,
         takers=_takers(deployed, session, once),
+        keys=KmsKeys(session),
+        installation=Installation(table, deployed.installation_id),
     )
 
 
@@ -86,6 +91,7 @@ def deleting(deployed: Deployed) -> Delete:
             EfsFileSystem.KIND: EfsRemover(once),
             FsxFileSystem.KIND: FsxRemover(session, once),
         },
+        keys=KmsKeys(session),
     )
 
 

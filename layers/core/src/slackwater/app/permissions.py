@@ -24,8 +24,10 @@ from slackwater.aws import (
     event_bus,
     finding_store,
     identity,
+    installation,
     instance_types,
     inventory,
+    keys,
     leases,
     organization,
     outbox,
@@ -106,11 +108,12 @@ _WATCHERS: Final = cleanup_ebs.WATCHER_ACTIONS | cleanup_efs.WATCHER_ACTIONS | c
 _TAKERS: Final = cleanup_ebs_snapshots.BACKUP_ACTIONS | recovery_points.BACKUP_ACTIONS | cleanup_fsx_backups.BACKUP_ACTIONS
 _RECHECK: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | _reading(_WATCHERS)
 WATCH: Final = _RECORD | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.WRITE
-BACK_UP: Final = _RECORD | _TAKERS
+BACK_UP: Final = _RECORD | _TAKERS | keys.ACTIONS | installation.INSTALLATION_WRITE
 DELETE: Final = (
     _RECORD
     | _RECHECK
     | _reading(_TAKERS)
+    | keys.ACTIONS
     | cleanup_ebs.REMOVER_ACTIONS
     | cleanup_efs.REMOVER_ACTIONS
     | cleanup_fsx.REMOVER_ACTIONS

@@ -14,15 +14,17 @@ from slackwater.aws.ebs_volumes import there
 from slackwater.aws.errors import AwsError, code_of, remedies
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject, expiry
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject, expiry, timestamp
 from slackwater.model.units import GIB
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from slackwater.aws.session import AwsSession
     from slackwater.model.tracking import TrackedResource
 
 BACKUP_ACTIONS: Final = frozenset({"ec2:CreateSnapshot", "ec2:CreateTags", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"})
-"""CreateTags as CreateSnapshot asks for it, of the snapshot."""
+"""CreateTags as CreateSnapshot asks for it, of the snapshot, and to have it kept for longer."""
 SWEEPER_ACTIONS: Final = frozenset({"ec2:DeleteSnapshot", "ec2:DescribeSnapshots"})
 
 NO_SNAPSHOT: Final = "InvalidSnapshot.NotFound"
@@ -82,6 +84,17 @@ class EbsBackupTaker:
         if backup.id and backup.id not in found:
             found |= {one.id: one for one in self._named(resource.region, backup.id)}
         return tuple(found.values())
+
+    @remedies()
+    def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
+        """Change the tag with its expiry, where that is sooner. EC2 deletes no snapshot by itself.
+
+        Raises:
+            AwsError: EC2 did not, or did not say.
+        """
+        if copy.id and copy.expires_at and copy.expires_at < until:
+            client = self._reading.client("ec2", resource.region)
+            client.create_tags(Resources=[copy.id], Tags=[{"Key": EXPIRES_AT, "Value": timestamp(until)}])
 
     def _named(self, region: str, id: str) -> Sequence[Copy]:
         call = self._reading.client("ec2", region).describe_snapshots
@@ -144,5 +157,7 @@ def _copy(found: Any) -> Copy:
         made_at=found["StartTime"],
         expires_at=expiry(tags),
         token=tags.get(TOKEN),
+        tags=tags,
+        key=found.get("KmsKeyId", "") if found.get("Encrypted") else None,
         why=f"EC2 says: {said}" if state == "failed" else None,
     )

@@ -18,10 +18,12 @@ from slackwater.aws.errors import AwsError, BusyError, code_of, reason, remedies
 from slackwater.aws.fsx_parts import NO_FILE_SYSTEM, known, system_bytes, there
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject, expiry
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject, expiry, timestamp
 from slackwater.model.units import MIB
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from slackwater.aws.session import AwsSession
     from slackwater.model.tracking import TrackedResource
 
@@ -34,7 +36,7 @@ BACKUP_ACTIONS: Final = frozenset(
         "fsx:TagResource",
     }
 )
-"""TagResource as CreateBackup asks for it, of the backup."""
+"""TagResource as CreateBackup asks for it, of the backup, and to have it kept for longer."""
 SWEEPER_ACTIONS: Final = frozenset({"fsx:DeleteBackup", "fsx:DescribeBackups"})
 
 NO_BACKUP: Final = "BackupNotFound"
@@ -100,6 +102,18 @@ class FsxBackupTaker:
             found |= {one.id: one for one in self._listed(resource.region, {NO_BACKUP}, BackupIds=[backup.id])}
         return tuple(found.values())
 
+    @remedies()
+    def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
+        """Change the tag with its expiry, where that is sooner. FSx deletes no backup by itself that was asked for.
+
+        Raises:
+            AwsError: FSx did not, or did not say.
+        """
+        if copy.id and copy.expires_at and copy.expires_at < until:
+            arn = f"{resource.arn.rpartition(':')[0]}:backup/{copy.id}"
+            tags: Any = [{"Key": EXPIRES_AT, "Value": timestamp(until)}]
+            self._reading.client("fsx", resource.region).tag_resource(ResourceARN=arn, Tags=tags)
+
     def _listed(self, region: str, not_found: set[str], **asked: Any) -> list[Copy]:
         call = self._reading.client("fsx", region).describe_backups
         try:
@@ -158,6 +172,9 @@ def _copy(found: Any) -> Copy:
         made_at=found["CreationTime"],
         expires_at=expiry(tags),
         token=tags.get(TOKEN),
+        tags=tags,
+        copied=found.get("SourceBackupId") is not None,
+        key=found.get("KmsKeyId", ""),
         why=f"FSx says: {said}" if state == "failed" else None,
     )
 

@@ -13,9 +13,11 @@ from botocore.exceptions import ClientError
 from slackwater.aws.efs_reading import existing
 from slackwater.aws.errors import AwsError, code_of, remedies
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject, expiry
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject, expiry, timestamp
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from slackwater.aws.session import AwsSession
     from slackwater.model.tracking import TrackedResource
 
@@ -26,6 +28,8 @@ BACKUP_ACTIONS: Final = frozenset(
         "backup:ListBackupJobs",
         "backup:ListTags",
         "backup:StartBackupJob",
+        "backup:TagResource",
+        "backup:UpdateRecoveryPointLifecycle",
         "elasticfilesystem:DescribeFileSystems",
         "iam:PassRole",  # to AWS Backup, of the role that reads the file system
     }
@@ -52,6 +56,10 @@ POINT_STATES: Final[Mapping[str, State]] = {
 """Whatever AWS Backup calls any other state does not bring everything back."""
 
 UNKNOWN: Final = "ResourceNotFoundException"
+
+LIFECYCLE: Final = frozenset({"DeleteAfterDays", "MoveToColdStorageAfterDays", "OptInToArchiveForSupportedResources"})
+"""What UpdateRecoveryPointLifecycle takes (AWS Backup API Reference, "Lifecycle")."""
+KEY_OF_AWS: Final = "AWS_OWNED_KMS_KEY"
 
 
 class EfsBackupTaker:
@@ -121,6 +129,27 @@ class EfsBackupTaker:
                 found += [copy_of(client, point)] if point else []
         return [copy for copy in found if copy.token == backup.token or _recorded(copy, backup)]
 
+    def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
+        """Change the lifecycle, by which AWS Backup deletes it, and the tag with its expiry, each where that is sooner.
+
+        Raises:
+            AwsError: AWS Backup did not, as where a Vault Lock protects it, or did not say.
+        """
+        if copy.id is None:
+            raise AwsError(f"a backup of {copy.of} has no recovery point yet")
+        client = self._reading.client("backup", resource.region)
+        named: Any = {"BackupVaultName": copy.vault or self._vault, "RecoveryPointArn": copy.id}
+        with remedies():
+            if copy.deletes_at and copy.deletes_at < until:
+                point = client.describe_recovery_point(**named)
+                # What is left out of a lifecycle is taken away.
+                kept = {name: value for name, value in (point.get("Lifecycle") or {}).items() if name in LIFECYCLE}
+                days = math.ceil((until - point["CreationDate"]) / timedelta(days=1))
+                lifecycle: Any = kept | {"DeleteAfterDays": days}
+                client.update_recovery_point_lifecycle(**named, Lifecycle=lifecycle)
+            if copy.expires_at and copy.expires_at < until:
+                client.tag_resource(ResourceArn=copy.id, Tags={EXPIRES_AT: timestamp(until)})
+
     def _jobs(self, client: Any, resource: TrackedResource, backup: Backup) -> list[Mapping[str, Any]]:
         """Jobs of the resource since the backup was asked for, and the recorded one: the list lags, and ends after 30 days."""
         asked: dict[str, Any] = {
@@ -150,7 +179,7 @@ class EfsBackupTaker:
         )
         if point:
             of_point = copy_of(client, point)
-            copy = replace(copy, expires_at=of_point.expires_at, token=of_point.token)
+            copy = replace(copy, expires_at=of_point.expires_at, token=of_point.token, tags=of_point.tags, vault=of_point.vault)
             if state == "COMPLETED" and job.get("MessageCategory") in IS_WHOLE:
                 copy = replace(of_point, made_at=copy.made_at)
         why = f"{state}: {job.get('StatusMessage') or 'its recovery point is not there'}"
@@ -228,8 +257,29 @@ def copy_of(client: Any, point: Mapping[str, Any], tags: Mapping[str, str] | Non
         made_at=point["CreationDate"],
         expires_at=expiry(told),
         token=told.get(TOKEN),
+        tags=told,
+        deletes_at=_deletes_at(point),
+        key=_key(point),
+        vault=point.get("BackupVaultName"),
         why=f"{status}: {point.get('StatusMessage') or 'AWS Backup does not say why'}" if state == "failed" else None,
     )
+
+
+def _deletes_at(point: Mapping[str, Any]) -> datetime | None:
+    """When AWS Backup deletes a recovery point by itself; None where it does not."""
+    lifecycle, made = point.get("Lifecycle") or {}, point["CreationDate"]
+    if lifecycle.get("DeleteAfterEvent"):
+        return made  # type: ignore[no-any-return]  # at any time
+    days = lifecycle.get("DeleteAfterDays") or 0
+    counted = made + timedelta(days=days) if days > 0 else None
+    return (point.get("CalculatedLifecycle") or {}).get("DeleteAt") or counted
+
+
+def _key(point: Mapping[str, Any]) -> str | None:
+    """The KMS key of a recovery point; None where it has none, or one of AWS's own, empty where it is not named."""
+    if point.get("IsEncrypted") is False or point.get("EncryptionKeyType") == KEY_OF_AWS:
+        return None
+    return str(point.get("EncryptionKeyArn") or "")
 
 
 def tags_of(client: Any, arn: str) -> dict[str, str]:

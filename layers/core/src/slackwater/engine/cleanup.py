@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from slackwater.model.cleanup import ONTAP_STAYS, Begun, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, is_root
 from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
@@ -36,6 +36,10 @@ LOOK_AGAIN: Final = timedelta(days=1)
 
 RESTORED_FROM: Final = ("aws:backup:source-resource", "slackwater:restored-from")
 """Tags of what was restored: AWS Backup's, and ours."""
+
+CLOCKS_DIFFER: Final = timedelta(minutes=1)
+"""Our clock may be ahead of AWS's by so much. It lets nothing older in: what was made before a request cannot carry the random
+token that was made for it."""
 
 LEAST_OF_METERED: Final = 0.9
 """Of what EFS meters, a recovery point has to hold so much: metering rounds each file up."""
@@ -192,6 +196,21 @@ def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
         return None  # there is no file to bring back
     enough = copy.size_bytes >= LEAST_OF_METERED * subject.size_bytes if metered else copy.size_bytes == subject.size_bytes
     return None if enough else f"it holds {copy.size_bytes:,} bytes of {subject.size_bytes:,}"
+
+
+def unproven(copy: Copy, backup: Backup, of_arn: str) -> str | None:
+    """Why a backup may be another than the one that was asked for; None where it is that one. `of_arn` is the resource's."""
+    if backup.installation is None:
+        return "an older version asked for it, and could not tell it from others like it"
+    if copy.token != backup.token:
+        return "it does not carry the token of the request"
+    if copy.copied:
+        return "it is a copy of another backup"
+    if copy.tags.get(BACKUP_OF) != of_arn:
+        return f"its tag {BACKUP_OF} does not name {of_arn}"
+    if copy.made_at < backup.asked_at - CLOCKS_DIFFER:
+        return f"it was started {copy.made_at:%Y-%m-%d %H:%M} UTC, before it was asked for"
+    return None
 
 
 def _sum(begun: Iterable[Begun]) -> Decimal:

@@ -28,6 +28,8 @@ TOKEN: Final = "slackwater:token"  # noqa: S105 -- a name
 """The tag of a backup of ours by which the clean-up that asked for it knows it again."""
 RESTORE: Final = "slackwater:restore"
 """The tag of a backup of ours that says how to restore it."""
+INSTALLATION: Final = "slackwater:installation"
+"""The tag of a backup of ours with the id of the installation that made it."""
 OWNER: Final = "slackwater:owner"
 """The tag of a backup of ours with its resource's owner, where one is known."""
 
@@ -84,7 +86,9 @@ class Look:
 class Copy:
     """A backup as AWS tells of it. `of` is the id of what it was made of, `job` AWS Backup's, `made_at` when it began.
 
-    `expires_at` is what its tag says, None where nobody can read one.
+    `expires_at` is what its tag says, None where nobody can read one; `deletes_at` is when AWS Backup deletes it by itself, if
+    it does. `copied` says that somebody copied it from another backup. `key` is the KMS key with which it is encrypted: None
+    where it is not, or with one of AWS's own, and empty where AWS does not name it. `vault` is AWS Backup's.
     """
 
     id: str | None
@@ -96,6 +100,21 @@ class Copy:
     expires_at: datetime | None = None
     token: str | None = None
     why: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict, compare=False)
+    copied: bool = False
+    deletes_at: datetime | None = None
+    key: str | None = None
+    vault: str | None = None
+
+    @property
+    def kept_until(self) -> datetime | None:
+        """When the sweeper or AWS Backup may delete it, whichever is first; None where neither does."""
+        return min((at for at in (self.expires_at, self.deletes_at) if at), default=None)
+
+    @property
+    def installation(self) -> str | None:
+        """The installation that made it; None where its tags do not say."""
+        return self.tags.get(INSTALLATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +130,12 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """A backup that a clean-up asked for. `token` is its alone, and the same each time it is asked for again.
+    """A backup that a clean-up asked for. `token` is random, its alone, and the same each time it is asked for again.
 
     It is recorded before it is asked for: while it is "asked" nobody knows whether AWS heard it, `asked` times. `id` is the
-    snapshot's, the recovery point's ARN, or the FSx backup's.
+    snapshot's, the recovery point's ARN, or the FSx backup's. `asked_at` is when it was asked for first, `started_at` when AWS
+    began it. `installation` is the one that asked for it; None where an older version did, whose tokens were not random.
+    `spares` are ids of others that AWS made of the same request, `vault` is AWS Backup's.
     """
 
     subject: Subject
@@ -127,6 +148,11 @@ class Backup:
     job: str | None = None
     size_bytes: int | None = None
     why: str | None = None
+    installation: str | None = None
+    asked_again_at: datetime | None = None
+    started_at: datetime | None = None
+    spares: tuple[str, ...] = ()
+    vault: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,6 +321,11 @@ class Control:
     stopped: Said | None = None
     begun: tuple[Begun, ...] = ()
     revision: int = 0
+
+
+def timestamp(at: datetime) -> str:
+    """A time in UTC as our tags have it: RFC 3339, to the second."""
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def expiry(tags: Mapping[str, str]) -> datetime | None:
