@@ -47,7 +47,7 @@ from slackwater.aws.recovery_points import EfsBackupTaker, EfsSweeper
 from slackwater.aws.session import ONCE, AwsSession, Endpoint, Patience
 from slackwater.aws.table import Item, Put
 from slackwater.engine.registry import registry
-from slackwater.model.cleanup import Cleanup, Control, Said
+from slackwater.model.cleanup import Cleanup, Control, Said, left_by
 from slackwater.model.listing import Page
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import Policy
@@ -327,6 +327,7 @@ class World:
             requested_by=APPROVER,
             started_at=self.now(),
             promised_monthly_usd=seen.monthly_savings_usd,
+            earlier=left_by(before),
             revision=(before.revision if before else 0) + 1,
         )
         assert self.cleanups.write(cleanup)
@@ -551,13 +552,13 @@ def wired(
         },
     )
     sweep = Sweep(
-        store=record,
+        cases=cases,
         sweepers={
             Volume.KIND: EbsSweeper(session, once),
-            EfsFileSystem.KIND: EfsSweeper(session, once, vault=VAULT),
+            EfsFileSystem.KIND: EfsSweeper(session, once),
             FsxFileSystem.KIND: FsxSweeper(session, once),
         },
-        clock=now,
+        installation=lambda: installation,
     )
     target = Target(ACCOUNT, REGION)
     scan = of(None, policy).run([target], as_of)

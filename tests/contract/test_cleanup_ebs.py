@@ -355,10 +355,15 @@ def test_the_sweeper_sees_backups_of_ours_and_no_other_snapshot(world) -> None:
     theirs = world.taker.start(world.resource, ours, {"Name": "somebody's"})
     (copy,) = world.sweeper.copies(world.fleet.account, REGION)
     assert (copy.id, copy.token, copy.expires_at) == (begun.id, ours.token, ours.expires_at)
+    assert world.sweeper.look(world.fleet.account, REGION, copy) == copy
     world.sweeper.delete(world.fleet.account, REGION, copy)
     world.sweeper.delete(world.fleet.account, REGION, copy)
+    assert world.sweeper.look(world.fleet.account, REGION, copy) is None
     assert [backup.id for backup in world.account.backups()] == [theirs.id]
-    assert world.asked - {CREATE} == SWEEPER_ACTIONS
+    assert world.sweeper.born_at(world.resource) == world.watcher.look(world.resource).born_at
+    world.remover.remove(world.resource, world.part)
+    assert world.sweeper.born_at(world.resource) is None, "it is going"
+    assert world.asked >= SWEEPER_ACTIONS
 
 
 @pytest.mark.parametrize("tag", [None, "", "soon", "2026-11-01", "2026-11-01T00:00:00", "20261101"])

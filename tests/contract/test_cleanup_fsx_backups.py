@@ -236,8 +236,13 @@ def test_the_sweeper_sees_backups_of_ours_alone(world: World) -> None:
     assert (copy.id, copy.of, copy.token, copy.expires_at) == (ours.id, ZFS.id, OF_ZFS.token, OF_ZFS.expires_at)
     assert copy.made_at == AT
 
+    assert world.sweeper.look("123456789012", REGION, copy) == copy
     world.sweeper.delete("123456789012", REGION, copy)
     world.sweeper.delete("123456789012", REGION, copy)
+    assert world.sweeper.look("123456789012", REGION, copy) is None
+    assert world.sweeper.born_at(tracked(ZFS.id)) == datetime.fromtimestamp(ZFS.created, UTC)
+    world.put(ZFS, phase="DELETING")
+    assert world.sweeper.born_at(tracked(ZFS.id)) is None
 
     assert [one.of for one in world.account.backups()] == [ZFS.id]
     assert BACKUP_OF not in world.account.backups()[0].tags

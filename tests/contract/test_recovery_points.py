@@ -12,6 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from efs_world import GIB, REGION, SYSTEM, VAULT, World
+from slackwater.aws.cleanup_efs_restore import EfsRestorer
 from slackwater.aws.errors import AwsError
 from slackwater.aws.recovery_points import BACKUP_ACTIONS, SWEEPER_ACTIONS, EfsBackupTaker, EfsSweeper
 from slackwater.model.cleanup import EXPIRES_AT, TOKEN, Copy, Subject
@@ -318,7 +319,30 @@ def test_the_sweeper_sees_recovery_points_of_ours_and_no_others(world) -> None:
     (copy,) = swept(world)
     assert (copy.id, copy.of, copy.state, copy.token) == (backup.id, "fs-1", "complete", backup.token)
     assert copy.expires_at == backup.expires_at
+    assert world.sweeper.look(world.fleet.account, REGION, copy) == copy
+    assert world.sweeper.born_at(world.resource) == datetime.fromtimestamp(SYSTEM.created, UTC)
     assert world.asked <= SWEEPER_ACTIONS | BACKUP_ACTIONS
+
+
+def test_without_a_vault_the_sweeper_sees_those_of_all(world) -> None:
+    backup = world.backed_up()
+    sweeper = EfsSweeper(world.reading, world.asking)
+    (copy,) = sweeper.copies(world.fleet.account, REGION)
+    assert (copy.id, copy.vault) == (backup.id, VAULT)
+    sweeper.delete(world.fleet.account, REGION, copy)
+    assert sweeper.look(world.fleet.account, REGION, copy) is None, "it is being deleted"
+
+
+def test_a_backup_in_the_vault_of_before_is_found_and_restored(world) -> None:
+    backup = replace(world.backed_up(), vault=VAULT)
+    world.account.forget("backup-jobs", backup.job)
+    elsewhere = EfsBackupTaker(world.reading, world.asking, vault="Default", role_arn="r")
+    (copy,) = elsewhere.copies(world.resource, backup)
+    assert copy.id == backup.id
+    undo = world.undo(backup)
+    world.delete()
+    restorer = EfsRestorer(world.reading, world.asking, vault="Default", role_arn=f"arn:aws:iam::{world.fleet.account}:role/b")
+    assert restorer.restore(undo).state == "running"
 
 
 def test_the_sweeper_deletes_what_it_is_told_and_what_is_gone_is_fine(world) -> None:

@@ -14,6 +14,8 @@ KEYS: Final = "kms-disabled"
 """A shelf of the account: the keys that are disabled."""
 NO_FENCE_S: Final = 900
 """EBS has no fence: an attachment this short before the deletion may not be in CloudTrail yet. Such a loss is counted apart."""
+COMING: Final = frozenset({"creating", "CREATING"})
+"""States of what AWS is making, and may still give up."""
 MARKS: Final = ("slackwater:marked", "slackwater:act-after")
 
 

@@ -34,6 +34,9 @@ MOST_STEPS: Final = 1_000
 """Of one branch, from the beginning to its end. Without trouble it takes about thirty; looking for an approval, some hundreds."""
 
 
+THEIRS: Final = "5f0c0de5f0c0de5f0c0de5f0c0de0002"
+"""The other installation's id."""
+
 FORK: Final = "fork"
 DELETED: Final = (FORK, "sweep later", "undo", "undo again", "sweep later", "undo again", "sweep later")
 KEPT: Final = ("sweep almost", "sweep after")
@@ -95,7 +98,7 @@ class Small:
         self.simulator.faults.unthrottle("cloudtrail:LookupEvents")
         sessions, policy = line(self.wire), parse_policy(WORDS, "slackwater.toml", registry())
         self.ours: World = wired(self.simulator, policy, sessions, self.wire.watched)
-        self.theirs: World = wired(self.simulator, policy, sessions)
+        self.theirs: World = wired(self.simulator, policy, sessions, installation=THEIRS)
         found = [one for one in self.ours.findings.findings.values() if one.sighting.detector == self.detector]
         self.finding_id = next(one.id for one in found if one.sighting.resource.name == self.name)
         self.resource = self.ours.findings.findings[self.finding_id].sighting.resource

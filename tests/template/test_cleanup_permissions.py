@@ -417,7 +417,7 @@ STORES = {
     "delete": {"finding", "clean-up", "hold"},
     "change": {"finding", "clean-up", "hold"},
     "restore": {"finding", "clean-up", "hold"},
-    "sweep": set(),
+    "sweep": {"finding", "clean-up", "hold"},
     "run": {"finding", "clean-up", "hold", "control", "post"},
 }
 

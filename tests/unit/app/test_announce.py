@@ -76,6 +76,7 @@ class Bus:
         ("cleaning", "Finding Changed"),
         ("backed-up", "Finding Changed"),
         ("queued", "Finding Changed"),
+        ("backup-gone", "Finding Changed"),
         ("removing", "Finding Changed"),
         ("cleaned", "Finding Resolved"),
         ("failed", "Finding Changed"),

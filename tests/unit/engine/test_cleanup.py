@@ -331,6 +331,7 @@ class TestProven:
             ({"token": None}, "token"),
             ({"token": "7f3"}, "token"),
             ({"copied": True}, "copy of another"),
+            ({"of": "vol-ffffffff"}, "not of vol-1"),
             ({"tags": {}}, "does not name"),
             ({"tags": {BACKUP_OF: "arn:aws:ec2:eu-west-1:123456789012:volume/vol-2"}}, "does not name"),
             ({"made_at": NOW - timedelta(minutes=1, seconds=1)}, "before it was asked for"),

@@ -552,10 +552,26 @@ class Restorer(Protocol):
 
 
 class Sweeper(Protocol):
-    """Deletes backups of ours, of one kind. Nothing else."""
+    """Lists and deletes backups of ours, of one kind. Nothing else."""
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:
         """Every backup there that carries `slackwater:backup-of`.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:
+        """A backup as it is now; None where it is gone.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def born_at(self, resource: TrackedResource) -> datetime | None:
+        """When what is backed up was created; None where it is gone, or going.
 
         Raises:
             AwsError: AWS did not say.

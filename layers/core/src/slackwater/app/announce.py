@@ -27,6 +27,7 @@ OF_A_FINDING: Final[Mapping[Happening, str]] = {
     "cleaning": "Finding Changed",
     "backed-up": "Finding Changed",
     "queued": "Finding Changed",
+    "backup-gone": "Finding Changed",
     "removing": "Finding Changed",
     "cleaned": "Finding Resolved",
     "failed": "Finding Changed",

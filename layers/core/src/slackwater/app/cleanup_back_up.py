@@ -62,7 +62,6 @@ class BackUp:
     takers: Mapping[str, BackupTaker]
     keys: Keys
     installation: Callable[[], str]
-    new_token: Callable[[], str] = random_token
 
     def step(self, step: BackUpStep, finding_id: str, execution: str) -> Answer:
         """Take one step; what comes of it.
@@ -106,8 +105,7 @@ class BackUp:
                 continue
             copies = made_for(backup, taker.copies(cleanup.resource, backup), cleanup.resource.arn)
             if copies:
-                spares = tuple(sorted(one.id for one in copies[1:] if one.id))
-                cleanup = self.cases.write(with_backup(cleanup, replace(_seen(backup, copies[0]), spares=spares)))
+                cleanup = self.cases.write(with_backup(cleanup, _with_spares(_seen(backup, copies[0]), copies[1:])))
             elif backup.state == "running":
                 return self.cases.failed(cleanup, f"the backup {backup.id} is gone")
             elif self.cases.clock() - (backup.asked_again_at or backup.asked_at) < SHOWS_WITHIN:
@@ -146,7 +144,8 @@ class BackUp:
         refused = [self._keep(cleanup, backup, kept_from + UNTIL_DELETED) for backup in cleanup.backups]
         if why := verified_now(cleanup, taker, self.keys, kept_from):
             return self.cases.failed(cleanup, "; ".join([why, *filter(None, refused)]))
-        backups = tuple(_verified(backup, copy_of(cleanup, backup, taker)) for backup in cleanup.backups)
+        seen = [made_for(backup, taker.copies(cleanup.resource, backup), cleanup.resource.arn) for backup in cleanup.backups]
+        backups = tuple(_verified(*both) for both in zip(cleanup.backups, seen, strict=True))
         if any(backup.state != "verified" for backup in cleanup.backups):
             ids = ", ".join(f"{backup.id} of {backup.subject.id}, until {backup.expires_at:%Y-%m-%d}" for backup in backups)
             self.cases.tell(replace(cleanup, backups=backups), "backed-up", f"verified: {ids}")
@@ -179,7 +178,7 @@ class BackUp:
         now = self.cases.clock()
         return Backup(
             subject=subject,
-            token=self.new_token(),
+            token=random_token(),
             asked_at=now,
             expires_at=now + timedelta(days=self.policy().cleanup.backup_days),
             installation=self.installation(),
@@ -223,10 +222,14 @@ def _ends_before(copy: Copy, at: datetime) -> bool:
     return copy.kept_until is not None and copy.kept_until < at
 
 
-def _verified(backup: Backup, copy: Copy | None) -> Backup:
-    """The record of a backup that is verified, with the day until which it is kept now."""
-    kept_until = copy.kept_until if copy else None
-    return replace(backup, state="verified", expires_at=kept_until or backup.expires_at)
+def _verified(backup: Backup, copies: Sequence[Copy]) -> Backup:
+    """The record of a backup that is verified, with the day until which it is kept now; it is the first of these."""
+    kept_until = copies[0].kept_until if copies else None
+    return _with_spares(replace(backup, state="verified", expires_at=kept_until or backup.expires_at), copies[1:])
+
+
+def _with_spares(backup: Backup, others: Sequence[Copy]) -> Backup:
+    return replace(backup, spares=tuple(sorted({*backup.spares, *(one.id for one in others if one.id)})))
 
 
 def tags(cleanup: Cleanup, backup: Backup) -> dict[str, str]:

@@ -137,14 +137,15 @@ def sweeping(deployed: Deployed) -> Sweep:
     from slackwater.aws.recovery_points import EfsSweeper
 
     session, once = _sessions()
+    table = Table(session, deployed.table_name)
     return Sweep(
-        store=DynamoCleanups(Table(session, deployed.table_name)),
+        cases=_cases(table),
         sweepers={
             Volume.KIND: EbsSweeper(session, once),
-            EfsFileSystem.KIND: EfsSweeper(session, once, vault=_of_backup(deployed)["vault"]),
+            EfsFileSystem.KIND: EfsSweeper(session, once),
             FsxFileSystem.KIND: FsxSweeper(session, once),
         },
-        clock=clock,
+        installation=Installation(table, deployed.installation_id).known,
     )
 
 

@@ -29,7 +29,7 @@ from slackwater.engine.cleanup import (
     unattended,
 )
 from slackwater.engine.savings import realised
-from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage
+from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage, left_by
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
@@ -544,6 +544,8 @@ def not_undoable(cleanup: Cleanup) -> str | None:
         return "what it had taken away was put back"
     if cleanup.not_restored:
         return cleanup.not_restored
+    if cleanup.lost_at:
+        return f"its backup is gone, {_time(cleanup.lost_at)} at the latest"
     if cleanup.deletes and cleanup.scratch and cleanup.stage == "done":
         return "the policy said that the data was scratch, and no backup was made"
     return None
@@ -591,6 +593,7 @@ def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
         unattended=rule is not None,
         scratch=one.scratch,
         approved_by=finding.decision.who if finding.status == "approved" and finding.decision else None,
+        earlier=left_by(last),
         revision=last.revision + 1 if last else 1,
     )
 

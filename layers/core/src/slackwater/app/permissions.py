@@ -128,6 +128,7 @@ RESTORE: Final = (
 )
 SWEEP: Final = (
     cleanup_store.CLEANUP_READ
+    | cleanup_store.CLEANUP_WRITE
     | cleanup_ebs_snapshots.SWEEPER_ACTIONS
     | recovery_points.SWEEPER_ACTIONS
     | cleanup_fsx_backups.SWEEPER_ACTIONS

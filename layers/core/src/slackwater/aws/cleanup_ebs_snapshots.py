@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.ebs_volumes import there
+from slackwater.aws.ebs_volumes import there, volume
 from slackwater.aws.errors import AwsError, code_of, remedies
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BACKUP_ACTIONS: Final = frozenset({"ec2:CreateSnapshot", "ec2:CreateTags", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"})
 """CreateTags as CreateSnapshot asks for it, of the snapshot, and to have it kept for longer."""
-SWEEPER_ACTIONS: Final = frozenset({"ec2:DeleteSnapshot", "ec2:DescribeSnapshots"})
+SWEEPER_ACTIONS: Final = frozenset({"ec2:DeleteSnapshot", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"})
 
 NO_SNAPSHOT: Final = "InvalidSnapshot.NotFound"
 
@@ -82,7 +82,7 @@ class EbsBackupTaker:
         tagged = _snapshots(self._reading, resource.region, (f"tag:{TOKEN}", backup.token))
         found = {one.id: one for one in map(_copy, tagged) if one.token == backup.token}
         if backup.id and backup.id not in found:
-            found |= {one.id: one for one in self._named(resource.region, backup.id)}
+            found |= {one.id: one for one in _named(self._reading, resource.region, backup.id)}
         return tuple(found.values())
 
     @remedies()
@@ -95,15 +95,6 @@ class EbsBackupTaker:
         if copy.id and copy.expires_at and copy.expires_at < until:
             client = self._reading.client("ec2", resource.region)
             client.create_tags(Resources=[copy.id], Tags=[{"Key": EXPIRES_AT, "Value": timestamp(until)}])
-
-    def _named(self, region: str, id: str) -> Sequence[Copy]:
-        call = self._reading.client("ec2", region).describe_snapshots
-        try:
-            return tuple(_copy(one) for one in pages(call, "Snapshots", SnapshotIds=[id]))
-        except ClientError as error:
-            if code_of(error) != NO_SNAPSHOT:
-                raise
-            return ()
 
 
 class EbsSweeper:
@@ -123,6 +114,25 @@ class EbsSweeper:
             yield from map(_copy, _snapshots(self._reading, region, ("tag-key", BACKUP_OF)))
 
     @remedies()
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- as the port has it
+        """A snapshot as it is now; None where it is gone.
+
+        Raises:
+            AwsError: EC2 did not say.
+        """
+        return next(iter(_named(self._reading, region, copy.id)), None) if copy.id else None
+
+    @remedies()
+    def born_at(self, resource: TrackedResource) -> datetime | None:
+        """When the volume was created; None where it is gone, or going.
+
+        Raises:
+            AwsError: EC2 did not say.
+        """
+        found = volume(self._reading, resource)
+        return found["CreateTime"] if found and found["State"] != "deleting" else None
+
+    @remedies()
     def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- as the port has it
         """Delete one; one that is gone is fine.
 
@@ -136,6 +146,17 @@ class EbsSweeper:
         except ClientError as error:
             if code_of(error) != NO_SNAPSHOT:
                 raise
+
+
+def _named(session: AwsSession, region: str, id: str) -> Sequence[Copy]:
+    """The snapshot of this id, if there is one."""
+    call = session.client("ec2", region).describe_snapshots
+    try:
+        return tuple(_copy(one) for one in pages(call, "Snapshots", SnapshotIds=[id]))
+    except ClientError as error:
+        if code_of(error) != NO_SNAPSHOT:
+            raise
+        return ()
 
 
 def _snapshots(session: AwsSession, region: str, like: tuple[str, str]) -> Iterator[Any]:

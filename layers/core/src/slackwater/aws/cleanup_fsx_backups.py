@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import AwsError, BusyError, code_of, reason, remedies
-from slackwater.aws.fsx_parts import NO_FILE_SYSTEM, known, system_bytes, there
+from slackwater.aws.fsx_parts import NO_FILE_SYSTEM, file_system, going, known, system_bytes, there
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
 from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject, expiry, timestamp
@@ -37,7 +37,7 @@ BACKUP_ACTIONS: Final = frozenset(
     }
 )
 """TagResource as CreateBackup asks for it, of the backup, and to have it kept for longer."""
-SWEEPER_ACTIONS: Final = frozenset({"fsx:DeleteBackup", "fsx:DescribeBackups"})
+SWEEPER_ACTIONS: Final = frozenset({"fsx:DeleteBackup", "fsx:DescribeBackups", "fsx:DescribeFileSystems"})
 
 NO_BACKUP: Final = "BackupNotFound"
 UNDER_WAY: Final = "BackupInProgress"
@@ -96,10 +96,10 @@ class FsxBackupTaker:
             AwsError: FSx did not say.
         """
         subject = {"Name": "file-system-id", "Values": [resource.id]}
-        made = self._listed(resource.region, {NO_FILE_SYSTEM}, Filters=[subject, OURS])
+        made = _listed(self._reading, resource.region, {NO_FILE_SYSTEM}, Filters=[subject, OURS])
         found = {one.id: one for one in made if one.token == backup.token}
         if backup.id and backup.id not in found:
-            found |= {one.id: one for one in self._listed(resource.region, {NO_BACKUP}, BackupIds=[backup.id])}
+            found |= {one.id: one for one in _listed(self._reading, resource.region, {NO_BACKUP}, BackupIds=[backup.id])}
         return tuple(found.values())
 
     @remedies()
@@ -113,15 +113,6 @@ class FsxBackupTaker:
             arn = f"{resource.arn.rpartition(':')[0]}:backup/{copy.id}"
             tags: Any = [{"Key": EXPIRES_AT, "Value": timestamp(until)}]
             self._reading.client("fsx", resource.region).tag_resource(ResourceARN=arn, Tags=tags)
-
-    def _listed(self, region: str, not_found: set[str], **asked: Any) -> list[Copy]:
-        call = self._reading.client("fsx", region).describe_backups
-        try:
-            return [_copy(one) for one in pages(call, "Backups", **asked)]
-        except ClientError as error:
-            if code_of(error) not in not_found:
-                raise
-            return []
 
 
 class FsxSweeper:
@@ -145,6 +136,25 @@ class FsxSweeper:
                     yield _copy(one)
 
     @remedies()
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- as the port has it
+        """A backup as it is now; None where it is gone.
+
+        Raises:
+            AwsError: FSx did not say.
+        """
+        return next(iter(_listed(self._reading, region, {NO_BACKUP}, BackupIds=[copy.id])), None) if copy.id else None
+
+    @remedies()
+    def born_at(self, resource: TrackedResource) -> datetime | None:
+        """When the file system was created; None where it is gone, or going.
+
+        Raises:
+            AwsError: FSx did not say.
+        """
+        found = file_system(self._reading, resource.region, resource.id)
+        return found["CreationTime"] if found and not going(found) else None
+
+    @remedies()
     def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- as the port has it
         """Delete one; one that is gone is fine.
 
@@ -158,6 +168,17 @@ class FsxSweeper:
         except ClientError as error:
             if code_of(error) != NO_BACKUP:
                 raise
+
+
+def _listed(session: AwsSession, region: str, not_found: set[str], **asked: Any) -> list[Copy]:
+    """The backups that are asked for; none where FSx says by one of these errors that there is none."""
+    call = session.client("fsx", region).describe_backups
+    try:
+        return [_copy(one) for one in pages(call, "Backups", **asked)]
+    except ClientError as error:
+        if code_of(error) not in not_found:
+            raise
+        return []
 
 
 def _copy(found: Any) -> Copy:

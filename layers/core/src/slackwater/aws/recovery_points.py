@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.efs_reading import existing
+from slackwater.aws.efs_reading import existing, file_system
 from slackwater.aws.errors import AwsError, code_of, remedies
+from slackwater.aws.inventory_efs import GONE
 from slackwater.aws.pages import pages
 from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject, expiry, timestamp
 
@@ -34,7 +35,16 @@ BACKUP_ACTIONS: Final = frozenset(
         "iam:PassRole",  # to AWS Backup, of the role that reads the file system
     }
 )
-SWEEPER_ACTIONS: Final = frozenset({"backup:DeleteRecoveryPoint", "backup:ListRecoveryPointsByBackupVault", "backup:ListTags"})
+SWEEPER_ACTIONS: Final = frozenset(
+    {
+        "backup:DeleteRecoveryPoint",
+        "backup:DescribeRecoveryPoint",
+        "backup:ListBackupVaults",
+        "backup:ListRecoveryPointsByBackupVault",
+        "backup:ListTags",
+        "elasticfilesystem:DescribeFileSystems",
+    }
+)
 
 type State = Literal["running", "complete", "failed"]
 
@@ -125,7 +135,7 @@ class EfsBackupTaker:
             jobs = [job for job in self._jobs(client, resource, backup) if job["BackupJobId"] == backup.job or on_demand(job)]
             found = [self._copy(client, job) for job in jobs]
             if backup.id and backup.id not in {copy.id for copy in found}:  # its job is forgotten
-                point = self._point(client, backup.id)
+                point = self._point(client, backup.id, backup.vault)
                 found += [copy_of(client, point)] if point else []
         return [copy for copy in found if copy.token == backup.token or _recorded(copy, backup)]
 
@@ -163,8 +173,8 @@ class EfsBackupTaker:
             jobs += [job] if job else []
         return jobs
 
-    def _point(self, client: Any, arn: str) -> Mapping[str, Any] | None:
-        return unless_unknown(client.describe_recovery_point, BackupVaultName=self._vault, RecoveryPointArn=arn)
+    def _point(self, client: Any, arn: str, vault: str | None = None) -> Mapping[str, Any] | None:
+        return unless_unknown(client.describe_recovery_point, BackupVaultName=vault or self._vault, RecoveryPointArn=arn)
 
     def _copy(self, client: Any, job: Mapping[str, Any]) -> Copy:
         """What a job makes: its recovery point tells what it holds, and the job whether that is everything."""
@@ -187,31 +197,49 @@ class EfsBackupTaker:
 
 
 class EfsSweeper:
-    """Deletes recovery points of ours from one vault. AWS Backup deletes those that have expired too."""
+    """Deletes recovery points of ours. AWS Backup deletes those that have expired, too."""
 
-    def __init__(self, reading: AwsSession, asking: AwsSession, vault: str) -> None:
-        """Makes no call."""
+    def __init__(self, reading: AwsSession, asking: AwsSession, vault: str | None = None) -> None:
+        """Makes no call. Without a vault it lists those of all: the deployment may have used another one before."""
         self._reading = reading
         self._asking = asking
         self._vault = vault
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:  # noqa: ARG002 -- a session is one account's
-        """Recovery points of file systems in the vault that carry `slackwater:backup-of`; none where there is no such vault.
+        """Recovery points of file systems that carry `slackwater:backup-of`, but for those that are being deleted.
 
         Raises:
             AwsError: AWS did not say.
         """
         client = self._reading.client("backup", region)
-        listing = client.list_recovery_points_by_backup_vault
         with remedies():
-            try:
-                points = list(pages(listing, "RecoveryPoints", BackupVaultName=self._vault, ByResourceType="EFS"))
-            except ClientError as error:
-                if code_of(error) != UNKNOWN:
-                    raise
-                return []
-            mine = [(point, tags_of(client, point["RecoveryPointArn"])) for point in points if on_demand(point)]
+            every = pages(client.list_backup_vaults, "BackupVaultList") if self._vault is None else ()
+            vaults = [one["BackupVaultName"] for one in every] if self._vault is None else [self._vault]
+            points = [point for vault in vaults for point in _points(client, vault) if on_demand(point)]
+            mine = [(point, tags_of(client, point["RecoveryPointArn"])) for point in points]
             return [copy_of(client, point, tags) for point, tags in mine if BACKUP_OF in tags and point["Status"] != "DELETING"]
+
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- a session is one account's
+        """A recovery point as it is now; None where it is gone.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        client = self._reading.client("backup", region)
+        with remedies():
+            named = {"BackupVaultName": copy.vault or self._vault, "RecoveryPointArn": copy.id}
+            point = unless_unknown(client.describe_recovery_point, **named)
+            return copy_of(client, point) if point and point["Status"] != "DELETING" else None
+
+    def born_at(self, resource: TrackedResource) -> datetime | None:
+        """When the file system was created; None where it is gone, or going.
+
+        Raises:
+            AwsError: EFS did not say.
+        """
+        with remedies():
+            found = file_system(self._reading.client("efs", resource.region), resource.id)
+            return found["CreationTime"] if found and found["LifeCycleState"] not in GONE else None
 
     def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- a session is one account's
         """Delete one; one that is gone is fine.
@@ -224,9 +252,20 @@ class EfsSweeper:
         with remedies():
             unless_unknown(
                 self._asking.client("backup", region).delete_recovery_point,
-                BackupVaultName=self._vault,
+                BackupVaultName=copy.vault or self._vault,
                 RecoveryPointArn=copy.id,
             )
+
+
+def _points(client: Any, vault: str) -> list[Mapping[str, Any]]:
+    """Recovery points of file systems in a vault; none where there is no such vault."""
+    listing = client.list_recovery_points_by_backup_vault
+    try:
+        return list(pages(listing, "RecoveryPoints", BackupVaultName=vault, ByResourceType="EFS"))
+    except ClientError as error:
+        if code_of(error) != UNKNOWN:
+            raise
+        return []
 
 
 def on_demand(made: Mapping[str, Any]) -> bool:

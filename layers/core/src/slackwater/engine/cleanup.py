@@ -198,6 +198,18 @@ def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
     return None if enough else f"it holds {copy.size_bytes:,} bytes of {subject.size_bytes:,}"
 
 
+def expired(copy: Copy, installation: str | None, now: datetime) -> str | None:
+    """Why a backup on this installation's record is over, by what is on it; None where it is not.
+
+    What cannot be read is kept, and what another installation made. Those of older versions do not say who made them.
+    """
+    if copy.state == "running" or copy.installation not in {None, installation}:
+        return None
+    if copy.expires_at is None or copy.expires_at > now:
+        return None
+    return f"it expired at {copy.expires_at:%Y-%m-%d %H:%M} UTC"
+
+
 def unproven(copy: Copy, backup: Backup, of_arn: str) -> str | None:
     """Why a backup may be another than the one that was asked for; None where it is that one. `of_arn` is the resource's."""
     if backup.installation is None:
@@ -206,6 +218,8 @@ def unproven(copy: Copy, backup: Backup, of_arn: str) -> str | None:
         return "it does not carry the token of the request"
     if copy.copied:
         return "it is a copy of another backup"
+    if copy.of != backup.subject.id:  # EC2 does not say what is a copy, but names another volume
+        return f"it is of {copy.of}, not of {backup.subject.id}"
     if copy.tags.get(BACKUP_OF) != of_arn:
         return f"its tag {BACKUP_OF} does not name {of_arn}"
     if copy.made_at < backup.asked_at - CLOCKS_DIFFER:

@@ -36,7 +36,9 @@ def realised(cleanup: Cleanup, now: datetime) -> Decimal | None:
 
 def backup_cost(cleanup: Cleanup, now: datetime) -> Decimal | None:
     """What its backups cost a month now: nothing where there are none, or none is kept any more; None is unknown."""
-    kept = [one for one in cleanup.backups if one.state in {"complete", "verified"} and now < one.expires_at]
+    kept = [
+        one for one in cleanup.backups if one.state in {"complete", "verified"} and not one.gone_at and now < one.expires_at
+    ]
     return cleanup.backup_monthly_usd if kept else Decimal(0)
 
 

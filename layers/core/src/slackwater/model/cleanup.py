@@ -135,7 +135,8 @@ class Backup:
     It is recorded before it is asked for: while it is "asked" nobody knows whether AWS heard it, `asked` times. `id` is the
     snapshot's, the recovery point's ARN, or the FSx backup's. `asked_at` is when it was asked for first, `started_at` when AWS
     began it. `installation` is the one that asked for it; None where an older version did, whose tokens were not random.
-    `spares` are ids of others that AWS made of the same request, `vault` is AWS Backup's.
+    `spares` are ids of others that AWS made of the same request, `vault` is AWS Backup's. `gone_at` is when the sweeper saw
+    that it is gone.
     """
 
     subject: Subject
@@ -153,6 +154,17 @@ class Backup:
     started_at: datetime | None = None
     spares: tuple[str, ...] = ()
     vault: str | None = None
+    gone_at: datetime | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All that AWS made of the request, by what is on record."""
+        return (*((self.id,) if self.id else ()), *self.spares)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether any of these may still be there."""
+        return bool(self.spares) or (self.id is not None and self.gone_at is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,8 +233,9 @@ class Cleanup:
     `backups` has one backup. Only records of older versions have more, one for each volume of an ONTAP file system.
     `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data need no backup.
     `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
-    ended. `revision` counts the writes. `waits_since` is since when it waits for its turn to be taken apart; it `has_turn` from
-    before the first removal until it is gone, or whole again.
+    ended. `revision` counts the writes. `earlier` are backups of earlier attempts that may still be there. `lost_at`
+    is when the sweeper saw neither the resource nor a backup of it. `waits_since` is since when it waits for its turn to be
+    taken apart; it `has_turn` from before the first removal until it is gone, or whole again.
     """
 
     finding_id: str
@@ -250,6 +263,7 @@ class Cleanup:
     was: Setting | None = None
     changed_at: datetime | None = None
     backups: tuple[Backup, ...] = ()
+    earlier: tuple[Backup, ...] = ()
     backup_monthly_usd: Decimal | None = None
     waits_since: datetime | None = None
     has_turn: bool = False
@@ -261,6 +275,7 @@ class Cleanup:
     ended_at: datetime | None = None
     why: str = ""
     observed: Observed | None = None
+    lost_at: datetime | None = None
     revision: int = 0
 
     @property
@@ -303,6 +318,11 @@ class Cleanup:
         """What it may have had, and has not any more."""
         places = (self.resource.arn, self.turn) if self.turn else (self.resource.arn,)
         return tuple(place for place in places if place not in self.holds)
+
+
+def left_by(last: Cleanup | None) -> tuple[Backup, ...]:
+    """Backups that a clean-up leaves to the next attempt, whose record takes the place of its own."""
+    return tuple(one for one in (*last.earlier, *last.backups) if one.is_there) if last else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
