@@ -112,13 +112,16 @@ class FsxRestorer:
                 raise LostError(f"FSx began to make {before.id}, and does not show it any more")
             return found
         all_there_are = pages(self._reading.client("fsx", resource.region).describe_file_systems, "FileSystems")
-        ours = (one for one in all_there_are if tags_of(one.get("Tags")).get(RESTORED_FROM) == resource.id)
+        backups = {
+            one.id for one in cleanup.backups if one.id
+        }  # of the same file system there may be others, by other clean-ups
+        ours = (one for one in all_there_are if tags_of(one.get("Tags")).get(RESTORED_FROM) in backups)
         return next((one for one in ours if one["Lifecycle"] in SETTLING - {"DELETING"} | THERE), None)
 
     def _make(self, cleanup: Cleanup, recorded: Mapping[str, Any], backup: str) -> Any:
         """Ask for it. The same clean-up asks with the same token, but after one that FSx gave up."""
         resource = cleanup.resource
         given_up = cleanup.restored.id if cleanup.restored and cleanup.restored.state == "failed" else None
-        asked = system_request(recorded, resource.id) | {"ClientRequestToken": token(cleanup, resource.id, given_up or "")}
+        asked = system_request(recorded, backup) | {"ClientRequestToken": token(cleanup, resource.id, given_up or "")}
         client: Any = self._asking.client("fsx", resource.region)
         return ask(client.create_file_system_from_backup, "FileSystem", BackupId=backup, **asked)
