@@ -13,8 +13,6 @@ DOCS := docs/detectors
 TEMPLATES := template.yaml template-cleanup.yaml template-member.yaml
 # Tests that share an expensive fixture stay together, and a worker that is done takes over from another.
 SIDE_BY_SIDE := -n auto --dist worksteal
-# Lambda's Python brings boto3 and what that needs: the layer leaves them out.
-IN_THE_RUNTIME := boto3 botocore s3transfer jmespath python-dateutil six urllib3
 TOOLS := .tools/ministack/ready .tools/lambda-runtime/ready
 
 export UV_NO_PROGRESS := 1
@@ -41,7 +39,8 @@ test-all: setup ## the same with every test; at most twelve minutes
 	@$(MAKE) --no-print-directory -j4 check browser pytest-all
 
 test-changed: setup ## the tests that import what differs from HEAD (or from BASE=...): a quick look, no proof
-	@tests=$$($(RUN)/python tools/changed_tests.py $(BASE)); [ -z "$$tests" ] || $(RUN)/pytest -q -m "not slow" $$tests
+	@set -e; tests=$$($(RUN)/python tools/changed_tests.py $(BASE)); \
+	[ -z "$$tests" ] || $(RUN)/pytest -q -m "not slow" $$tests || [ $$? -eq 5 ]
 
 pytest-quick: setup
 	$(RUN)/pytest -q $(SIDE_BY_SIDE) -m "not slow"
@@ -66,16 +65,15 @@ check-types: setup
 	$(RUN)/mypy
 
 check-pages: setup
-	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
-	$(RUN)/python -m slackwater_cli.docs "$$fresh/detectors" & detectors=$$!; \
+	@set -e; fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(RUN)/python -m slackwater_cli.docs "$$fresh/detectors"; \
 	$(RUN)/python tools/estimate_pages.py "$$fresh/estimates"; \
 	$(RUN)/python tools/slack_messages.py "$$fresh/slack/messages"; \
-	wait $$detectors; \
 	for pages in detectors estimates slack/messages; do \
 	  diff -r "$$fresh/$$pages" "docs/$$pages" || { echo "docs/$$pages is stale: run 'make docs'"; exit 1; }; \
 	done
 
-check-template: check-sam check-checkov check-machines ## the templates and the state machines, by everybody's validators
+check-template: check-sam check-checkov check-machines ## validate the templates and the state machines
 
 check-sam: setup
 	$(RUN)/python tools/validate_templates.py $(TEMPLATES)
@@ -84,7 +82,7 @@ check-checkov: setup .tools/checkov/ready
 	.tools/checkov/bin/checkov $(TEMPLATES:%=--file %) --framework cloudformation --skip-download --quiet --compact
 
 check-machines: setup tools/asl/node_modules/ready
-	@for machine in statemachines/*.asl.yaml; do \
+	@set -e; for machine in statemachines/*.asl.yaml; do \
 	  tools/asl/node_modules/.bin/asl-validator --yaml-definition "$$(sed 's/$${Partition}/aws/' $$machine)"; \
 	done
 
@@ -104,7 +102,7 @@ lock: setup ## choose versions again, within the pyproject files' bounds
 	$(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header --python-version 3.13 \
 	  --no-emit-package slackwater --group dev $(PACKAGES:%=%/pyproject.toml) -o requirements.txt
 	$(UV) pip compile -q --generate-hashes --no-annotate --no-header --python-version 3.13 --python-platform aarch64-manylinux_2_28 \
-	  --constraints requirements.txt $(IN_THE_RUNTIME:%=--no-emit-package %) layers/core/pyproject.toml -o layers/core/requirements.txt
+	  --constraints requirements.txt layers/core/pyproject.toml -o layers/core/requirements.txt
 	for tool in ministack lambda-runtime checkov; do $(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header \
 	  --python-version 3.13 tools/requirements/$$tool.in -o tools/requirements/$$tool.txt; done
 

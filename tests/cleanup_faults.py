@@ -65,7 +65,9 @@ def outcome(kind: str, action: str, fault: Fault) -> Outcome:
                 trouble.lost_answer(action, times=1)
             case "lags behind":
                 trouble.lagging(action, times=TIMES)
+        calls = there.simulator.calls.get(action, 0)
         there.cleaned(kind)
+        assert there.simulator.calls.get(action, 0) > calls, f"the clean-up of {kind} never called {action}"
         cleanup = there.cleanup(kind)
         there_still = there.account.exists(id_)
         backups = there.account.backups()

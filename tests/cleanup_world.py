@@ -25,6 +25,7 @@ from slackwater.app.cleanup_restore import Restore
 from slackwater.app.cleanup_sweep import Sweep
 from slackwater.app.cleanup_watch import Watch
 from slackwater.app.cleanups import Cleanups
+from slackwater.app.delivery import Delivery
 from slackwater.app.findings import Findings
 from slackwater.app.policy import parse_policy
 from slackwater.app.wiring import audit
@@ -51,6 +52,7 @@ from slackwater.model.cleanup import Cleanup, Control, Said, left_by
 from slackwater.model.listing import Page
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import Policy
+from slackwater.model.posts import Post, Sent
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Target, Volume
 from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, Write
 from slackwater.views import scan_json, service_json
@@ -246,15 +248,50 @@ class MemoryCleanups:
 
 @dataclass
 class MemoryStarter:
-    """The CleanupStarter of a list: what was started, by finding and execution; the same name starts nothing twice."""
+    """The CleanupStarter of a list: what was started, by finding and execution; the same name starts nothing twice.
+
+    `running` says whether an execution of a name still works.
+    """
 
     started: list[tuple[str, str]] = field(default_factory=list)
+    running: Callable[[str], bool] = lambda _: True
+
+    def state(self, execution: str, *, undo: bool = False) -> str:
+        return "running" if self.running(execution) else "ended"
 
     def start(self, finding_id: str, execution: str) -> None:
         if (finding_id, execution) not in self.started:
             self.started.append((finding_id, execution))
 
     undo = start
+
+
+@dataclass
+class MemorySlack:
+    """The Channel of a bot that keeps what it posted, by its post's id. `down` is raised by every call.
+
+    Without a `default` there is no channel for what the policy routes nowhere.
+    """
+
+    now: Callable[[], datetime]
+    posted: dict[str, Post] = field(default_factory=dict)
+    down: Exception | None = None
+    default: str | None = "C0DEFAULT"
+    can_look: bool = True
+
+    def send(self, post: Post, thread: Sent | None) -> Sent:
+        if self.down:
+            raise self.down
+        self.posted[post.id] = post
+        return Sent(channel=post.channel, ts=f"{self.now().timestamp():.6f}")
+
+    def find(self, post: Post, thread: Sent | None) -> Sent | None:
+        if self.down:
+            raise self.down
+        return Sent(channel=post.channel, ts="1.0") if post.id in self.posted else None
+
+    def update(self, sent: Sent, message: Any) -> None:
+        raise NotImplementedError
 
 
 @dataclass
@@ -266,6 +303,7 @@ class World:
     findings: MemoryFindings
     cleanups: MemoryCleanups
     outbox: MemoryOutbox
+    slack: MemorySlack
     documents: Bucket
     functions: Mapping[str, Callable[[Mapping[str, Any]], Any]]
     sweep: Sweep
@@ -508,6 +546,13 @@ def wired(
         audit=lambda policy, inventory: of(inventory, policy),
         clock=lambda: as_of,
     )
+    slack = MemorySlack(now)
+
+    def notify(_: Any) -> dict[str, int]:
+        delivery = Delivery(outbox=outbox, channel=slack, fallback=None, clock=now, sleep=lambda _: None, default=slack.default)
+        notified = delivery.deliver(None)
+        return {"waiting": notified.waiting, "wait_s": notified.wait_s}
+
     policies: list[Policy | Exception] = [policy]
 
     newest: Callable[[], Policy] = watched("policy", lambda: there.policy)
@@ -583,6 +628,7 @@ def wired(
         findings=findings,
         cleanups=cleanups,
         outbox=outbox,
+        slack=slack,
         documents=documents,
         functions={
             "WatchFunction": lambda p: watch.step(p["step"], p["finding_id"], p["execution"], p.get("error")),
@@ -590,7 +636,7 @@ def wired(
             "DeleteFunction": lambda p: delete.delete(p["finding_id"], p["execution"]),
             "ChangeFunction": lambda p: change.step(p["step"], p["finding_id"], p["execution"]),
             "RestoreFunction": lambda p: restore.restore(p["finding_id"], p["execution"]),
-            "NotifyFunction": lambda p: {"waiting": 0, "wait_s": 0},
+            "NotifyFunction": notify,
         },
         sweep=sweep,
         now=now,

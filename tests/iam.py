@@ -76,8 +76,8 @@ def _holds(operator: str, found: str | Sequence[str] | None, wanted: Sequence[st
         case "ForAnyValue":
             return any(met)
         case "":
-            if isinstance(found, list | tuple) or "Not" in name:
+            if isinstance(found, list | tuple):
                 raise NotImplementedError(f"{operator} of {found}")
-            return any(met)
+            return all(met) if "Not" in name else any(met)  # a key that is not there is not any value
         case _:
             raise NotImplementedError(operator)

@@ -1,8 +1,9 @@
 """Print the tests that a change touches, one argument for pytest a line: what `make test-changed` runs.
 
-A test file is touched if it changed, or if it imports a changed module: directly, or through a helper in tests/ or tools/.
-After a change of a detector, all tests of detectors are run. Other files, such as the templates, have fixed tests (OTHERS).
-This is a quick look and no proof: a change far down can break tests that import it only indirectly.
+A test file is touched if it changed, or if it imports a changed module: directly, through a helper in tests/, or, where no test
+does, through one or two other modules. After a change of a detector, all tests of detectors are run. Other files, such as the
+templates, have fixed tests (OTHERS). This is a quick look and no proof: a change far down can break tests that import it
+indirectly.
 
 Usage: changed_tests.py [BASE]    everything that differs from BASE (HEAD), uncommitted and new files included
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 ROOTS = ("layers/core/src", "cli/src", "simulator/src", "tests", "tools", "bench")
@@ -27,6 +28,8 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
 }
 """What begins so is tested there."""
 DETECTORS = "slackwater.detectors."
+LEVELS = 3
+"""How many imports may lie between a changed module and a test of it."""
 EVERY_DETECTOR = "tests/unit/detectors"
 
 
@@ -50,22 +53,34 @@ def imported(source: str) -> set[str]:
     return names
 
 
-def touched(changed: Iterable[str], sources: Mapping[str, str]) -> Iterator[str]:
-    """The arguments for pytest, given the changed paths and the texts of all Python files in tests/ and tools/, by path."""
-    changed = set(changed)
-    modules = {module for path in changed if (module := module_of(path))}
-    imports = {path: imported(source) for path, source in sources.items()}
-    helpers = {path: module for path in sources if not Path(path).name.startswith("test_") and (module := module_of(path))}
-    while new := {module for path, module in helpers.items() if imports[path] & modules} - modules:
-        modules |= new
-    yield from sorted(
-        path for path in sources if Path(path).name.startswith("test_") and (path in changed or imports[path] & modules)
-    )
-    for start, tests in OTHERS.items():
-        if any(path.startswith(start) for path in changed):
-            yield from tests
-    if any(module.startswith(DETECTORS) for module in modules):
+def touched(changed: Collection[str], imports: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """The arguments for pytest, given the changed paths and the imports of all Python files, by path."""
+    for path in sorted(changed):
+        yield from nearest(path, imports)
+    if any(str(module_of(path)).startswith(DETECTORS) for path in changed):
         yield EVERY_DETECTOR
+
+
+def nearest(path: str, imports: Mapping[str, Collection[str]]) -> list[str]:
+    """The tests of a changed file: itself, the folder of a conftest, or the test files with the fewest imports between."""
+    if tests := [test for start, fixed in OTHERS.items() if path.startswith(start) for test in fixed]:
+        return tests
+    if Path(path).name == "conftest.py":
+        return [Path(path).parent.as_posix()]
+    if _is_test(path):
+        return [path]
+    modules = {module_of(path)} - {None}
+    for _ in range(LEVELS):
+        users = {user for user, names in imports.items() if modules & {*names}}
+        if tests := [user for user in users if _is_test(user)]:
+            helpers = {module_of(user) for user in users if user.startswith("tests/")}
+            return sorted({*tests, *(user for user, names in imports.items() if helpers & {*names} and _is_test(user))})
+        modules = {module_of(user) for user in users} - modules
+    return []
+
+
+def _is_test(path: str) -> bool:
+    return path.startswith("tests/") and Path(path).name.startswith("test_")
 
 
 def _git(*arguments: str) -> list[str]:
@@ -74,11 +89,15 @@ def _git(*arguments: str) -> list[str]:
 
 
 def main(base: str = "HEAD") -> None:
-    """Print the touched tests of the checkout."""
+    """Print the touched tests of the checkout; on standard error, name the changed code for which there are none."""
     changed = {*_git("diff", "--name-only", base), *_git("ls-files", "--others", "--exclude-standard")}
-    files = [path for folder in ("tests", "tools") for path in sorted(Path(folder).rglob("*.py")) if "e2e" not in path.parts]
-    found = touched(changed, {path.as_posix(): path.read_text("utf-8") for path in files if "node_modules" not in path.parts})
-    for argument in dict.fromkeys(found):
+    paths = [Path(path) for path in _git("ls-files", "--cached", "--others", "--exclude-standard", "*.py")]
+    read = [path for path in paths if path.exists() and "e2e" not in path.parts]
+    imports = {path.as_posix(): imported(path.read_text("utf-8")) for path in read}
+    for path in sorted(path for path in changed if path.endswith((".py", ".toml", "Makefile"))):
+        if not [*touched([path], imports)]:
+            print(f"{path}: no test imports it closely; run `make test`", file=sys.stderr)
+    for argument in dict.fromkeys(touched(changed, imports)):
         if Path(argument).exists():
             print(argument)
 

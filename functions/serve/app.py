@@ -139,9 +139,10 @@ def run_cleanups(body: take.RunBody = take.ALL_THAT_MAY_BE) -> RunDocument:
 
 @route(API.get, "/cleanups", "A page of them")
 def list_cleanups(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> CleanupPageDocument:
-    """List clean-ups, the newest first."""
+    """List clean-ups, the newest first. The first page has the totals of all."""
     cleanups = SERVING.cleanups
-    return told.page(cleanups.listed(limit, cursor), cleanups.control().stopped, clock())
+    found, now = cleanups.listed(limit, cursor), clock()
+    return told.page(found, None if cursor else cleanups.totals(found, now), cleanups.control().stopped, now)
 
 
 @route(API.get, "/cleanups/<id>", "The clean-up with the ledger of its finding", 404)

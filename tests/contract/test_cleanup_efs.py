@@ -100,7 +100,6 @@ def replicating(source: str, destination: str) -> dict[str, object]:
         (SYSTEM, replicating("fs-8", "fs-1"), "replication"),
         (replace(SYSTEM, mount_targets=(MountTarget(id="fsmt-3", az=f"{REGION}a", phase="creating"),)), {}, "mount target fsmt-3 is creating"),
         (replace(SYSTEM, given_points=(replace(POINT, phase="creating"),)), {}, "access point fsap-1 is creating"),
-        (replace(SYSTEM, given_points=(replace(POINT, tags={"efs.csi.aws.com/cluster": "true"}),)), {}, "fsap-1 is managed by Kubernetes"),
     ],
 )  # fmt: skip
 def test_what_must_not_be_touched_is_held(of, system, fleet, says) -> None:

@@ -267,6 +267,32 @@ class TestGone:
             assert deleted(there) == []
             assert not_undoable(there.cleanup("ebs")) is None
 
+    def test_no_undo_is_offered_from_a_leftover_that_is_gone(self) -> None:
+        with world("ebs") as there:
+            leftover = backed_up_only(there, "ebs").backups[0]
+            assert "restores it from its backup" in str(not_undoable(there.cleanup("ebs")))
+            there.account.drop_backup(leftover.id)
+            there.simulator.advance(DAY)
+            there.sweep.sweep()
+            assert not_undoable(there.cleanup("ebs")) == "it deleted and changed nothing"
+
+    def test_it_stays_gone_where_another_sweep_deletes_it_after_this_one_has_listed_it(self) -> None:
+        with world("ebs") as there:
+            assert there.cleaned("ebs").status == "SUCCEEDED"
+            there.simulator.advance(400 * DAY)
+            sweeper = there.sweep.sweepers["ebs-volume"]
+            listed = sweeper.copies
+
+            def then_swept(account: str, region: str) -> Any:
+                found = list(listed(account, region))
+                sweeper.copies = listed  # type: ignore[method-assign]
+                assert len(deleted(there)) == 1
+                return found
+
+            sweeper.copies = then_swept  # type: ignore[method-assign]
+            assert deleted(there) == []
+            assert "its backup is gone" in str(not_undoable(there.cleanup("ebs")))
+
     @pytest.mark.parametrize("kind", KINDS)
     def test_after_its_time_it_is_gone_quietly(self, kind: str) -> None:
         with world(kind) as there:

@@ -75,14 +75,28 @@ def taken_over(there: World, id_: str) -> None:
     there.account.tag(id_, "kubernetes.io/cluster/shop", "owned")
 
 
+def operated(there: World, id_: str) -> None:
+    there.account.operate(id_, "eks.amazonaws.com")
+
+
+def taken_over_as_the_policy_says(there: World, id_: str) -> None:
+    there.account.tag(id_, "ManagedBy", "terraform")
+    owners = there.policy.owners.model_copy(update={"managed_tags": ["ManagedBy=terraform"]})
+    there.change_policy(replace(there.policy, owners=owners))
+
+
+def child_taken_over(there: World, id_: str) -> None:
+    there.account.tag(children(there, id_)[-1], "efs.csi.aws.com/cluster", "true")
+
+
 def stopped(there: World, _: str) -> None:
     there.stop()
 
 
 ANY: Final = (kept, replaced, vetoed, taken_over, stopped)
 RACES: Final[Mapping[str, tuple[Race, ...]]] = {
-    "ebs": (*ANY, attached),
-    "efs": (*ANY, child_kept, used, mounted),
+    "ebs": (*ANY, attached, operated, taken_over_as_the_policy_says),
+    "efs": (*ANY, child_kept, child_taken_over, used, mounted),
     "efs-orphaned": (*ANY, child_kept, mounted),
     "efs-abandoned": (*ANY, used, mounted),
     "openzfs": (*ANY, child_kept, child_made, used),
@@ -92,6 +106,7 @@ RACES: Final[Mapping[str, tuple[Race, ...]]] = {
 SLICE: Final = {
     ("ebs", attached), ("ebs", kept), ("efs", used), ("efs", child_kept), ("efs-orphaned", mounted), ("efs-orphaned", stopped),
     ("efs-abandoned", vetoed), ("openzfs", replaced), ("openzfs", child_made), ("openzfs", taken_over),
+    ("efs", child_taken_over), ("ebs", taken_over_as_the_policy_says), ("ebs", operated),
 }  # fmt: skip
 """Each kind and each race at least once; all the others are slow."""
 
@@ -148,7 +163,9 @@ def test_it_stays_if_anything_changes_right_before(kind: str, race: Race) -> Non
             for kind in DELETED
             for race in RACES[kind]
             # Children are gone by the time that anything else goes.
-            for earlier in DELETES[kind][: 1 if race in {child_kept, child_made} and len(DELETES[kind]) > 1 else -1]
+            for earlier in DELETES[kind][
+                : 1 if race in {child_kept, child_made, child_taken_over} and len(DELETES[kind]) > 1 else -1
+            ]
         ]
     ),
 )

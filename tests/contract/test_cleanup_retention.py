@@ -55,6 +55,15 @@ def test_the_days_of_a_backup_that_took_almost_as_long_count_from_the_deletion(k
         assert there.undone(kind).status == "SUCCEEDED"
 
 
+def test_a_file_system_that_waits_for_its_turn_for_a_week_is_deleted_with_all_of_its_days() -> None:
+    with world("efs", policy=A_WEEK) as there:
+        before(there, "DeleteFunction", "delete", lambda: there.simulator.advance(7.9 * DAY))
+        assert there.cleaned("efs").status == "SUCCEEDED"
+        cleanup = there.cleanup("efs")
+        assert cleanup.stage == "done", cleanup.why
+        assert cleanup.backups[0].expires_at >= cleanup.removals[-1].asked_at + timedelta(days=7)
+
+
 def test_a_vault_lock_that_keeps_the_days_from_being_extended_keeps_the_file_system() -> None:
     kind = "efs"
     with world(kind, policy=A_WEEK) as there:

@@ -353,10 +353,17 @@ class Machines:
     def __init__(self, code: str | None = None) -> None:
         self.code = code
         self.started = []
+        self.status = "RUNNING"
 
     def client(self, service: str, region: str):
         assert (service, region) == ("stepfunctions", "eu-west-1")
         return self
+
+    def describe_execution(self, **said):
+        self.described = said
+        if self.code:
+            raise ClientError({"Error": {"Code": self.code, "Message": ""}}, "DescribeExecution")
+        return {"status": self.status}
 
     def start_execution(self, **said) -> None:
         self.started.append(said)
@@ -417,3 +424,29 @@ def test_an_id_that_was_given_at_deploy_is_used_as_it_is(stored) -> None:
     given = Installation(stored.table, "ours")
     assert (given.known(), given()) == ("ours", "ours")
     assert Installation(stored.table, None).known() is None
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ("RUNNING", "running"),
+        *((status, "ended") for status in ("SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED", "PENDING_REDRIVE")),
+    ],
+)
+@pytest.mark.parametrize("undo", [False, True])
+def test_an_execution_is_asked_after_by_its_name(status, state, undo) -> None:
+    machines = Machines()
+    machines.status = status
+    arn = "arn:aws:states:eu-west-1:123456789012:stateMachine:{}"
+    starter = StateMachineCleanups(machines, arn.format("cleanup"), arn.format("undo"))
+
+    assert starter.state("f-1-1", undo=undo) == state
+    name = "undo" if undo else "cleanup"
+    asked = f"arn:aws:states:eu-west-1:123456789012:execution:{name}:f-1-1"
+    assert machines.described == {"executionArn": asked}
+
+
+def test_an_execution_that_never_was_is_none_and_anything_else_is_an_error() -> None:
+    assert StateMachineCleanups(Machines("ExecutionDoesNotExist"), "arn:cleanup", None).state("f-1-1") == "none"
+    with pytest.raises(AccessDeniedError):
+        StateMachineCleanups(Machines("AccessDeniedException"), "arn:cleanup", None).state("f-1-1")

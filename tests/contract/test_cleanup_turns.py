@@ -118,7 +118,9 @@ def test_it_is_told_that_it_waits_for_whom_and_not_for_ever() -> None:
         waits = [entry for entry in one.there.findings.ledger(other.input["finding_id"]) if entry.happening == "queued"]
         assert len(waits) == 1
         assert one.cleanup(one.first).finding_id in waits[0].why
-        one.go_on(3 * DAY)
+        one.go_on(6 * DAY)
+        assert one.cleanup(other).stage == "working"
+        one.go_on(9 * DAY)
         assert one.cleanup(other).stage == "called-off"
         assert one.cleanup(one.first).finding_id in one.cleanup(other).why
 

@@ -145,7 +145,7 @@ def expected(world: World, audit_ids: list[str]) -> list[Post]:
 
 @dataclass
 class Run:
-    """So many audits, each of which notifies until nothing waits; a new one ends while others are still at it."""
+    """A number of audits. Each notifies until nothing waits, and new ones end while others still notify."""
 
     world: World
     seed: int
@@ -265,7 +265,7 @@ def test_by_webhook_every_digest_is_there_at_least_once(slack, audits: int) -> N
     seen = Counter(message.text for message in slack.channels["C0DEFAULT"].messages)
     assert set(seen) == {post.message.text for post in posts}
     assert len(posts) == audits
-    assert seen.total() > audits  # as the documentation says, some come twice
+    assert seen.total() > audits + (20 if audits == ALL else 0)  # as the documentation says, some come twice
     assert {post.state for post in world.outbox.posts.values()} == {"sent"}
     assert run.troubles == []
     met(faults, run, OF_A_WEBHOOK, {"record", "write", "send"}, least=5)

@@ -121,6 +121,15 @@ def test_an_empty_account_is_empty_and_asks_nothing_twice(simulate):
     }
 
 
+def test_ec2_says_which_service_manages_a_volume_and_an_instance(simulate):
+    eks = {"operator": "eks.amazonaws.com"}
+    other = [replace(one, id=f"{one.id}-2") for one in (*volumes(1), *instances(1))]
+    account = simulate(Fleet(now=NOW, volumes=[*volumes(1, **eks), other[0]], instances=[*instances(1, **eks), other[1]]))
+    found, _ = account.read({kinds.Volume, kinds.Instance})
+    for kind in (kinds.Volume, kinds.Instance):
+        assert [one.managed_by for one in found.all(kind)] == ["eks.amazonaws.com", None]
+
+
 @pytest.mark.parametrize(("kind", "asked"), [("OPENZFS", 1), ("ONTAP", 1), ("WINDOWS", 0), ("LUSTRE", 0)])
 def test_fsx_is_asked_for_volumes_only_where_a_file_system_has_some(simulate, kind, asked):
     account = simulate(Fleet(now=NOW, fsx=[zfs(kind=kind)]))

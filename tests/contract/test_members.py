@@ -240,14 +240,14 @@ def test_an_organization_is_walked_account_by_account_and_who_is_shut_is_named()
     with Simulator(own, organization=around) as sim:
         session = AwsSession(meter=CallMeter(), endpoint=Endpoint(sim.url, "AKIADUMMY", "dummy"))
         entering = Members(session, own.account, "aws", MEMBER_ROLE, MEMBER_EXTERNAL_ID)
-        accounts, left_out = Organization(session).accounts(OrganizationSection(organizational_units=[around.root]))
+        selected = Organization(session).accounts(OrganizationSection(organizational_units=[around.root]))
         shut = []
-        for account in accounts:
+        for account in selected.accounts:
             try:
                 assert entering.regions(account.id) == ["eu-west-1", "us-east-1"]
             except AccessDeniedError as error:
                 shut.append((account.id, str(error)[: len("account 123456789012 cannot be entered")]))
 
-    assert len(accounts) == 9  # the management account is one
-    assert len(left_out) == 3
-    assert shut == [(each.id, f"account {each.id} cannot be entered") for each in accounts[-2:]]
+    assert len(selected.accounts) == 9  # the management account is one
+    assert len(selected.left_out) == 3
+    assert shut == [(each.id, f"account {each.id} cannot be entered") for each in selected.accounts[-2:]]

@@ -15,9 +15,10 @@ from moto import mock_aws
 from slackwater.aws import session as aws_session
 from slackwater.aws.errors import AccessDeniedError, AwsError, BusyError
 from slackwater.aws.meter import CallMeter
-from slackwater.aws.organization import ACTIONS, Organization
+from slackwater.aws.organization import ACTIONS, NO_STATE, Organization
 from slackwater.aws.session import AwsSession, Endpoint
-from slackwater.model.organization import Account
+from slackwater.model.findings import Gap
+from slackwater.model.organization import Account, SelectedAccounts
 from slackwater.model.policy import OrganizationSection
 from slackwater_simulator import Fleet, Member, Simulator, Unit, instant
 from slackwater_simulator import Organization as Simulated
@@ -50,7 +51,9 @@ class Asked:
     organization: Organization
 
     def accounts(self, **section: Any) -> tuple[list[Account], list[str]]:
-        return self.organization.accounts(OrganizationSection(**section))
+        selected = self.organization.accounts(OrganizationSection(**section))
+        assert selected.gaps == ()
+        return [*selected.accounts], [*selected.left_out]
 
     def ids(self, **section: Any) -> list[str]:
         return [account.id for account in self.accounts(**section)[0]]
@@ -224,11 +227,23 @@ class Stub:
     def list_organizational_units_for_parent(self, **_: str) -> dict[str, Any]:
         return {"OrganizationalUnits": []}
 
+    def list_tags_for_resource(self, ResourceId: str) -> dict[str, Any]:
+        return {"Tags": [{"Key": "Stage", "Value": "live"}] if ResourceId == NEWS else []}
+
+    def list_parents(self, **_: str) -> dict[str, Any]:
+        return {"Parents": [{"Id": ROOT}]}
+
+    def describe_account(self, **_: str) -> dict[str, Any]:
+        return {"Account": self.pages.pop(0)}
+
+
+def selected(*pages: dict[str, Any], **section: Any) -> SelectedAccounts:
+    stub: Any = Stub(*pages)
+    return Organization(stub).accounts(OrganizationSection(organizational_units=[ROOT], **section))
+
 
 def in_root(*pages: dict[str, Any]) -> list[str]:
-    stub: Any = Stub(*pages)
-    found, _ = Organization(stub).accounts(OrganizationSection(organizational_units=[ROOT]))
-    return [one.id for one in found]
+    return [one.id for one in selected(*pages).accounts]
 
 
 def test_an_empty_page_is_not_the_end() -> None:
@@ -247,7 +262,29 @@ def test_the_state_counts_and_the_status_where_there_is_no_state() -> None:
     assert in_root({"Accounts": accounts}) == [VIDEO]
 
 
-@pytest.mark.parametrize("page", [{}, {"Accounts": [{"Id": NEWS, "Name": "news"}]}])
+def test_an_account_without_state_and_status_is_unknown_with_a_gap() -> None:
+    accounts = [{"Id": NEWS, "Name": "news"}, {"Id": VIDEO, "Name": "video", "State": "ACTIVE"}]
+    found = selected({"Accounts": accounts})
+
+    assert [one.id for one in found.accounts] == [NEWS, VIDEO]
+    assert found.gaps == (Gap(NEWS, "us-east-1", "organizations:ListAccountsForParent", NO_STATE),)
+    assert not found.gaps[0].optional
+    assert found.left_out == ()
+
+
+def test_a_named_account_without_state_and_status_is_unknown_with_a_gap() -> None:
+    found = selected({"Accounts": []}, {"Id": LAB, "Name": "lab"}, accounts=[LAB])
+
+    assert found.gaps == (Gap(LAB, "us-east-1", "organizations:DescribeAccount", NO_STATE),)
+
+
+def test_tags_choose_among_accounts_of_unknown_state_too() -> None:
+    found = selected({"Accounts": [{"Id": NEWS, "Name": "news"}, {"Id": VIDEO, "Name": "video"}]}, tags={"Stage": "live"})
+
+    assert ([one.id for one in found.accounts], [gap.account for gap in found.gaps]) == ([NEWS], [NEWS])
+
+
+@pytest.mark.parametrize("page", [{}, {"Accounts": [{"Name": "news", "State": "ACTIVE"}]}])
 def test_an_answer_that_lacks_what_it_must_hold_is_broken(page: dict[str, Any]) -> None:
     with pytest.raises(AwsError):
         in_root(page)
@@ -273,7 +310,7 @@ def test_a_second_authority_on_the_shapes_gives_the_same_tree(ask: Ask, monkeypa
             section = OrganizationSection(
                 organizational_units=[name(MEDIA), name(OTHERS)], tags={"Stage": "live"}, accounts=[name(LAB)]
             )
-            return {(one.name, one.organizational_unit) for one in organization.accounts(section)[0]}
+            return {(one.name, one.organizational_unit) for one in organization.accounts(section).accounts}
 
         of_moto = named(Organization(AwsSession(meter=CallMeter(), home="us-east-1")), ids.__getitem__)
 

@@ -34,6 +34,7 @@ INSTANCE = """<item><reservationId>r-1</reservationId><groupSet/><instancesSet><
   <placement><availabilityZone>ap-northeast-1a</availabilityZone></placement>
   <rootDeviceName>/dev/xvda</rootDeviceName><instanceLifecycle>spot</instanceLifecycle>
   <networkPerformanceOptions><bandwidthWeighting>vpc-1</bandwidthWeighting></networkPerformanceOptions>
+  <operator><managed>true</managed><principal>eks.amazonaws.com</principal></operator>
   <tagSet><item><key>Name</key><value>web</value></item></tagSet></item></instancesSet></item>"""
 
 

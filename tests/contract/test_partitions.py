@@ -137,6 +137,8 @@ WRITTEN = frozenset({".py", ".yaml", ".j2", ".js", ".css", ".json", ".toml", ".m
 OF_ONE_PARTITION = re.compile(r"arn:aws:|console\.(?:aws\.amazon|amazonaws)|\.amazonaws\.com\b(?!\.cn)|signin\.aws\.amazon")
 EXAMPLES = re.compile(r'arn="arn:aws:|arn=f"arn:aws:')
 """Resources of detectors' worked cases."""
+OWNERS = re.compile(r"(drs|eks)\.amazonaws\.com")
+"""Tag keys and principals by which AWS's services mark what they manage: the same in every partition."""
 ALLOWED = (
     # Service principals are the same in all partitions, as are the sources of events.
     (
@@ -155,6 +157,9 @@ ALLOWED = (
     ("simulator/src/slackwater_simulator/organizations.py", re.compile(r"arn:aws:organizations::\{org\.management\}")),
     ("simulator/src/slackwater_simulator/partitions.py", re.compile(r"suffix|_SUFFIXES|amazonaws\.com\"")),
     ("layers/core/src/slackwater/detectors/", EXAMPLES),
+    ("layers/core/src/slackwater/model/ownership.py", OWNERS),
+    ("simulator/src/slackwater_simulator/", OWNERS),
+    ("template-cleanup.yaml", re.compile(r"aws:ResourceTag/\S*(drs|eks)\.amazonaws\.com")),
 )
 
 

@@ -15,6 +15,7 @@ from efs_world import GIB, REGION, SYSTEM, VAULT, World
 from slackwater.aws.cleanup_efs_restore import EfsRestorer
 from slackwater.aws.errors import AwsError
 from slackwater.aws.recovery_points import BACKUP_ACTIONS, SWEEPER_ACTIONS, EfsBackupTaker, EfsSweeper
+from slackwater.engine.cleanup import unverified
 from slackwater.model.cleanup import EXPIRES_AT, TOKEN, Copy, Subject
 from slackwater_simulator.ec2_query import key_arn
 
@@ -108,6 +109,19 @@ def test_a_second_backup_holds_everything_too_though_its_job_moved_nothing(world
     assert copy.size_bytes == 7 * GIB
 
 
+@pytest.mark.parametrize(("before", "why"), [(False, "it holds 0 bytes of 7,516,192,768"), (True, None)])
+def test_a_size_counts_only_where_no_earlier_backup_may_hold_the_rest(world, before: bool, why: str | None) -> None:
+    if before:
+        world.backed_up()
+    backup = world.backup(token="f-1-2-0")
+    begun = world.taker.start(world.resource, backup, world.tags(backup))
+    world.sim.advance(1_300)
+    world.account.put_backup(replace(world.account.backup(begun.id), bytes=0))
+    (copy,) = world.taker.copies(world.resource, replace(backup, id=begun.id, job=begun.job))
+    assert (copy.state, copy.incremental) == ("complete", before)
+    assert unverified(copy, Subject(id="fs-1", size_bytes=7 * GIB), metered=True) == why
+
+
 def test_a_backup_that_failed_says_why(world) -> None:
     backup = world.backup()
     begun = world.taker.start(world.resource, backup, world.tags(backup))
@@ -186,6 +200,9 @@ class Told:
 
     def update_recovery_point_lifecycle(self, Lifecycle: Any, **_: Any) -> None:
         self.updated = Lifecycle
+
+    def list_recovery_points_by_resource(self, **_: Any) -> Any:
+        return {"RecoveryPoints": [self.point]}
 
     def list_recovery_points_by_backup_vault(self, **_: Any) -> Any:
         return {"RecoveryPoints": [self.point]}

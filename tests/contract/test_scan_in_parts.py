@@ -51,7 +51,7 @@ def said(doc: ScanDocument) -> dict[str, Any]:
     return {"findings": doc["findings"], **lists, **head, "totals": doc["totals"]}
 
 
-@pytest.fixture(scope="module", params=["demo", "mixed"])
+@pytest.fixture(scope="module", params=[pytest.param("demo", marks=pytest.mark.slow), "mixed"])
 def account(request: pytest.FixtureRequest) -> Any:
     fleet = demo_fleet() if request.param == "demo" else mixed_fleet(250)
     with Simulator(fleet) as sim:

@@ -55,7 +55,7 @@ def healthy(fleet: Fleet) -> Scan:
         return scan(SimpleNamespace(session=session, meter=meter, target=Target(fleet.account, fleet.regions[0])))
 
 
-@pytest.mark.slow  # its quick sister, of fewer resources, is the first of the five faults
+@pytest.mark.slow  # the five faults have a quick test of the same with fewer resources
 def test_a_cloudwatch_of_two_calls_a_second_gives_the_same_findings(demo: Any, healthy: Scan) -> None:
     demo.sim.faults.throttle("cloudwatch:GetMetricData", per_second=2)
     throttled = scan(demo)
@@ -72,12 +72,12 @@ BREAK = [
         ("ec2:DescribeInstances", pytest.mark.slow),
         ("ec2:DescribeInstanceTypes", pytest.mark.slow),
         ("elasticfilesystem:DescribeFileSystems", pytest.mark.slow),
-        ("elasticfilesystem:DescribeReplicationConfigurations", ()),
+        ("elasticfilesystem:DescribeReplicationConfigurations", pytest.mark.slow),
         ("fsx:DescribeVolumes", pytest.mark.slow),
         ("cloudwatch:GetMetricData", ()),
     ]
 ] + [
-    pytest.param("partial", {"every": 3}, "cloudwatch:GetMetricData", id="every third metric fails"),
+    pytest.param("partial", {"every": 3}, "cloudwatch:GetMetricData", id="every third metric fails", marks=pytest.mark.slow),
     pytest.param("truncate", {"action": "ec2:DescribeVolumes"}, "ec2:DescribeVolumes", id="truncated volumes"),
     pytest.param("truncate", {"action": "cloudwatch:GetMetricData"}, "cloudwatch:GetMetricData", id="truncated metrics"),
 ]
@@ -103,9 +103,9 @@ def test_what_cannot_be_read_is_a_named_gap_and_nothing_is_made_up(
     ("action", "blind"),
     [
         ("pricing:GetProducts", set()),
-        ("cloudtrail:LookupEvents", set()),
+        pytest.param("cloudtrail:LookupEvents", set(), marks=pytest.mark.slow),
         ("cloudwatch:ListMetrics", {"ebs-surplus-size"}),  # only an agent tells how full a file system is
-        ("compute-optimizer:GetEnrollmentStatus", set()),
+        pytest.param("compute-optimizer:GetEnrollmentStatus", set(), marks=pytest.mark.slow),
     ],
 )
 def test_an_optional_source_that_is_denied_loses_no_finding_that_another_can_show(

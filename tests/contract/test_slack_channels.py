@@ -313,7 +313,7 @@ def test_any_other_method_answers_with_its_headers(slack, bot) -> None:
 
 
 def test_a_webhook_posts_and_knows_not_where(slack, webhook) -> None:
-    assert webhook.send(replace(POST, channel=None), None) == Sent(channel=None, ts=None)
+    assert webhook.send(replace(POST, channel=None), None) == Sent(channel=None, ts=None, ok=True)
     (posted,) = messages(slack)
     assert (posted.text, posted.blocks) == ("3 new", [SECTION])
     assert (posted.raw["unfurl_links"], posted.raw["unfurl_media"]) == (False, False)

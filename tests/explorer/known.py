@@ -28,26 +28,8 @@ EFS: Final = ("efs", "efs-orphaned", "efs-abandoned")
 DELETED: Final = ("ebs", *EFS, *FSX)
 
 KNOWN: Final[tuple[Known, ...]] = (
-    # A stale backup is taken for the new one.
-    Known("1", "I4", "took-an-older-backup", ("ebs", *FSX)),
-    # Another installation's sweeper, or a redeployed one's, takes the backup.
-    Known("2", "I1", "lost/swept-by-theirs", DELETED),
-    Known("2", "I3", "swept/ours-by-theirs", DELETED),
-    Known("2", "I3", "swept/before-by-ours", DELETED),
-    Known("2", "I3", "swept/before-by-theirs", DELETED, rare=True),
-    Known("2", "I3", "swept/not-recorded", DELETED),
-    # The owner deletes the resource after the backup: the clean-up is called off, and the sweeper takes the only copy.
-    Known("3", "I1", "lost/swept-by-ours", DELETED),
-    Known("3", "I4", "undo-refused", DELETED, rare=True),
-    # The sweeper does not look at the expiry tag, and takes copies that others made.
-    Known("4", "I3", "swept/not-expired", DELETED),
-    Known("4", "I3", "swept/others-by-ours", DELETED),
     # Use since the backup is not seen.
     Known("5", "I1", "deleted/written-since-its-backup", (*EFS, *FSX)),
-    # Retention counts from the backup, not from the deletion.
-    Known("6", "I1", "deleted/expires-too-soon", DELETED),
-    # "Warned" means "put into the outbox".
-    Known("8", "I2", "unwarned", DELETED),
     # What is restored is what was recorded at first.
     Known("9", "I4", "restored-stale/tags", DELETED),
     Known("9", "I4", "restored-stale/security-groups", ("efs", "efs-abandoned")),
@@ -59,9 +41,6 @@ KNOWN: Final[tuple[Known, ...]] = (
     # Found here: where AWS denies a look from the middle of the removals on, the record is "failed", nobody puts back what was taken
     # off, and the record does not say that it is missing.
     Known("new", "I4", "not-whole", EFS),
-    # "Also": undoable stays true without a backup; a key that is disabled counts as usable.
-    Known("also", "I4", "undoable-without-a-backup", DELETED),
-    Known("also", "I1", "deleted/key-not-usable", ("ebs",)),
 )
 
 

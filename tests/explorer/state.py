@@ -59,7 +59,7 @@ class Hasher:
             self._text(ours.cleanups.control_),
             str([(one.id, one.status, one.decision) for one in ours.findings.findings.values() if one.id == world.finding_id]),
             str([entry.happening for entry in ours.findings.entries]),
-            str([(id_, post.state) for id_, post in ours.outbox.posts.items()]),
+            str([(id_, post.state, post.sent_at, post.created_at) for id_, post in ours.outbox.posts.items()]),
             str({key: [len(text or "") for text in texts] for key, texts in ours.documents.texts.items()}),
             self._policy(ours.policies[-1]),
             repr(replace(world.position, started=0.0, events=0, steps=0)),

@@ -278,7 +278,9 @@ class Small:
             for id_, post in self.ours.outbox.posts.items():
                 if post.waits:
                     sent = Sent(channel=post.channel or "C0", ts=str(self.account.now))
-                    self.ours.outbox.posts[id_] = replace(post, state="sent", sent=sent, revision=post.revision + 1)
+                    self.ours.outbox.posts[id_] = replace(
+                        post, state="sent", sent=sent, sent_at=self.now, revision=post.revision + 1
+                    )
         return {"waiting": 0, "wait_s": 0}
 
     def _planned(self) -> str:

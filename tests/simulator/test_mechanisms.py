@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from slackwater_simulator.mechanisms import (
+    _all_buckets,
+    _each_bucket,
     bursting,
     cpu_credits,
     cpu_surplus,
@@ -137,3 +139,12 @@ def test_an_efs_file_system_earns_and_bursts_by_what_it_holds(gib, baseline, bur
     assert allowance.baseline / MIB == pytest.approx(baseline, rel=1e-4)
     assert allowance.burst / MIB == pytest.approx(burst)
     assert allowance.most / TIB == pytest.approx(held)
+
+
+def test_few_instances_are_stepped_as_many_are() -> None:
+    random = np.random.default_rng(3)
+    demand = random.gamma(0.5, 1e8, (3, 2_000))
+    baseline, peak = np.full(3, 8e6), np.full(3, 3.5e8)
+    few, many = (way(demand, baseline, peak, 600 * (peak - baseline), 60) for way in (_each_bucket, _all_buckets))
+    assert all(np.array_equal(one, other) for one, other in zip(few, many, strict=True))
+    assert few[1].any(), "something was held back"

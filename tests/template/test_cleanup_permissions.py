@@ -4,6 +4,7 @@ Each denial stands beside the same request allowed. That AWS gives the condition
 for these actions, is AWS's word (Service Authorization Reference): nothing here can prove it.
 """
 
+import json
 import re
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from iam import Context, all_allowed, allowed, listed
 from slackwater.app import permissions
 from slackwater.aws import cleanup_ebs_restore, cleanup_store, finding_store, fsx_requests, installation, outbox
-from slackwater.model import object_keys
+from slackwater.model import object_keys, ownership
 from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, EXPIRES_AT, INSTALLATION, MARK, TOKEN
 
 FUNCTIONS = ["watch", "back_up", "delete", "change", "restore", "sweep", "run"]
@@ -58,6 +59,9 @@ TAGGED = {
     "fsx:TagResource": (FSX,),
     "fsx:UntagResource": (FSX, FSX_VOLUME, MACHINE),
 }
+
+MANAGED_KEYS = [*ownership.RESTORED, *(key for one in ownership.MANAGERS for key in one.keys)]
+MANAGED_VALUES = [(key, value) for one in ownership.MANAGERS for key, values in (one.values or {}).items() for value in values]
 
 NOT_MARKED: list[Context] = [
     {},
@@ -121,6 +125,30 @@ def test_no_role_names_an_action_by_a_pattern(cleanup: Any, deploy: Any) -> None
 @pytest.mark.parametrize("action", DELETES)
 def test_the_delete_role_can_delete_what_carries_the_mark(may: Any, action: str) -> None:
     assert allowed(may["delete"], action, DELETES[action], MARKED)
+
+
+def test_the_delete_role_has_the_conditions_that_the_table_of_managers_asks_for(may: Any) -> None:
+    """Of patterns no condition can be made: IAM compares a whole tag key."""
+    (statement,) = [one for one in may["delete"] if "ec2:DeleteVolume" in listed(one["Action"])]
+    asked = statement["Condition"]
+    not_these = {(key, value) for key, values in asked["StringNotEquals"].items() for value in values}
+
+    assert set(asked) == {"StringLike", "Null", "StringNotEquals"}
+    assert asked["StringLike"] == {f"aws:ResourceTag/{MARK}": "?*"}
+    assert asked["Null"] == {f"aws:ResourceTag/{key}": "true" for key in (*MANAGED_KEYS, "keep")}
+    assert not_these == {(f"aws:ResourceTag/{key}", value) for key, value in MANAGED_VALUES}
+
+
+@pytest.mark.parametrize("action", DELETES)
+def test_the_delete_role_cannot_delete_what_another_service_manages(may: Any, action: str) -> None:
+    for key, value in [*((key, "x") for key in MANAGED_KEYS), *MANAGED_VALUES]:
+        assert not allowed(may["delete"], action, DELETES[action], {**MARKED, f"aws:ResourceTag/{key}": value}), key
+    assert allowed(may["delete"], action, DELETES[action], {**MARKED, "aws:ResourceTag/CreatedBy": "jane"})
+
+
+def test_the_delete_roles_policies_fit_into_iams_limit(may: Any) -> None:
+    """10,240 characters of inline policies, white space not counted (IAM User Guide, "IAM and AWS STS quotas")."""
+    assert len(re.sub(r"\s", "", json.dumps(may["delete"]))) < 10_240 * 0.8
 
 
 @pytest.mark.parametrize("context", NOT_MARKED, ids=str)

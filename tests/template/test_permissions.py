@@ -167,6 +167,7 @@ def test_without_clean_up_only_audits_can_be_started(deploy: Any) -> None:
     for function in ("serve", "answer"):
         (start,) = [one for one in statements(stack, function) if one["Action"] == "states:StartExecution"]
         assert start["Resource"] == ["AuditStateMachine"]
+        assert "states:DescribeExecution" not in str(statements(stack, function))
         variables = stack[f"{function.title()}Function"]["Environment"]["Variables"]
         assert (variables["CLEANUP_STATE_MACHINE_ARN"], variables["UNDO_STATE_MACHINE_ARN"]) == ("", "")
 
@@ -179,6 +180,7 @@ def test_whoever_posts_may_store_posts_and_nothing_else(stack: Any) -> None:
 
 
 MACHINES = {"AuditStateMachine", "Cleanup.Outputs.CleanupStateMachineArn", "Cleanup.Outputs.UndoStateMachineArn"}
+EXECUTIONS = {"Cleanup.Outputs.CleanupExecutionsArn", "Cleanup.Outputs.UndoExecutionsArn"}
 TABLE = {"Table.Arn"}
 MEMBERS = {"arn:AWS::Partition:iam::*:role/Member"}
 TABLE_AND_INDEXES = TABLE | {"Table.Arn/index/*"}
@@ -198,14 +200,14 @@ WHERE = {
         "s3:ListBucket": {"Bucket.Arn"},
         "secretsmanager": {"secret"},
         "sqs": {"AnswerDeadLetters.Arn"},
-        "states": MACHINES,
+        "states": MACHINES | EXECUTIONS,
     },
     "announce": {
         "dynamodb": {"Table.Arn/stream/*"},
         "events": {"arn:AWS::Partition:events:AWS::Region:AWS::AccountId:event-bus/default"},
         "sqs": {"AnnounceDeadLetters.Arn"},
     },
-    "serve": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}, "states": MACHINES},
+    "serve": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}, "states": MACHINES | EXECUTIONS},
     "audit": {"lambda": {"PlanFunction.Arn", "ScanFunction.Arn", "PublishFunction.Arn", "NotifyFunction.Arn"}},
     "schedule": {"states": {"AuditStateMachine"}, "sqs": {"ScheduleDeadLetters.Arn"}},
 }

@@ -41,7 +41,6 @@ def test_every_version_has_hashes_and_no_address() -> None:
 
 
 LAYER = (ROOT / "layers" / "core" / "requirements.txt").read_text()
-IN_THE_RUNTIME = re.search(r"^IN_THE_RUNTIME := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
 
 
 def entries(lock: str) -> dict[str, tuple[str, set[str]]]:
@@ -50,12 +49,12 @@ def entries(lock: str) -> dict[str, tuple[str, set[str]]]:
     return {canonicalize_name(name): (version, set(re.findall(r"--hash=(\S+)", hashes))) for name, version, hashes in found}
 
 
-def needed(names: list[str], left_out: set[str]) -> set[str]:
+def needed(names: list[str]) -> set[str]:
     """These packages and what they need in turn, as they are installed here."""
     found: set[str] = set()
     todo = [canonicalize_name(name) for name in names]
     while todo:
-        if (name := todo.pop()) in found or name in left_out:
+        if (name := todo.pop()) in found:
             continue
         found.add(name)
         requirements = map(Requirement, metadata.requires(name) or [])
@@ -63,14 +62,10 @@ def needed(names: list[str], left_out: set[str]) -> set[str]:
     return found
 
 
-def test_the_layers_lock_is_the_part_of_this_one_that_lambda_does_not_bring() -> None:
+def test_the_layers_lock_is_what_it_needs_of_this_one_the_sdk_too() -> None:
     project = tomllib.loads((ROOT / "layers" / "core" / "pyproject.toml").read_text())["project"]
     names = [Requirement(one).name for one in project["dependencies"]]
 
-    assert set(entries(LAYER)) == needed(names, set(IN_THE_RUNTIME))
+    assert set(entries(LAYER)) == needed(names) > {"boto3", "botocore"}
     assert {name: entries(LOCK)[name] for name in entries(LAYER)} == entries(LAYER)
     assert "://" not in LAYER
-
-
-def test_what_the_layer_leaves_out_is_boto3_and_what_it_needs() -> None:
-    assert set(IN_THE_RUNTIME) == needed(["boto3"], set())

@@ -83,10 +83,14 @@ def draw_cleanups(page: CleanupPageDocument, console: Console) -> None:
     if not cleanups:
         console.print("Nothing has been cleaned up yet: `slackwater cleanup plan` says what could be.")
         return
-    unknown = f" ({page['unknown']:,} not known yet)" if page["unknown"] else ""
-    sums = f"promised {_usd(page['promised_monthly_usd'])}, realised {_usd(page['realised_monthly_usd'])} USD a month{unknown}"
-    newest = "The newest " if page["cursor"] else ""
-    console.print(Text(f"{newest}{count(len(cleanups), 'clean-up')}: {sums}", "bold"))
+    totals, of = (page["totals"], "") if page["totals"] else (page, " of this page")
+    number = page["totals"]["cleanups"] if page["totals"] else len(cleanups)
+    unknown = f" ({totals['unknown']:,} not known yet)" if totals["unknown"] else ""
+    sums = (
+        f"promised {_usd(totals['promised_monthly_usd'])}, realised {_usd(totals['realised_monthly_usd'])} USD a month{unknown}"
+    )
+    newest = f"; the newest {len(cleanups):,}" if len(cleanups) < number else ""
+    console.print(Text(f"{count(number, 'clean-up')}{of}: {sums}{newest}", "bold"))
     console.print()
     draw_grid(console, _cleanups(cleanups, wide=True), _cleanups(cleanups, wide=False))
     if page["cursor"]:

@@ -346,6 +346,12 @@ class Account:
         """Take a tag off."""
         self._retag(resource_id, lambda tags: {name: value for name, value in tags.items() if name != key})
 
+    def operate(self, resource_id: str, principal: str) -> None:
+        """Let an AWS service manage a volume or an instance, as EC2 says it then."""
+        with self.lock:
+            resource: Any = self._there(resource_id)
+            self.put(replace(resource, operator=principal))
+
     def use(self, resource_id: str) -> None:
         """Let I/O, and clients where there are such metrics, appear from two hours before the fleet's present on."""
         with self.lock:

@@ -186,8 +186,14 @@ def volume_xml(volume: Volume, account: str) -> str:
         f"{tag_set(volume.tags)}<volumeType>{volume.type}</volumeType>{tag('iops', volume.iops_limit)}"
         f"<encrypted>{text(volume.encrypted)}</encrypted>{tag('kmsKeyId', key)}"
         f"<multiAttachEnabled>{text(volume.multi_attach)}</multiAttachEnabled>{tag('throughput', volume.throughput_limit)}"
-        "<operator><managed>false</managed></operator>"
+        f"{_operator_xml(volume.operator)}"
     )
+
+
+def _operator_xml(principal: str) -> str:
+    """Whether an AWS service manages it, and which."""
+    managed = f"<managed>true</managed><principal>{text(principal)}</principal>" if principal else "<managed>false</managed>"
+    return f"<operator>{managed}</operator>"
 
 
 def _attachment_xml(volume: Volume, attachment: Attachment) -> str:
@@ -299,7 +305,7 @@ def instance_xml(instance: Instance, fleet: Fleet) -> str:
         "<maintenanceOptions><autoRecovery>default</autoRecovery><rebootMigration>default</rebootMigration></maintenanceOptions>"
         "<bootMode>uefi-preferred</bootMode><currentInstanceBootMode>uefi</currentInstanceBootMode>"
         "<networkPerformanceOptions><bandwidthWeighting>default</bandwidthWeighting></networkPerformanceOptions>"
-        "<operator><managed>false</managed></operator>"
+        f"{_operator_xml(instance.operator)}"
     )
 
 
@@ -309,7 +315,7 @@ def _device_xml(volume: Volume) -> str:
         f"<deviceName>{attachment.device}</deviceName><ebs><volumeId>{volume.id}</volumeId><status>attached</status>"
         f"<attachTime>{rfc3339(attachment.since, '.000')}</attachTime>"
         f"<deleteOnTermination>{text(attachment.delete_on_termination)}</deleteOnTermination>"
-        "<operator><managed>false</managed></operator></ebs>"
+        f"{_operator_xml(volume.operator)}</ebs>"
     )
 
 

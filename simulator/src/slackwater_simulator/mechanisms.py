@@ -14,7 +14,7 @@ from .series import MINUTE, Floats
 MIB, GIB, TIB = 1 << 20, 1 << 30, 1 << 40
 
 FEW_ROWS = 16
-"""Up to so many instances, a loop in Python over each one's steps is faster than numpy's over all of them."""
+"""Maximum number of instances for which a loop in Python over each one's steps is faster than numpy over all of them."""
 
 
 class Shaped(NamedTuple):
@@ -51,7 +51,7 @@ def _all_buckets(demand: Floats, baseline: Floats, peak: Floats, room: Floats, s
 
 
 def _each_bucket(demand: Floats, baseline: Floats, peak: Floats, room: Floats, step: int) -> tuple[Floats, Floats]:
-    """The same, one instance after the other: on few instances numpy's overhead for each step costs thirty times as much."""
+    """Return what `_all_buckets` returns, computed for one instance after the other."""
     passed = np.empty_like(demand)
     for row, (wanted, base, most, full) in enumerate(
         zip(demand.tolist(), baseline.tolist(), peak.tolist(), room.tolist(), strict=True)

@@ -100,6 +100,8 @@ class Volume:
     """`creating` or `deleting`; otherwise its attachments say how it is."""
     kms_key: str = ""
     """ARN; the account's storage key without one."""
+    operator: str = ""
+    """The principal of the AWS service that manages it, as `eks.amazonaws.com`; nothing without one."""
 
     @property
     def region(self) -> str:
@@ -151,6 +153,8 @@ class Instance:
     unlimited: bool = False
     """T types: CPU credits are spent, borrowed and charged; otherwise there are always enough."""
     telemetry: Telemetry = field(default_factory=dict)
+    operator: str = ""
+    """The principal of the AWS service that manages it; nothing without one."""
 
     @property
     def region(self) -> str:

@@ -38,7 +38,7 @@ from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.cleanup import Cleanup, Observed
 from slackwater.model.findings import CEILING, CLOSED, Finding, Gap, Recommendation, Scan, TargetScan, Usage
 from slackwater.model.listing import Page
-from slackwater.model.organization import Account
+from slackwater.model.organization import Account, SelectedAccounts
 from slackwater.model.policy import OrganizationSection
 from slackwater.model.policy_version import DEFAULTS
 from slackwater.model.resources import Target, Volume
@@ -58,6 +58,7 @@ ORGANIZATION = (
     Account(id="210987654321", name="Shop", organizational_unit="Root/Production"),
     Account(id="321098765432", name="Films", organizational_unit="Root/Production/Media"),
 )
+LISTED = "organizations:ListAccountsForParent"
 OF_ROOT = '[organization]\norganizational_units = ["r-ab12"]\n'
 ANYBODY = AuditRequest(requested_by="arn:aws:iam::123456789012:user/ann")
 
@@ -227,6 +228,8 @@ class Service:
     partition: str = "aws"
     shut: tuple[str, ...] = ()
     """Accounts that cannot be entered."""
+    without_state: tuple[str, ...] = ()
+    """Accounts for which AWS Organizations returns no state."""
     parts: int = 1
     """In how many parts a target is scanned, its findings dealt out."""
     left_s: float = 900.0
@@ -258,10 +261,13 @@ class Service:
             accounts=self.named, regions=self.enabled_in, home="ap-northeast-1",
         )  # fmt: skip
 
-    def named(self, section: OrganizationSection) -> tuple[list[Account], list[str]]:
+    def named(self, section: OrganizationSection) -> SelectedAccounts:
         """The organization: two accounts in production, one elsewhere, one suspended."""
-        chosen = [one for one in ORGANIZATION if one.id not in section.except_accounts]
-        return chosen, ["1 account left out: SUSPENDED in AWS Organizations"]
+        return SelectedAccounts(
+            accounts=tuple(one for one in ORGANIZATION if one.id not in section.except_accounts),
+            gaps=tuple(Gap(number, "ap-northeast-1", LISTED, "no State") for number in self.without_state),
+            left_out=("1 account left out: SUSPENDED in AWS Organizations",),
+        )
 
     def enabled_in(self, _: Identity, account: str) -> list[str]:
         if account in self.shut:
@@ -546,6 +552,27 @@ def test_an_account_that_cannot_be_entered_is_one_gap_with_its_name_and_not_scan
     }  # fmt: skip
 
 
+def test_an_account_of_unknown_state_is_one_gap_and_is_not_entered(organization) -> None:
+    organization.without_state = (SHOP,)
+    organization.fleet[FILMS_OHIO] = [found("vol-1", FILMS_OHIO)]
+
+    record = organization.run("a1")
+
+    assert [account for account, _ in to_scan(organization, "a1")] == [ACCOUNT, ACCOUNT, FILMS]
+    assert (record.state, record.outcome.targets, record.outcome.findings) == ("incomplete", 4, 1)
+    (missed,) = record.outcome.incomplete
+    assert (missed.account, missed.region, missed.why) == (SHOP, "ap-northeast-1", f"{LISTED}: no State")
+
+
+def test_a_retry_enters_an_account_of_unknown_state(organization) -> None:
+    organization.without_state = (SHOP,)
+    organization.run("a1")
+
+    again = organization.planner.plan("a2", replace(ANYBODY, retry_of="a1"))
+
+    assert (again.targets, again.gaps) == ((SHOP_DUBLIN,), ())
+
+
 def test_an_audit_no_account_of_which_can_be_entered_has_failed_and_says_why(organization) -> None:
     organization.shut = (ACCOUNT, SHOP, FILMS)
 
@@ -560,7 +587,8 @@ def test_an_audit_no_account_of_which_can_be_entered_has_failed_and_says_why(org
 
 
 def test_a_policy_that_names_no_account_is_said(organization, monkeypatch) -> None:
-    monkeypatch.setattr(Service, "named", lambda *_: ([], ["3 accounts left out: SUSPENDED in AWS Organizations"]))
+    left_out = ("3 accounts left out: SUSPENDED in AWS Organizations",)
+    monkeypatch.setattr(Service, "named", lambda *_: SelectedAccounts(accounts=(), left_out=left_out))
 
     with pytest.raises(AuditRequestError, match="names no account"):
         organization.planner.plan("a1", ANYBODY)

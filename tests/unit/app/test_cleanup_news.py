@@ -111,6 +111,21 @@ def test_each_warning_each_undo_each_failure_and_each_attempt_is_a_post_of_its_o
     ]
 
 
+def test_a_warning_that_is_announced_again_is_another_post(told) -> None:
+    marked = replace(CLEANUP.marked, repeats=2)
+    told.tell("marked", replace(CLEANUP, marked=marked))
+    told.tell("warned", replace(CLEANUP, marked=replace(marked, warned_days=(7,))))
+
+    assert told.ids == ["cleanup.f00d.2.marked.2", "cleanup.f00d.2.warned.7.2"]
+
+
+def test_how_it_ended_is_tried_for_two_weeks_and_a_warning_for_a_day(told) -> None:
+    assert told.tell("marked").until is None
+    for what in ("called-off", "done", "failed", "undone"):
+        post = told.tell(what)
+        assert post.until == post.created_at + timedelta(days=14)
+
+
 @pytest.mark.parametrize(
     ("changes", "channel"),
     [

@@ -15,6 +15,7 @@ from slackwater.app.cleanups import (
     Approved,
     CapError,
     Cleanups,
+    NotApproverError,
     NotEnabledError,
     StoppedError,
     not_undoable,
@@ -49,7 +50,7 @@ from slackwater.model.cleanup import (
 )
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.object_keys import target_scan
-from slackwater.model.policy import CleanupSection, Policy, SlackSection, UnattendedTag
+from slackwater.model.policy import CleanupSection, OwnersSection, Policy, SlackSection, UnattendedTag
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
 
@@ -191,6 +192,15 @@ class Starter:
     undone: dict[str, str] = field(default_factory=dict)
     calls: int = 0
     down: int = 0
+    ended: set[str] = field(default_factory=set)
+    silent: bool = False
+
+    def state(self, execution: str, *, undo: bool = False) -> str:
+        if self.silent:
+            raise UnreachableError("nobody says")
+        if execution in self.ended:
+            return "ended"
+        return "running" if execution in (self.undone if undo else self.started) else "none"
 
     def start(self, finding_id: str, execution: str) -> None:
         self._call()
@@ -225,6 +235,8 @@ class World:
         self.broken: Exception | None = None
         self.breaches: list[tuple[str, int, CleanupSection]] = []
         self.reads: list[str] = []
+        self.policies_read = 0
+        self.managed_tags: list[str] = []
         self.use = Cleanups(
             store=self.store,
             findings=Findings(store=self.findings, documents=self),
@@ -237,7 +249,9 @@ class World:
     def _policy(self) -> Policy:
         if self.broken:
             raise self.broken
-        return Policy(limits={}, cleanup=self.cleanup, slack=SlackSection(deciders=self.deciders))
+        self.policies_read += 1
+        owners = OwnersSection(managed_tags=self.managed_tags)
+        return Policy(limits={}, cleanup=self.cleanup, slack=SlackSection(deciders=self.deciders), owners=owners)
 
     def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
         assert key == target_scan("monday", "123456789012", "eu-west-1")
@@ -315,6 +329,47 @@ def test_what_is_in_the_own_account_is_approved_and_begun() -> None:
     assert approval.finding.status == "approved"
     assert approval.candidate
     assert approval.candidate.state == "begun"
+
+
+@pytest.mark.parametrize(
+    ("tags", "managed_tags", "owner"),
+    [
+        ({"aws:elasticmapreduce:job-flow-id": "j-1"}, [], "Amazon EMR cluster j-1"),
+        ({"ManagedBy": "terraform"}, ["ManagedBy=terraform"], "the program that its tag ManagedBy=terraform names"),
+    ],
+)
+def test_what_another_service_manages_is_never_begun(tags: dict[str, str], managed_tags: list[str], owner: str) -> None:
+    """Not even what the policy names only since the audit, which let it be approved."""
+    world = World(finding())
+    world.tags, world.managed_tags = tags, managed_tags
+    approval = world.approve()
+
+    why = f"it is managed by {owner}: it has to be changed there"
+    assert approval.candidate
+    assert (approval.candidate.state, approval.candidate.why) == ("refused", why)
+    assert world.plan() == world.run() == {"f-1": ("refused", why)}
+    assert (world.store.cleanups, world.starter.calls) == ({}, 0)
+
+    world.tags = {"ManagedBy": "jane"}
+    assert world.plan() == {"f-1": ("ready", "")}
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_an_approval_reads_the_policy_once(enabled: bool) -> None:
+    world = World(finding(), enabled=enabled)
+
+    world.approve()
+
+    assert world.policies_read == 1
+
+
+def test_an_approval_that_the_policy_does_not_allow_reads_it_once() -> None:
+    world = World(finding())
+
+    with pytest.raises(NotApproverError):
+        world.approve(who="slack:U0EVE")
+
+    assert world.policies_read == 1
 
 
 def test_a_target_is_read_once_for_all_of_its_findings() -> None:
@@ -902,14 +957,66 @@ def test_a_run_that_somebody_stops_all_in_the_midst_of_begins_nothing() -> None:
 def test_one_is_stopped_whatever_it_does_and_stays_as_it_is(stage) -> None:
     world = World(approved())
     world.store.cleanups["f-1"] = cleanup(stage=stage)
+    world.starter.started = {} if stage == "starting" else {"f-1-1": "f-1"}
 
     stopped = world.use.stop("f-1", who=ADA, why="wait", now=NOW)
     again = world.use.stop("f-1", who=ADA, why="again", now=NOW + DAY)
 
     assert stopped == again == world.store.cleanups["f-1"]
     assert (stopped.stage, stopped.stopped, stopped.revision) == (stage, Said(who=ADA, why="wait", at=NOW), 4)
-    # Only what may never have been started is, so that it calls itself off.
+    # What may never have been started is, so that it calls itself off.
+    assert world.starter.started == {"f-1-1": "f-1"}
+    assert world.starter.calls == (stage == "starting")
+
+
+@pytest.mark.parametrize("stage", ["starting", "waiting", "working"])
+def test_what_no_execution_works_on_any_more_is_called_off_by_another(stage) -> None:
+    world = World(approved())
+    world.store.cleanups["f-1"] = cleanup(stage=stage)
+    world.starter.started, world.starter.ended = {"f-1-1": "f-1"}, {"f-1-1"}
+
+    stopped = world.use.stop("f-1", who=ADA, now=NOW)
+    assert stopped == world.store.cleanups["f-1"] == world.use.stop("f-1", who=ADA, now=NOW)
+    assert (stopped.execution, stopped.revision) == ("f-1-1-stop-1", 5)
+    assert world.starter.started == {"f-1-1": "f-1", "f-1-1-stop-1": "f-1"}
+
+    world.starter.ended.add("f-1-1-stop-1")
+    assert world.use.stop("f-1", who=ADA, now=NOW).execution == "f-1-1-stop-2"
+
+
+def test_what_was_put_on_record_and_not_started_is_started_when_somebody_stops_it_again() -> None:
+    world = World(approved())
+    world.store.cleanups["f-1"] = cleanup(stage="working")
+    world.starter.started, world.starter.ended, world.starter.down = {"f-1-1": "f-1"}, {"f-1-1"}, 1
+    with pytest.raises(UnreachableError):
+        world.use.stop("f-1", who=ADA, now=NOW)
+
+    assert world.use.stop("f-1", who=ADA, now=NOW).execution == "f-1-1-stop-1"
+    assert "f-1-1-stop-1" in world.starter.started
+
+
+@pytest.mark.parametrize("stage", ["starting", "waiting"])
+def test_who_may_not_see_whether_an_execution_works_stops_it_all_the_same(stage) -> None:
+    world = World(approved())
+    world.store.cleanups["f-1"] = cleanup(stage=stage)
+    world.starter.silent = True
+
+    assert world.use.stop("f-1", who=ADA, now=NOW).stopped
     assert world.starter.started == ({"f-1-1": "f-1"} if stage == "starting" else {})
+
+
+def test_whoever_ends_it_while_it_is_stopped_has_the_last_word() -> None:
+    world = World(approved())
+    world.store.cleanups["f-1"] = cleanup(stage="working")
+    world.starter.ended = {"f-1-1"}
+
+    def fails(store: CleanupStore) -> None:
+        known = store.cleanups["f-1"]
+        store.cleanups["f-1"] = replace(known, stage="failed", revision=known.revision + 1)
+
+    world.store.rivals = [lambda _: None, fails]
+    assert world.use.stop("f-1", who=ADA, now=NOW).stage == "failed"
+    assert world.starter.calls == 0
 
 
 @pytest.mark.parametrize("stage", [*ENDED, "undoing"])
@@ -976,9 +1083,59 @@ def test_what_deleted_or_changed_something_is_undone_by_an_execution_of_its_own(
     assert (undoing.stage, undoing.ended_at, undoing.revision) == ("undoing", None, 4)
     assert undoing.undone == Said(who=ADA, why="they came back", at=NOW)
     assert (undoing.execution, undoing.undo_execution) == ("f-1-1", "f-1-1-undo-1")
-    assert undoing.restored == Restored(state="running", id="new")
+    assert undoing.restored == Restored(state="failed", id="new", job="j", why="no")
     assert world.starter.undone == {"f-1-1-undo-1": "f-1"}
     assert world.starter.started == {}
+
+
+def test_an_undo_whose_execution_has_ended_without_a_word_is_followed_by_another() -> None:
+    world = World(finding())
+    world.store.cleanups["f-1"] = cleanup(stage="done", removals=HALF)
+    world.use.undo("f-1", who=ADA, now=NOW)
+    assert world.use.undo("f-1", who=ADA, now=NOW).undo_execution == "f-1-1-undo-1"
+
+    world.starter.ended.add("f-1-1-undo-1")
+    again = world.use.undo("f-1", who=ADA, why="again", now=NOW)
+    assert (again.undo_execution, again.undone.why) == ("f-1-1-undo-2", "again")
+    world.starter.silent = True
+    assert world.use.undo("f-1", who=ADA, now=NOW).undo_execution == "f-1-1-undo-2"
+
+
+def test_after_a_stop_an_undo_has_a_name_of_its_own() -> None:
+    world = World(finding())
+    world.store.cleanups["f-1"] = cleanup(stage="called-off", execution="f-1-1-stop-1", removals=HALF)
+
+    assert world.use.undo("f-1", who=ADA, now=NOW).undo_execution == "f-1-1-stop-1-undo-1"
+
+
+VERIFIED = Backup(
+    subject=Subject(id="vol-f-1", size_bytes=1), token="t", asked_at=NOW, expires_at=NOW + DAY, state="verified", id="snap-1"
+)
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        cleanup(stage="done", backups=(VERIFIED,)),
+        cleanup(stage="failed", backups=(VERIFIED,), undone=Said(who=ADA, why="", at=NOW)),
+    ],
+)
+def test_what_its_owner_deleted_is_undone_as_often_as_it_takes(gone: Cleanup) -> None:
+    world = World(finding())
+    world.store.cleanups["f-1"] = gone
+
+    assert not_undoable(gone) is None
+    assert world.use.undo("f-1", who=ADA, now=NOW).stage == "undoing"
+
+
+def test_what_was_called_off_is_restored_where_it_is_gone_since_and_does_not_stand_in_the_way() -> None:
+    off = cleanup(stage="called-off", backups=(VERIFIED,), ended_at=NOW - DAY)
+    world = World(approved())
+    world.store.cleanups["f-1"] = off
+
+    assert "restores it from its backup" in (not_undoable(off) or "")
+    assert "half done" not in world.plan("f-1")["f-1"][1]
+    assert world.use.undo("f-1", who=ADA, now=NOW).stage == "undoing"
 
 
 def test_an_undo_that_was_not_started_is_started_again_and_a_failed_one_is_another() -> None:

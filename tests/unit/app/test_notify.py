@@ -15,7 +15,7 @@ import pytest
 
 from slack_world import ACCOUNT, NOW, MemoryOutbox, World, entry, sighting
 from slackwater.app.audit_publish import NoAuditError
-from slackwater.app.delivery import Notified
+from slackwater.app.delivery import Delivery, Notified
 from slackwater.app.notify import NoNewsError, nobody_hears
 from slackwater.app.telemetry import of_posts
 from slackwater.model import object_keys
@@ -1065,3 +1065,114 @@ def test_an_approval_is_asked_for_in_the_words_of_what_it_does(world, cleans_up,
         one for block in post(world).message.blocks for one in block.get("elements", ()) if one.get("action_id") == "approve"
     ]
     assert words in button["confirm"]["text"]["text"]
+
+
+# -- Whether Slack took it
+
+
+def lone(**changes) -> Post:
+    """A post of a clean-up."""
+    message = Message(text="Marked for clean-up")
+    return replace(Post(id="c", audit_id=None, created_at=NOW, channel="C0DEFAULT", thread_of=None, message=message), **changes)
+
+
+@pytest.fixture
+def default() -> list[str | None]:
+    """The channel of what names none."""
+    return ["C0DEFAULT"]
+
+
+@pytest.fixture
+def delivered(world, default) -> Callable[..., Post]:
+    """Record a post, and deliver once; what became of it."""
+
+    def once(**changes) -> Post:
+        if world.outbox.get("c") is None:
+            world.outbox.record([lone(**changes)])
+        Delivery(
+            outbox=world.outbox,
+            channel=world.channel,
+            fallback=None,
+            clock=world.clock,
+            sleep=lambda _: None,
+            default=default[0],
+        ).deliver(None)
+        return world.outbox.get("c")
+
+    return once
+
+
+def test_a_post_that_slack_took_says_when(world, delivered) -> None:
+    assert lone().delivered_at is None
+    assert delivered().delivered_at == NOW
+
+
+@pytest.mark.parametrize(
+    ("changes", "delivered_at"),
+    [
+        ({"state": "sending", "sent": None}, None),
+        ({"state": "failed", "sent": None}, None),
+        ({"sent": Sent(channel="C1", ts="")}, None),
+        ({"sent": Sent(channel=None, ts=None)}, None),
+        ({"sent": Sent(channel=None, ts=None, ok=True)}, NOW + MINUTE),
+        ({"sent": Sent(channel="C1", ts="1.0")}, NOW + MINUTE),
+        ({"sent": Sent(channel="C1", ts="1.0"), "sent_at": None}, NOW),
+    ],
+)
+def test_only_a_time_stamp_or_an_ok_is_a_delivery(changes, delivered_at) -> None:
+    assert lone(**({"state": "sent", "tried_at": NOW, "sent_at": NOW + MINUTE} | changes)).delivered_at == delivered_at
+
+
+def test_a_post_that_says_how_long_is_tried_for_so_long(world, delivered) -> None:
+    world.channel.answers = [NobodyKnowsError("HTTP 503")] * 1_000
+    world.channel.looks = [NobodyKnowsError("HTTP 503")] * 400
+    post = delivered(until=NOW + 14 * DAY)
+    while world.clock.now < NOW + 10 * DAY:
+        world.clock.now += timedelta(hours=6)
+        post = delivered()
+    assert post.waits
+    world.channel.answers, world.channel.looks = [], []
+    world.clock.now += timedelta(hours=5)
+    assert delivered().state == "sent"
+
+
+def test_a_webhook_that_never_answers_is_not_sent_the_same_every_half_hour_for_two_weeks(world, delivered) -> None:
+    world.channel = FakeChannel(can_look=False, answers=[NobodyKnowsError("timed out")] * 10_000)
+    post = delivered(until=NOW + 14 * DAY)
+    while post.waits:
+        world.clock.now += timedelta(hours=2)
+        post = delivered()
+    assert post.state == "failed"
+    assert NOW + 14 * DAY < world.clock.now < NOW + 15 * DAY
+    assert post.attempts < 100
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_a_post_that_is_withdrawn_is_not_sent_but_may_have_arrived(world, delivered, found) -> None:
+    world.channel.answers = [NobodyKnowsError("reset")]
+    sending = delivered()
+    assert sending.state == "sending"
+    assert world.outbox.write(replace(sending, withdrawn=True, revision=sending.revision + 1))
+    world.channel.looks = [Sent(channel="C0DEFAULT", ts="1.0") if found else None]
+    world.clock.now += 5 * MINUTE
+    assert (delivered().state, world.channel.ids) == ("sent" if found else "failed", [])
+
+
+def test_a_post_that_is_withdrawn_before_anybody_sent_it_is_never_sent(world, delivered) -> None:
+    assert (delivered(withdrawn=True).state, world.channel.ids) == ("failed", [])
+
+
+def test_a_post_without_a_channel_says_so_until_there_is_one(world, delivered, default) -> None:
+    default[0] = None
+    post = delivered(channel=None)
+    assert (post.state, post.nowhere) == ("pending", True)
+    default[0] = "C0DEFAULT"
+    world.clock.now += timedelta(hours=1)
+    post = delivered()
+    assert (post.state, post.nowhere) == ("sent", False)
+
+
+def test_where_there_is_no_slack_a_post_says_so(world) -> None:
+    world.outbox.record([lone()])
+    assert nobody_hears(world.outbox) == 1
+    assert (world.outbox.get("c").nowhere, world.outbox.get("c").delivered_at) == (True, None)

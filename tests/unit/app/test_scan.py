@@ -17,7 +17,7 @@ from slackwater.model.findings import Gap, Scan, TargetScan
 from slackwater.model.fleet import Fleet, Late, Rest
 from slackwater.model.metrics import Series
 from slackwater.model.money import Change, Price, PriceItem, PriceTable
-from slackwater.model.policy import Policy
+from slackwater.model.policy import OwnersSection, Policy
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.resources import (
     AttachmentEvent,
@@ -95,6 +95,22 @@ def test_a_flagged_resource_comes_out_priced() -> None:
     assert found.owner == "data"
     assert (found.detector, found.resource.id, found.monthly_savings_usd) == ("ebs-unattached", "vol-1", Decimal("8.00"))
     assert found.price_basis[0].price.source == "a test in us-east-1"
+
+
+def test_what_carries_a_tag_that_the_policy_names_is_managed_and_nothing_deletes_it() -> None:
+    """Detached for two months: without the policy's tag a command may delete it."""
+    since = AttachmentEvent(id="vol-1", at=CASE_NOW - timedelta(days=60), instance_id="i-1", event_name="DetachVolume")
+    world = World({HERE: [replace(LOOSE, tags={"ManagedBy": "Terraform"}), since]})
+    named = parse_policy('[owners]\nmanaged_tags = ["ManagedBy=terraform"]\n', "mine.toml", registry(), ["ebs-unattached"])
+    unnamed = replace(named, owners=OwnersSection())
+    (alone,), (found,) = (
+        replace(auditing(world), policy=policy).scan_target(HERE, CASE_NOW).findings for policy in (unnamed, named)
+    )
+
+    assert [one.advice.deletes for one in alone.recommendations] == [True, False]
+    assert not any(one.advice.deletes for one in found.recommendations)
+    assert any("managed by the program that its tag ManagedBy=terraform names" in one for one in found.caveats)
+    assert found.fingerprint != alone.fingerprint
 
 
 def test_only_what_the_detectors_that_are_on_need_is_read() -> None:

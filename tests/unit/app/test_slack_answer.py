@@ -203,6 +203,9 @@ class Starter:
     started: list[tuple[str, str]] = field(default_factory=list)
     down: bool = False
 
+    def state(self, execution: str, *, undo: bool = False) -> str:
+        return "none" if execution.endswith("unknown") else "running"
+
     def start(self, finding_id: str, execution: str) -> None:
         if self.down:
             raise UnreachableError("states.eu-west-1.amazonaws.com")
@@ -226,6 +229,7 @@ class World:
     pauses: list[float] = field(default_factory=list)
     told: dict[str, str | None] = field(default_factory=dict)
     starter: Any = None
+    policies_read: int = 0
 
     def __post_init__(self) -> None:
         self.store = Store({one.id: one for one in self.findings})
@@ -248,6 +252,7 @@ class World:
     def _policy(self) -> Policy:
         if isinstance(self.policy, Exception):
             raise self.policy
+        self.policies_read += 1
         return self.policy
 
     def answer(self, asked: Asked) -> str:
@@ -511,6 +516,13 @@ def test_an_approval_stands_though_the_cap_lets_nothing_begin() -> None:
     assert world.started == []
     assert world.store.findings["f00d"].status == "approved"
     assert "Nothing was begun: 12.30 USD a month: the policy's cleanup.most_monthly_usd is 1.00" in told
+
+
+def test_a_pressed_button_reads_the_policy_once() -> None:
+    for who in (JANE, EVE):
+        world = enabled()
+        world.answer(approve(who))
+        assert world.policies_read == 1
 
 
 def test_who_may_not_approve_begins_nothing() -> None:

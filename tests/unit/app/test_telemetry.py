@@ -1,12 +1,15 @@
-"""What of an audit becomes a metric."""
+"""What of an audit becomes a metric, and what a function logs when it starts."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from io import StringIO
 
+import botocore
 import pytest
 
-from slackwater.app.telemetry import of_audit
+from slackwater.app.telemetry import LOGGER, log_start, of_audit
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
@@ -42,3 +45,14 @@ def test_only_a_whole_audit_says_that_all_is_well_again(part) -> None:
 
 def test_an_audit_that_failed_found_nothing_not_even_nothing() -> None:
     assert set(metrics(WHOLE, None)) == {"AuditFailed", "AuditIncomplete"}
+
+
+def test_a_function_logs_its_sdk_when_it_starts_and_the_command_line_logs_nothing(monkeypatch) -> None:
+    log = StringIO()
+    monkeypatch.setattr(LOGGER.registered_handler, "stream", log)
+
+    log_start({})
+    assert log.getvalue() == ""
+    log_start({"AWS_LAMBDA_FUNCTION_NAME": "slackwater-ScanFunction"})
+    line = json.loads(log.getvalue())
+    assert (line["message"], line["level"], line["botocore"]) == ("started", "INFO", botocore.__version__)

@@ -148,9 +148,8 @@ def stacks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stacks]:
 
 @pytest.fixture(scope="session")
 def moto_clients() -> dict[str, Any]:
-    """Clients that are only good while moto mocks. To make one takes a tenth of a second."""
-    with mock_aws():
-        return {name: boto3.client(name, HOME) for name in ("s3", "dynamodb")}
+    """Where the first test that needs them keeps clients for the others. To make one takes a tenth of a second."""
+    return {}
 
 
 @pytest.fixture
@@ -168,6 +167,8 @@ def service(
         "ApiUrl": "https://api.invalid",
     }
     with mock_aws():
+        if not moto_clients:
+            moto_clients.update({name: boto3.client(name, HOME) for name in ("s3", "dynamodb")})
         s3 = moto_clients["s3"]
         s3.create_bucket(Bucket="slackwater-bucket", CreateBucketConfiguration={"LocationConstraint": HOME})
         s3.put_bucket_versioning(Bucket="slackwater-bucket", VersioningConfiguration={"Status": "Enabled"})

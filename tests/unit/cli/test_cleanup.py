@@ -12,7 +12,9 @@ from typing import Any
 import boto3
 import pytest
 
+from slackwater.app import policies
 from slackwater.aws.cleanup_store import DynamoCleanups
+from slackwater.aws.documents import S3Documents
 from slackwater.aws.finding_store import DynamoFindings
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession
@@ -161,6 +163,22 @@ def test_a_person_is_shown_what_they_approve_and_asked(run, deployed, answer: st
     ):
         assert said in done.err
     assert "Approve to delete? [y/N]" in done.err
+    assert deployed.started() == ["a-1"]
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_an_approval_reads_and_parses_the_policy_once(run, deployed, asked: bool, monkeypatch) -> None:
+    read, parsed = [], []
+    its_read, its_parse = S3Documents.read, policies.parse_policy
+    monkeypatch.setattr(
+        S3Documents, "read", lambda self, key, version=None: [read.append(key), its_read(self, key, version)][1]
+    )
+    monkeypatch.setattr(policies, "parse_policy", lambda *given, **named: [parsed.append(given), its_parse(*given, **named)][1])
+    deployed.at_a_terminal("y\n")
+
+    assert run("cleanup", "approve", "a", *([] if asked else ["--yes"])).status == 0
+
+    assert (read.count(object_keys.POLICY), len(parsed)) == (1, 1)
     assert deployed.started() == ["a-1"]
 
 
@@ -374,7 +392,15 @@ def test_clean_ups_are_listed_the_newest_first_with_what_they_promised_and_saved
     ]
     first = told("status", "--limit", "1")
     assert ([one["finding_id"] for one in first["cleanups"]], first["more"]) == (["b"], True)
-    assert "There are older ones" in run("cleanup", "status", "--limit", "1").out
+    assert first["totals"] == {
+        "cleanups": 2,
+        "promised_monthly_usd": "24.60",
+        "realised_monthly_usd": "10.00",
+        "unknown": 1,
+    }
+    short = run("cleanup", "status", "--limit", "1").out
+    assert short.startswith("2 clean-ups: promised 24.60, realised 10.00 USD a month (1 not known yet); the newest 1\n")
+    assert "There are older ones" in short
 
 
 # -- Stopping and undoing

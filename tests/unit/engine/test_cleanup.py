@@ -202,7 +202,10 @@ class TestNever:
             (replace(VOLUME, tags={"kubernetes.io/cluster/x": "owned"}), [], "Kubernetes"),
             (replace(VOLUME, tags={"aws:autoscaling:groupName": "web"}), [], "Auto Scaling"),
             (replace(VOLUME, tags={"aws:cloudformation:stack-name": "shop"}), [], "CloudFormation"),
-            (replace(VOLUME, tags={"aws:backup:source-resource": "x"}), [], "restored"),
+            (replace(VOLUME, tags={"aws:elasticmapreduce:job-flow-id": "j-1"}), [], "managed by Amazon EMR cluster j-1"),
+            (replace(VOLUME, manager="eks.amazonaws.com"), [], "managed by eks.amazonaws.com"),
+            (replace(VOLUME, tags={"aws:backup:source-resource": "x"}), [], "AWS Backup restored"),
+            (replace(VOLUME, tags={"slackwater:restored-from": "x"}), [], "Slackwater restored"),
             (replace(FILES, is_replica=True), [], "replication"),
             (FILES, [EfsReplication(id="fs-1", role="source", status="ENABLED")], "replication"),
             (FILES, [EfsReplication(id="fs-1", role="destination", status="PAUSED")], "replication"),
@@ -219,6 +222,8 @@ class TestNever:
     def test_a_setting_of_an_attached_volume_may_be_changed_but_not_behind_a_program(self) -> None:
         assert never(ATTACHED, Fleet([ATTACHED, SERVER]), deletes=False) is None
         assert never(replace(ATTACHED, tags={"aws:cloudformation:stack-name": "shop"}), Fleet(()), deletes=False)
+        assert never(replace(ATTACHED, manager="eks.amazonaws.com"), Fleet(()), deletes=False)
+        assert never(replace(ATTACHED, tags={"aws:backup:source-resource": "x"}), Fleet(()), deletes=False) is None
 
 
 def begun(n: int, usd: int | None = 10, ago: timedelta = timedelta(0)) -> Begun:
@@ -305,6 +310,8 @@ class TestVerified:
         assert unverified(replace(self.COPY, size_bytes=90 * 1024**3), files, metered=True) is None
         assert unverified(replace(self.COPY, size_bytes=200 * 1024**3), files, metered=True) is None
         assert unverified(replace(self.COPY, size_bytes=89 * 1024**3), files, metered=True)
+        assert unverified(replace(self.COPY, size_bytes=0, incremental=True), files, metered=True) is None
+        assert unverified(replace(self.COPY, size_bytes=0, incremental=True, state="failed"), files, metered=True)
 
     def test_an_empty_file_system_is_metered_and_has_nothing_to_bring_back(self) -> None:
         empty = Subject(id="vol-1", size_bytes=6 * 1024)

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from slackwater.app.policy import PolicyError, check_regions, load_policy, parse_policy, policy_schema
-from slackwater.app.policy_doubts import NOBODY_IS_TOLD, doubts
+from slackwater.app.policy_doubts import NOBODY_IS_WARNED, doubts
 from slackwater.app.policy_model import REMOVABLE
 from slackwater.engine.cleanup import CLEANABLE
 from slackwater.engine.registry import registry
@@ -331,6 +331,37 @@ def test_what_only_looks_like_a_key_has_no_line(policy_file) -> None:
     assert said.startswith("slackwater.toml:8:")
 
 
+def test_tags_of_other_programs_are_keys_or_keys_with_a_value(policy_file) -> None:
+    named = ["terraform", "ManagedBy=terraform", "pulumi:project", "kept-by="]
+    policy = load_policy(policy_file(f"[owners]\nmanaged_tags = {named}\n"), registry())
+
+    assert policy.owners.managed_tags == named
+    assert policy.owners.tags[0] == "Owner"
+    assert load_policy(None, registry()).owners.managed_tags == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('"terraform", ""', '[2]: "" is no tag; write a key, or key=value, without wildcards'),
+        ('"ManagedBy=terra*"', '[1]: "ManagedBy=terra*" is no tag; write a key, or key=value, without wildcards'),
+        ('"=terraform"', '[1]: "=terraform" is no tag; write a key, or key=value, without wildcards'),
+        ('"terraform", 3', "[2]: must be a valid string, not 3"),
+    ],
+)
+def test_what_is_no_tag_of_another_program_is_told_with_its_line(policy_file, text: str, says: str) -> None:
+    assert complaints(policy_file(f"[scan]\nregions = []\n[owners]\nmanaged_tags = [{text}]\n")) == [
+        f"slackwater.toml:4: owners.managed_tags{says}"
+    ]
+
+
+def test_editors_are_told_of_tags_of_other_programs() -> None:
+    validator = Draft202012Validator(policy_schema(registry()))
+
+    assert validator.is_valid({"owners": {"managed_tags": ["ManagedBy=terraform"]}})
+    assert not validator.is_valid({"owners": {"managed_tags": ["*"]}})
+
+
 def test_all_problems_are_told_at_once_in_the_order_of_the_file(policy_file) -> None:
     path = policy_file("[detectors.efs-idel]\n[scan]\nregion = 1\n[detectors.efs-idle]\nquiet_days = 1\n")
 
@@ -450,9 +481,9 @@ def test_whatever_a_program_may_delete_is_of_a_kind_that_the_policy_can_name() -
 
 
 def doubtful(text: str) -> list[str]:
-    """What is doubtful of a policy, but for that Slack is not told, which has a test of its own."""
+    """What is doubtful of a policy, but for that nobody is warned, which has a test of its own."""
     policy = parse_policy(text, "mine.toml", registry())
-    return [str(doubt) for doubt in doubts(text, "mine.toml", policy) if NOBODY_IS_TOLD not in str(doubt)]
+    return [str(doubt) for doubt in doubts(text, "mine.toml", policy) if NOBODY_IS_WARNED not in str(doubt)]
 
 
 CLEANUP = """
@@ -527,9 +558,12 @@ def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
     def said(text: str) -> list[str]:
         return [str(doubt) for doubt in doubts(text, "mine.toml", parse_policy(text, "mine.toml", registry()))]
 
-    assert said(CLEANUP) == [f"mine.toml:2: cleanup: {NOBODY_IS_TOLD}; set slack.channel"]
+    assert said(CLEANUP) == [f"mine.toml:2: cleanup: {NOBODY_IS_WARNED}; set slack.channel"]
     assert said(CLEANUP + TOLD) == []
     assert said("[cleanup]\ngrace_days = 3\n") == []
+    without = "mine.toml:8: cleanup.delete_without_warning: deletes without a warning where Slack has no channel for it"
+    allowed = f"{CLEANUP}delete_without_warning = true\n"
+    assert said(allowed) == said(allowed + TOLD) == [without]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import Annotated, Final
 
 import typer
@@ -77,6 +78,7 @@ def approve(
     """Approve the clean-up of a finding as it is now, and begin it."""
     there = deployment(stack, stack_region, profile)
     cleanups = _cleanups(there)
+    cleanups = replace(cleanups, policy=cache(cleanups.policy))  # one policy for what is shown and what comes of it
     (seen,) = told.plan(cleanups.plan([id], now=clock()))["candidates"]
     if not yes:
         _ask(seen)
@@ -134,7 +136,8 @@ def status(
         story = told.story(cleanups.shown(id, now=now), now)
         write(dump(story) if format is Output.JSON else rendered(partial(draw_cleanup, story)))
         return
-    page = told.page(first(limit, cleanups.listed), cleanups.control().stopped, now)
+    found = first(limit, cleanups.listed)
+    page = told.page(found, cleanups.totals(found, now), cleanups.control().stopped, now)
     if format is Output.JSON:
         shown = {name: value for name, value in page.items() if name != "cursor"}
         write(dump(shown | {"more": page["cursor"] is not None}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
     from contextlib import AbstractContextManager
@@ -400,8 +400,20 @@ class CleanupStore(Protocol):
         ...
 
 
+type ExecutionState = Literal["running", "ended", "none"]
+"""Of an execution of this name: it has not ended, it has (however it did), there is none."""
+
+
 class CleanupStarter(Protocol):
     """Sets clean-ups and undos going."""
+
+    def state(self, execution: str, *, undo: bool = False) -> ExecutionState:
+        """Whether the execution of this name still works, of a clean-up or of an undo.
+
+        Raises:
+            AwsError: nobody said.
+        """
+        ...
 
     def start(self, finding_id: str, execution: str) -> None:
         """Start the clean-up of a finding under this name; the same name again starts nothing."""

@@ -379,7 +379,7 @@ def test_a_run_over_the_cap_says_that_nothing_at_all_was_done(limits) -> None:
 
 @pytest.mark.parametrize("what", KINDS)
 def test_the_largest_message_is_one_that_slack_takes(what: What, limits) -> None:
-    wide = "w" * 5_000
+    wide = "w" * 1_000
     seen = replace(SEEN, summary=wide, owner=wide, resource=replace(SEEN.resource, name=wide))
     many = {
         "owner": wide,

@@ -12,7 +12,16 @@ from aws_lambda_powertools.event_handler.middlewares.openapi_validation import O
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupportedContentType, RequestValidationError
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Path, Query
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
 
 from slackwater.app.findings import LONGEST_SNOOZE, LONGEST_WHY
 from slackwater.app.moment import moment
@@ -61,7 +70,7 @@ IdempotencyKey = Annotated[
     ),
 ]
 
-Why = Annotated[str, StringConstraints(strip_whitespace=True, max_length=LONGEST_WHY)]
+Why = Annotated[str, StringConstraints(max_length=LONGEST_WHY), AfterValidator(str.strip)]
 
 
 def _until(said: object) -> datetime:
@@ -109,7 +118,7 @@ class Snooze(Request):
 class Dismiss(Request):
     """That a finding is not to be acted on, and why; until a time, or for good."""
 
-    why: Annotated[Why, StringConstraints(min_length=1)]
+    why: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_WHY, pattern=r"\S"), AfterValidator(str.strip)]
     until: Until | None = Field(default=None, description="A time to come; for good without it")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from pydantic import TypeAdapter
@@ -18,7 +19,7 @@ from slackwater.aws.identity import Identity
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditPlan, AuditRecord, AuditRequest
 from slackwater.model.findings import Gap
-from slackwater.model.organization import Account
+from slackwater.model.organization import Account, SelectedAccounts
 from slackwater.model.policy import OrganizationSection, Policy
 from slackwater.model.resources import Target
 from slackwater.ports import AuditStore, Clock, Documents
@@ -38,7 +39,7 @@ class NoPlanError(Exception):
 class Planner:
     """Everything that planning needs.
 
-    `accounts` names those that a policy's section means, and says which of them it leaves out. `regions` are those that are
+    `accounts` returns those that a policy's section selects. `regions` are those that are
     enabled in an account; it fails where that cannot be entered. `home` is the region where that is tried.
     """
 
@@ -46,7 +47,7 @@ class Planner:
     documents: Documents
     audits: AuditStore
     identity: Callable[[], Identity]
-    accounts: Callable[[OrganizationSection], tuple[list[Account], list[str]]]
+    accounts: Callable[[OrganizationSection], SelectedAccounts]
     regions: Callable[[Identity, str], Collection[str]]
     home: str
     clock: Clock
@@ -114,37 +115,47 @@ class Planner:
             check_accounts(request, {who.account})
             regions = wanted or self.policies.enabled_regions()
             return (), tuple(Target(who.account, region, who.partition) for region in dict.fromkeys(regions)), ()
-        accounts, left_out = self.accounts(policy.organization)
-        for line in left_out:
+        selected = self.accounts(policy.organization)
+        for line in selected.left_out:
             LOGGER.info(line)
-        check_accounts(request, {account.id for account in accounts})
-        chosen = tuple(one for one in accounts if one.id in request.accounts or not request.accounts)
+        check_accounts(request, {account.id for account in selected.accounts})
+        chosen = tuple(one for one in selected.accounts if one.id in request.accounts or not request.accounts)
         if not chosen:
             raise AuditRequestError("the policy's organization section names no account: look at `organization` in the policy")
-        targets, gaps = self._entered(who, [account.id for account in chosen], wanted)
+        unknown = {gap.account: gap for gap in selected.gaps}
+        targets, gaps = self._entered(who, [account.id for account in chosen], wanted, unknown)
         there = {target.account for target in targets}
         if left := [account.id for account in chosen if account.id not in there]:
             LOGGER.info("none of the wanted regions is enabled there", accounts=left)
         return tuple(account for account in chosen if account.id in there), targets, gaps
 
     def _entered(
-        self, who: Identity, accounts: Iterable[str], wanted: Collection[str]
+        self,
+        who: Identity,
+        accounts: Iterable[str],
+        wanted: Collection[str],
+        unknown: Mapping[str, Gap] = MappingProxyType({}),
     ) -> tuple[tuple[Target, ...], tuple[Gap, ...]]:
-        """The enabled regions of accounts that are wanted; an account that cannot be entered is one target with a gap."""
+        """The enabled regions of accounts that are wanted; an account that cannot be entered is one target with a gap.
+
+        `unknown` has the gaps of accounts whose state is unknown, by account: these are not entered.
+        """
         targets, gaps = list[Target](), list[Gap]()
 
-        def enter(account: str) -> Collection[str] | AwsError:
+        def enter(account: str) -> Collection[str] | Gap:
+            if account in unknown:
+                return unknown[account]
             try:
                 return self.regions(who, account)
             except AwsError as error:
-                return error
+                return Gap(account, self.home, "sts:AssumeRole", str(error))
 
         accounts = list(accounts)
         with ThreadPoolExecutor(ACCOUNTS_AT_ONCE) as pool:
             for account, found in zip(accounts, pool.map(enter, accounts), strict=True):
-                if isinstance(found, AwsError):
-                    targets.append(Target(account, self.home, who.partition))
-                    gaps.append(Gap(account, self.home, "sts:AssumeRole", str(found)))
+                if isinstance(found, Gap):
+                    targets.append(Target(account, found.region, who.partition))
+                    gaps.append(found)
                 else:
                     here = [region for region in dict.fromkeys(wanted or found) if region in found]
                     targets += [Target(account, region, who.partition) for region in here]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, assert_never
 
-from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait
+from slackwater.app.cleanup_case import GO, LONGEST_WAIT, Answer, Cases, UnsafeError, wait_since
 from slackwater.aws.errors import AccessDeniedError, AwsError, BusyError, may_pass
 from slackwater.engine.cleanup import unproven, unverified
 from slackwater.model.cleanup import (
@@ -31,7 +31,7 @@ from slackwater.ports import BackupTaker, Keys
 type BackUpStep = Literal["start", "look", "verify"]
 
 LOOK_AT_BACKUP_S: Final = 600
-"""Between looks: a backup may take days, and an execution's history is finite."""
+"""Between looks, at first: a backup may take days, and an execution's history is finite."""
 SHOWS_WITHIN: Final = timedelta(minutes=10)
 """After which a backup that AWS does not list was not begun: AWS lists what it began within seconds."""
 IN_TAGS: Final = "_.:/=+-@"
@@ -41,8 +41,8 @@ NAME_CHARACTERS: Final = 200
 MOST_ASKED: Final = 6
 """How often one backup is asked for where AWS never shows one."""
 UNTIL_DELETED: Final = timedelta(days=2)
-"""So long may a clean-up wait for its turn (a day at most) and then take, once its backup is verified: the days of a backup
-count from the deletion."""
+"""So long may a deletion take from when its backup is verified, not counting the wait for its turn. The policy's days count
+from the deletion."""
 METERED: Final = frozenset({EfsFileSystem.KIND})
 """Kinds whose sizes AWS meters, rather than provisions."""
 OLDER: Final = "an older version asked for its backup, which cannot be told from others like it: approve it again"
@@ -116,8 +116,17 @@ class BackUp:
             else:
                 again = replace(backup, asked=backup.asked + 1, asked_again_at=self.cases.clock())
                 cleanup = self._ask(self.cases.write(with_backup(cleanup, again)), again)
-        under_way = any(backup.state in {"asked", "running"} for backup in cleanup.backups)
-        return self._failed(cleanup) or (wait(LOOK_AT_BACKUP_S) if under_way else GO)
+        return self._failed(cleanup) or self._wait_for_aws(cleanup)
+
+    def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
+        """Come again while a backup is under way; "failed" where that takes too long."""
+        under_way = [backup for backup in cleanup.backups if backup.state in {"asked", "running"}]
+        if not under_way:
+            return GO
+        first, now = min(under_way, key=lambda backup: backup.asked_at), self.cases.clock()
+        if now - first.asked_at >= LONGEST_WAIT:
+            return self.cases.failed(cleanup, f"the backup of {first.subject.id} takes longer than {LONGEST_WAIT.days} days")
+        return wait_since(first.asked_at, now, LOOK_AT_BACKUP_S)
 
     def _ask(self, cleanup: Cleanup, backup: Backup) -> Cleanup:
         """Ask AWS, once; it is on record that it is asked. What AWS answers else is no proof that it did nothing."""
@@ -141,7 +150,8 @@ class BackUp:
         """Each backup, read anew, holds what it was asked to hold, and is kept for long enough from now on."""
         taker = self.takers[cleanup.resource.type]
         kept_from = self.cases.clock() + timedelta(days=self.policy().cleanup.backup_days)
-        refused = [self._keep(cleanup, backup, kept_from + UNTIL_DELETED) for backup in cleanup.backups]
+        until = kept_from + UNTIL_DELETED + (LONGEST_WAIT if cleanup.turn else timedelta(0))
+        refused = [self._keep(cleanup, backup, until) for backup in cleanup.backups]
         if why := verified_now(cleanup, taker, self.keys, kept_from):
             return self.cases.failed(cleanup, "; ".join([why, *filter(None, refused)]))
         seen = [made_for(backup, taker.copies(cleanup.resource, backup), cleanup.resource.arn) for backup in cleanup.backups]

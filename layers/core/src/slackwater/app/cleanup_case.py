@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from slackwater.engine.cleanup import may_approve, not_listed
+from slackwater.engine.cleanup import may_approve, not_listed, too_early
 from slackwater.model.cleanup import Cleanup
 from slackwater.model.policy import Policy
 from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Status, TrackedFinding, Write
@@ -21,6 +22,11 @@ FAILED: Final[Answer] = {"outcome": "failed"}
 
 BY_POLICY: Final = "the policy, for its tag"
 """Who approved what the policy lets go without a person's approval."""
+LOOKS_AT_FIRST: Final = 20
+"""Looks at equal intervals, before these grow. An execution's history ends at 25,000 events, and a look takes 9: two for the
+Wait, five for the Task, two for the Choice."""
+LONGEST_WAIT: Final = timedelta(days=8)
+"""For AWS to finish what it was asked for, and for a turn. AWS Backup itself gives up a backup after seven days."""
 WAITING: Final[tuple[Status, ...]] = ("open", "approved")
 """Statuses of a finding whose clean-up waits; another one is somebody's word against it."""
 
@@ -47,9 +53,22 @@ def wait(seconds: int) -> Answer:
     return {"outcome": "wait", "wait_s": seconds}
 
 
+def wait_since(since: datetime, now: datetime, least_s: int) -> Answer:
+    """Come again after `least_s` at first, and later in longer intervals: seven days take fewer than 150 looks."""
+    return wait(math.ceil(longer(now - since, timedelta(seconds=least_s)).total_seconds()))
+
+
 def wait_until(at: datetime) -> Answer:
     """Come again then."""
     return {"outcome": "wait", "wait_until": _rfc3339(at)}
+
+
+def longer(waited: timedelta, least: timedelta) -> timedelta:
+    """How long to wait before the next look: `least` at first, then a twentieth of what was waited already.
+
+    So looks within a time T grow with its logarithm: 20 + ln(T / (20 least)) / ln(21/20).
+    """
+    return max(least, waited / LOOKS_AT_FIRST)
 
 
 def failed_half_way(ahead: Cleanup) -> str | None:
@@ -105,6 +124,8 @@ class Cases:
             everything = "" if cleanup.stopped else "all clean-ups were "
             return f"{everything}stopped by {stop.who}{f': {stop.why}' if stop.why else ''}"
         if why := not_listed(finding.sighting, policy.cleanup):
+            return why
+        if cleanup.stage == "working" and (why := too_early(cleanup, policy.cleanup, self.clock())):
             return why
         expected: tuple[Status, ...] = ("cleaning",) if cleanup.stage == "working" else WAITING
         if finding.status not in expected:

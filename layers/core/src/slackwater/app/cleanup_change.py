@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, Literal, assert_never
 
-from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait
+from slackwater.app.cleanup_case import GO, LONGEST_WAIT, Answer, Cases, UnsafeError, wait, wait_since
 from slackwater.app.cleanup_recheck import Rechecker
 from slackwater.aws.errors import BusyError
 from slackwater.model.cleanup import Cleanup
@@ -18,7 +18,7 @@ from slackwater.ports import Changer
 type ChangeStep = Literal["change", "look", "put_back"]
 
 LOOK_AT_CHANGE_S: Final = 600
-"""Between looks: a large volume takes hours."""
+"""Between looks, at first: a large volume takes hours."""
 SHOWS_WITHIN: Final = timedelta(minutes=10)
 """After which AWS shows a change that it took."""
 PASSES_WITHIN: Final = timedelta(days=2)
@@ -84,12 +84,19 @@ class Change:
     def _look(self, cleanup: Cleanup, to: Setting) -> Answer:
         now, changing = self.changers[cleanup.resource.type].setting(cleanup.resource, to)
         if changing:
-            return wait(LOOK_AT_CHANGE_S)
+            return self._wait_for_aws(cleanup, cleanup.changed_at)
         if now == to:
             return GO
         if cleanup.changed_at is None or self.cases.clock() - cleanup.changed_at < SHOWS_WITHIN:
             return wait(LOOK_AT_CHANGE_S)
         return self.cases.failed(cleanup, f"AWS did not change it: it has {in_words(now)}")
+
+    def _wait_for_aws(self, cleanup: Cleanup, since: datetime | None) -> Answer:
+        """Come again while AWS changes it; "failed" where that takes too long."""
+        at = self.cases.clock()
+        if since and at - since >= LONGEST_WAIT:
+            return self.cases.failed(cleanup, f"AWS is not done with the change after {LONGEST_WAIT.days} days")
+        return wait_since(since or at, at, LOOK_AT_CHANGE_S)
 
     def _put_back(self, cleanup: Cleanup, changed_to: Setting) -> Answer:
         """What somebody else changed since is left as it is."""
@@ -98,7 +105,7 @@ class Change:
         changer, resource = self.changers[cleanup.resource.type], cleanup.resource
         now, changing = changer.setting(resource, cleanup.was)
         if changing:
-            return wait(LOOK_AT_CHANGE_S)
+            return self._wait_for_aws(cleanup, cleanup.undone.at if cleanup.undone else None)
         if now == cleanup.was:
             return GO
         if now != changed_to:
@@ -109,6 +116,8 @@ class Change:
             return wait(ASK_AGAIN_S)
         try:
             changer.change(resource, cleanup.was)
-        except BusyError:  # so does EFS say that its 24 hours are not over
+        except BusyError as error:  # so does EFS say that its 24 hours are not over
+            if cleanup.undone and self.cases.clock() - cleanup.undone.at > PASSES_WITHIN:
+                return self.cases.failed(cleanup, str(error))
             return wait(ASK_AGAIN_S)
         return wait(LOOK_AT_CHANGE_S)

@@ -8,7 +8,17 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from slackwater.app.cleanup_back_up import verified_now
-from slackwater.app.cleanup_case import BY_POLICY, GO, Answer, Cases, UnsafeError, failed_half_way, wait
+from slackwater.app.cleanup_case import (
+    BY_POLICY,
+    GO,
+    LONGEST_WAIT,
+    Answer,
+    Cases,
+    UnsafeError,
+    failed_half_way,
+    wait,
+    wait_since,
+)
 from slackwater.app.cleanup_recheck import Rechecker
 from slackwater.engine.cleanup import unattended
 from slackwater.model.cleanup import Cleanup, Look, Part, Removal
@@ -17,11 +27,11 @@ from slackwater.model.tracking import TrackedFinding
 from slackwater.ports import BackupTaker, Keys, Remover
 
 LOOK_AT_PARTS_S: Final = 60
-"""Between looks at parts that AWS is deleting."""
+"""Between looks at parts that AWS is deleting, at first."""
 LOOK_AT_TURN_S: Final = 300
-"""Between looks at whether it is its turn."""
-LONGEST_WAIT: Final = timedelta(days=1)
-"""For its turn: an execution's history is finite, and its backup and approval get older meanwhile."""
+"""Between looks at whether it is its turn, at first."""
+NOT_PUT_BACK_FOR: Final = timedelta(days=1)
+"""After which the next has its turn, although nobody managed to make the one ahead whole again."""
 MOST_PARTS: Final = 20
 """That one step deletes: it has fifteen minutes, and looks at everything before each."""
 
@@ -40,7 +50,7 @@ class Delete:
     def delete(self, finding_id: str, execution: str) -> Answer:
         """Delete what is left of it, as far as that goes now: "wait" while AWS is at it, "go" once it is gone.
 
-        "over" where anything has changed: nothing more is deleted.
+        "failed" where AWS does not get it done in days, "over" where anything has changed: nothing more is deleted.
 
         Raises:
             NotMineError, UnsafeError: nothing may be deleted.
@@ -58,7 +68,7 @@ class Delete:
             if look is None:
                 return GO
             if _is_going(look):
-                return wait(LOOK_AT_PARTS_S)
+                return self._wait_for_aws(cleanup)
             finding = self.cases.finding(cleanup)
             if why := self.cases.objection(cleanup, finding, policy):
                 return self.cases.over(cleanup, why)
@@ -67,6 +77,8 @@ class Delete:
                     return self._wait_for(ahead, cleanup)
                 cleanup = self.cases.write(replace(cleanup, has_turn=True))
             seen = self.rechecker.recheck(cleanup, policy)
+            if seen.state == "gone":
+                continue  # somebody else deleted it since the look above
             if seen.state != "same" or seen.look is None:
                 return self.cases.over(cleanup, seen.why)
             if why := _not_let(cleanup, finding, seen.look, policy):
@@ -75,7 +87,7 @@ class Delete:
                 return self.cases.over(cleanup, why)
             part = next_part(seen.look)
             if part is None:
-                return wait(LOOK_AT_PARTS_S)
+                return self._wait_for_aws(cleanup)
             cleanup = self._on_record(cleanup, part)
             remover.remove(cleanup.resource, part)
         return wait(1)
@@ -83,6 +95,17 @@ class Delete:
     def _kept_from(self, policy: Policy) -> datetime:
         """Until when a backup has to be kept, if its resource is deleted now."""
         return self.cases.clock() + timedelta(days=policy.cleanup.backup_days)
+
+    def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
+        """Come again while AWS deletes what it was asked to; "failed" where that takes too long."""
+        now = self.cases.clock()
+        if not cleanup.removals:  # somebody else deletes it
+            return wait_since(cleanup.marked.act_after if cleanup.marked else now, now, LOOK_AT_PARTS_S)
+        since = cleanup.removals[-1].asked_at
+        if now - since >= LONGEST_WAIT:
+            part = cleanup.removals[-1].part
+            return self.cases.failed(cleanup, f"AWS still deletes {part.kind} {part.id} after {LONGEST_WAIT.days} days")
+        return wait_since(since, now, LOOK_AT_PARTS_S)
 
     def _wait_for(self, ahead: Cleanup, cleanup: Cleanup) -> Answer:
         """Come again while another of its type is taken apart; over where that failed, or where it takes too long."""
@@ -96,16 +119,17 @@ class Delete:
             why = f"for the clean-up of finding {ahead.finding_id}: one {cleanup.resource.type} is taken apart at a time"
             self.cases.tell(replace(cleanup, waits_since=now), "queued", why)
         elif now - cleanup.waits_since >= LONGEST_WAIT:
-            why = f"others of its type had their turn for a day, the clean-up of finding {ahead.finding_id} the last of them"
+            span = f"{LONGEST_WAIT.days} days"
+            why = f"others of its type had their turn for {span}, the clean-up of finding {ahead.finding_id} the last of them"
             return self.cases.over(cleanup, why)
-        return wait(LOOK_AT_TURN_S)
+        return wait_since(cleanup.waits_since or now, now, LOOK_AT_TURN_S)
 
     def _is_given_up(self, ahead: Cleanup, now: datetime) -> bool:
         """Whether nothing is left to be put back: it has ended, and the resource is gone, or nobody managed to for a day."""
         if not ahead.ended or ahead.ended_at is None:
             return False
         look = self.rechecker.watchers[ahead.resource.type].look
-        return now - ahead.ended_at >= LONGEST_WAIT or look(ahead.resource) is None
+        return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
 
     def _on_record(self, cleanup: Cleanup, part: Part) -> Cleanup:
         """The clean-up, once it is on record that this part is asked to go; the ledger tells of the first."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 from slackwater.engine.cleanup import not_allowed
@@ -17,6 +18,10 @@ from slackwater.ports import Clock, Outbox
 from slackwater.views.slack.cleanup import Case, What, over_cap, told
 
 __all__ = ["CleanupNews", "What"]
+
+ENDS: Final[tuple[What, ...]] = ("called-off", "done", "failed", "undone")
+TRIED_FOR: Final = timedelta(days=14)
+"""How long a post is tried that says how a clean-up ended: nobody tells it again. A warning is announced again after a day."""
 
 UNDO: Final = re.compile(r"-undo-(\d+)$")
 """The end of an undo's name: how many there have been."""
@@ -34,7 +39,7 @@ class CleanupNews:
 
         Told again, from the same record, it comes to the same post.
         """
-        id_ = f"cleanup.{cleanup.finding_id}.{cleanup.attempt}.{what}{_which(what, cleanup)}"
+        id_ = post_id(what, cleanup)
         case = Case(
             post_id=id_,
             cleanup=cleanup,
@@ -47,7 +52,17 @@ class CleanupNews:
             may_stop=bool(policy.cleanup.approvers or policy.slack.deciders),
         )
         channel = route(finding.sighting, policy.slack) or default(policy.slack)
-        self._record(id_, channel, told(what, case), finding.id)
+        self._record(id_, channel, told(what, case), finding.id, tried_for=TRIED_FOR if what in ENDS else None)
+
+    def post(self, what: What, cleanup: Cleanup) -> Post | None:
+        """What has become of the post that tells this of a clean-up; None where it was not recorded, or is over for months."""
+        return self.outbox.get(post_id(what, cleanup))
+
+    def withdraw(self, what: What, cleanup: Cleanup) -> None:
+        """Have that post not sent any more. What is being sent right now may still arrive."""
+        post = self.post(what, cleanup)
+        if post and post.waits and not post.withdrawn:
+            self.outbox.write(replace(post, withdrawn=True, revision=post.revision + 1))
 
     def cap(self, why: str, wanted: int, policy: Policy) -> None:
         """Record that a run would have gone over the cap, and began nothing; once a day for the same words."""
@@ -56,11 +71,15 @@ class CleanupNews:
     def _once_a_day(self, what: str, message: Message, policy: Policy) -> None:
         self._record(f"cleanup.{what}.{self.clock():%Y%m%d}.{_digest(message.text)}", default(policy.slack), message)
 
-    def _record(self, id_: str, channel: str | None, message: Message, *findings: str) -> None:
+    def _record(
+        self, id_: str, channel: str | None, message: Message, *findings: str, tried_for: timedelta | None = None
+    ) -> None:
+        now = self.clock()
         post = Post(
             id=id_,
             audit_id=None,
-            created_at=self.clock(),
+            created_at=now,
+            until=now + tried_for if tried_for else None,
             channel=channel,
             thread_of=None,
             message=message,
@@ -69,10 +88,18 @@ class CleanupNews:
         self.outbox.record([post])
 
 
+def post_id(what: What, cleanup: Cleanup) -> str:
+    """The id of the post that tells this of a clean-up."""
+    return f"cleanup.{cleanup.finding_id}.{cleanup.attempt}.{what}{_which(what, cleanup)}"
+
+
 def _which(what: What, cleanup: Cleanup) -> str:
-    """What tells one of several apart: the days of a warning, the number of an undo, and what failed."""
+    """What tells one of several apart: the days of a warning, its repetition, the number of an undo, and what failed."""
+    repeats = f".{cleanup.marked.repeats}" if cleanup.marked and cleanup.marked.repeats else ""
+    if what == "marked":
+        return repeats
     if what == "warned" and cleanup.marked and cleanup.marked.warned_days:
-        return f".{cleanup.marked.warned_days[-1]}"
+        return f".{cleanup.marked.warned_days[-1]}{repeats}"
     undo = UNDO.search(cleanup.undo_execution or "")
     number = f".{undo[1]}" if undo and what in {"failed", "undone"} else ""
     return f"{number}.{_digest(cleanup.why)}" if what == "failed" else number

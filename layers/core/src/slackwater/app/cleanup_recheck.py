@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Final, Literal
 
 from slackwater.app.scan import Audit
-from slackwater.engine.cleanup import never
+from slackwater.engine.cleanup import managed_elsewhere, never
 from slackwater.engine.exempt import tags_keep
 from slackwater.model.cleanup import MARK, Cleanup, Look
 from slackwater.model.detector import Limits
 from slackwater.model.findings import Finding, Gap, TargetScan
 from slackwater.model.fleet import Fleet
+from slackwater.model.ownership import managed_by
 from slackwater.model.policy import Policy
 from slackwater.model.resources import (
     AttachmentEvent,
@@ -134,8 +135,14 @@ def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> st
     marked = cleanup.marked is not None and cleanup.marked.tagged
     if marked and (look.tags or {}).get(MARK) != cleanup.finding_id:
         return f"{VETO}: the tag {MARK}"
+    managed_tags = policy.owners.managed_tags
+    if why := managed_elsewhere(managed_by(look.tags, managed_tags)):
+        return why
     if not cleanup.deletes:
         return None
+    for id_, tags in look.children.items():
+        if owner := managed_by(tags, managed_tags):
+            return f"{id_}, which hangs on it, is managed by {owner}: it has to be changed there"
     if look.held:
         return look.held
     known = {*(part.id for part in cleanup.parts), *cleanup.children}

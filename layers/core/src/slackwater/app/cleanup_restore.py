@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
-from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait
+from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait_since
 from slackwater.ports import Restorer
 
 LOOK_AT_RESTORE_S: Final = 600
+"""Between looks, at first."""
+LONGEST_RESTORE: Final = timedelta(days=14)
+"""After which the undo fails. Asked for again, it goes on from where it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +43,13 @@ class Restore:
         if restored.state == "failed":
             return self.cases.failed(known, restored.why or "AWS does not say why")
         if restored.state == "running":
+            now = self.cases.clock()
+            since = (cleanup.undone.at if undoing and cleanup.undone else cleanup.ended_at) or now
+            if now - since >= LONGEST_RESTORE:
+                return self.cases.failed(known, f"AWS is not done after {LONGEST_RESTORE.days} days")
             if restored != cleanup.restored:
                 self.cases.write(known)
-            return wait(LOOK_AT_RESTORE_S)
+            return wait_since(since, now, LOOK_AT_RESTORE_S)
         known = replace(known, has_turn=False)  # it is whole again
         if undoing:
             self.cases.write(known)

@@ -111,29 +111,35 @@ class Sweep:
         gone, ours, named = set[str](), set[str](), {backup.id for backup in cleanup.backups}
         for backup in (*(cleanup.backups if cleanup.ended else ()), *cleanup.earlier):
             for id_ in backup.ids:
-                copy = listed.get(id_)
-                if copy is None:
+                if id_ not in listed:
                     gone |= {id_} if now - backup.asked_at >= LISTED_WITHIN else set()
-                elif over := self._over(cleanup, copy, found):
+                    continue
+                copy = self._now(cleanup, backup, listed[id_], now)
+                if copy is None:
+                    gone.add(id_)
+                elif why := self._over(cleanup, copy, found):
                     ours.add(id_)
-                    if id_ in named:  # nobody undoes it from here on, should this end right after the call
+                    if id_ in named:  # an undo must not start from it, even if this ends right after the call
                         cleanup = self._recorded(cleanup, {*gone, id_}, ours, now, found)
-                    gone |= {id_} if self._deleted(cleanup, *over, found) else set()
+                    gone |= {id_} if self._deleted(cleanup, copy, why, found) else set()
         self._recorded(cleanup, gone, ours, now, found)
 
-    def _over(self, cleanup: Cleanup, copy: Copy, found: _Found) -> tuple[Copy, str] | None:
-        """A backup as it is at this moment, and why it is over by what is on it; None where it stays."""
-        sweeper, own, now = self.sweepers[cleanup.resource.type], self.installation(), self.cases.clock()
-        if expired(copy, own, now) is None:
+    def _now(self, cleanup: Cleanup, backup: Backup, listed: Copy, now: datetime) -> Copy | None:
+        """A listed backup, read anew if that matters, as the list may be older than the record; None where it is gone."""
+        if backup.gone_at is None and expired(listed, self.installation(), now) is None:
+            return listed
+        sweeper = self.sweepers[cleanup.resource.type]
+        return sweeper.look(cleanup.resource.account, cleanup.resource.region, listed)
+
+    def _over(self, cleanup: Cleanup, copy: Copy, found: _Found) -> str | None:
+        """Why a backup is over by what is on it; None where it stays. One that a person adopted is another installation's."""
+        why = None if cleanup.adopted else expired(copy, self.installation(), self.cases.clock())
+        if copy.id is None or why is None:
             return None
-        copy_now = sweeper.look(cleanup.resource.account, cleanup.resource.region, copy)
-        why = expired(copy_now, own, self.cases.clock()) if copy_now else None
-        if copy_now is None or copy_now.id is None or why is None:
+        if self._is_the_only_copy(cleanup, self.sweepers[cleanup.resource.type]):
+            found.kept.append((copy.id, f"{why}, and {cleanup.resource.id} is gone without our doing: delete it yourself"))
             return None
-        if self._is_the_only_copy(cleanup, sweeper):
-            found.kept.append((copy_now.id, f"{why}, and {cleanup.resource.id} is gone without our doing: delete it yourself"))
-            return None
-        return copy_now, why
+        return why
 
     def _deleted(self, cleanup: Cleanup, copy: Copy, why: str, found: _Found) -> bool:
         """Delete a backup; whether it is gone. Where AWS does not say, the next sweep sees."""

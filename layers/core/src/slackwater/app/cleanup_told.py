@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from slackwater.app.cleanups import Approved, Candidate, Plan, Story, not_undoable
+from slackwater.app.cleanups import Approved, Candidate, Plan, Story, Totals, not_undoable
 from slackwater.engine.savings import realised, savings
 from slackwater.model.cleanup import Cleanup, Said
 from slackwater.model.listing import Page
@@ -16,6 +16,7 @@ from slackwater.views.cleanup_document import (
     CleanupDetailDocument,
     CleanupDocument,
     CleanupPageDocument,
+    CleanupTotalsDocument,
     PlanDocument,
     RunDocument,
     SwitchDocument,
@@ -64,16 +65,26 @@ def cleanup(one: Cleanup, now: datetime) -> CleanupDocument:
     return cleanup_json.cleanup(one, realised_monthly_usd=realised(one, now), undoable=not_undoable(one) is None)
 
 
-def page(found: Page[Cleanup], stopped: Said | None, now: datetime) -> CleanupPageDocument:
-    """Some clean-ups, with their sums."""
+def page(found: Page[Cleanup], totals: Totals | None, stopped: Said | None, now: datetime) -> CleanupPageDocument:
+    """Some clean-ups, with their sums, and the totals of all on the first page."""
     sums = savings(found.items, now)
     return {
         "cleanups": [cleanup(one, now) for one in found.items],
         "promised_monthly_usd": f"{sums.promised_monthly_usd:.2f}",
         "realised_monthly_usd": f"{sums.realised_monthly_usd:.2f}",
         "unknown": sums.unknown,
+        "totals": None if totals is None else _totals(totals),
         "stopped": cleanup_json.said(stopped),
         "cursor": found.cursor,
+    }
+
+
+def _totals(of: Totals) -> CleanupTotalsDocument:
+    return {
+        "cleanups": of.cleanups,
+        "promised_monthly_usd": f"{of.savings.promised_monthly_usd:.2f}",
+        "realised_monthly_usd": f"{of.savings.realised_monthly_usd:.2f}",
+        "unknown": of.savings.unknown,
     }
 
 

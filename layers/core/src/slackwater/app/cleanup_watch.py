@@ -14,24 +14,28 @@ from typing import Final, Literal, assert_never
 from slackwater.app.cleanup_case import (
     BY_POLICY,
     GO,
+    LONGEST_WAIT,
+    OVER,
     WAITING,
     Answer,
     Cases,
     UnsafeError,
     failed_half_way,
     go,
-    wait,
+    longer,
+    wait_since,
     wait_until,
 )
 from slackwater.app.cleanup_news import CleanupNews, What
 from slackwater.app.cleanup_recheck import VETO, NotSeenError, Rechecker
+from slackwater.app.cleanup_warning import Warnings
 from slackwater.app.policy import PolicyError
 from slackwater.app.step_error import StepError, said
 from slackwater.app.target_documents import sight
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AwsError
-from slackwater.engine.cleanup import LOOK_AGAIN, act_after, elsewhere, look_next, may_approve, unattended, warning_due
-from slackwater.model.cleanup import ACT_AFTER, MARK, NOT_PUT_BACK, Cleanup, Marked, Said
+from slackwater.engine.cleanup import LOOK_AGAIN, act_after, due, elsewhere, look_next, may_approve, unattended, warning_due
+from slackwater.model.cleanup import ACT_AFTER, MARK, NOT_PUT_BACK, Cleanup, Marked, Notice, Said
 from slackwater.model.policy import Policy
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import Decision, Status, TrackedFinding
@@ -41,6 +45,8 @@ type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "p
 """Steps towards the deed: each first asks whether anybody or the policy is against it."""
 type WatchStep = Literal[Going, "confirm", "record", "call_off", "fail", "not_put_back", "undo", "undone", "undo_failed"]
 
+LOOK_FOR_DELIVERY: Final = timedelta(minutes=15)
+"""How soon to look again whether a warning was delivered, at first."""
 LOOK_FOR_APPROVAL: Final = timedelta(minutes=15)
 """How soon to look for an approval again, at first."""
 LOOKS: Final = 60
@@ -48,7 +54,7 @@ LOOKS: Final = 60
 ON_RECORD: Final = "The clean-up's record says"
 """With which the state machine passes on what a step wrote down."""
 LOOK_IF_GONE_S: Final = 60
-"""Between looks at something that AWS is deleting."""
+"""Between looks at something that AWS is deleting, at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +171,11 @@ class Watch:
                     recorded=watcher.record(resource),
                     unattended=rule is not None,
                     scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
-                    marked=Marked(at=now, act_after=act_after(now, policy.cleanup, rule, deletes=cleanup.deletes)),
+                    marked=Marked(
+                        at=now,
+                        act_after=act_after(now, policy.cleanup, rule, deletes=cleanup.deletes),
+                        notice=Notice(since=now) if cleanup.deletes else None,
+                    ),
                 )
             )
         marked = self._marked(cleanup)
@@ -183,19 +193,33 @@ class Watch:
 
     def _grace(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
         """Look for signs of use, and warn. That AWS does not say today is no sign: it is asked again tomorrow."""
-        marked, now = self._marked(cleanup), self.cases.clock()
-        if now >= marked.act_after:
-            return GO
+        cleanup, waits = self._not_yet(cleanup, finding, policy)
+        if waits is None or waits == OVER:
+            return waits or GO
         if why := self._used(cleanup, policy):
             return self.cases.over(cleanup, why)
-        if (days := warning_due(marked, policy.cleanup, now)) is not None:
-            marked = replace(marked, warned_days=(*marked.warned_days, days))
-            cleanup, finding = self.cases.tell(
-                replace(cleanup, marked=marked), "warned", f"{days} {'day' if days == 1 else 'days'} before it may be deleted"
-            )
-        if marked.warned_days:
-            self._tell("warned", cleanup, finding)
-        return wait_until(look_next(marked, policy.cleanup, now))
+        marked, now = self._marked(cleanup), self.cases.clock()
+        if marked.notice is None and (days := warning_due(marked, policy.cleanup, now)) is not None:
+            cleanup = self.cases.write(replace(cleanup, marked=replace(marked, notice=Notice(since=now, days=days))))
+            self.warnings.tell(cleanup, self.cases.finding(cleanup), policy)
+        return waits
+
+    def _not_yet(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> tuple[Cleanup, Answer | None]:
+        """Wait for the end of the grace, and for a warning that is not delivered; None where neither is waited for."""
+        cleanup = self.warnings.heard(cleanup, finding, policy)
+        if why := self.warnings.given_up(cleanup):
+            return cleanup, self.cases.over(cleanup, why)
+        marked, now = self._marked(cleanup), self.cases.clock()
+        if marked.notice:
+            self.warnings.tell(cleanup, self.cases.finding(cleanup), policy)
+            soon = now + longer(now - marked.notice.since, LOOK_FOR_DELIVERY)
+            return cleanup, wait_until(min(soon, look_next(marked, policy.cleanup, now)))
+        return cleanup, wait_until(look_next(marked, policy.cleanup, now)) if now < marked.act_after else None
+
+    @property
+    def warnings(self) -> Warnings:
+        """What keeps account of whether the owner was warned."""
+        return Warnings(cases=self.cases, watchers=self.watchers, news=self.news)
 
     def _used(self, cleanup: Cleanup, policy: Policy) -> str | None:
         """Why it must not wait any longer, as far as AWS says today."""
@@ -207,6 +231,9 @@ class Watch:
         return seen.why if seen.state in {"changed", "gone"} else None
 
     def _approval(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
+        cleanup, waits = self._not_yet(cleanup, finding, policy)
+        if waits:
+            return waits
         marked, now = self._marked(cleanup), self.cases.clock()
         if cleanup.unattended or self._approver(cleanup, finding, policy):
             return GO
@@ -227,6 +254,10 @@ class Watch:
         marked = self._marked(cleanup)
         if self.cases.clock() < marked.act_after:
             raise UnsafeError(f"nothing may be done before {marked.act_after:%Y-%m-%d %H:%M} UTC")
+        cleanup, waits = self._not_yet(cleanup, finding, policy)
+        if waits:
+            return waits if waits == OVER else self.cases.over(cleanup, "its grace period is longer now, and not over")
+        marked = self._marked(cleanup)
         look = self.watchers[cleanup.resource.type].look(cleanup.resource)
         rule = unattended(finding.sighting, look.tags if look else None, policy.cleanup)
         approval = self._approver(cleanup, finding, policy)
@@ -237,7 +268,7 @@ class Watch:
             return self.cases.over(cleanup, seen.why)
         if approval and seen.finding.fingerprint != approval.fingerprint:
             return self.cases.over(cleanup, "it is not what was approved any more")
-        whole_grace = act_after(marked.at, policy.cleanup, None, deletes=cleanup.deletes)
+        whole_grace = due(marked, policy.cleanup, None, deletes=cleanup.deletes)
         if cleanup.unattended and rule is None and self.cases.clock() < whole_grace:
             return self.cases.over(cleanup, "it was marked for the short grace of a rule that does not hold any more")
         by = approval.who if approval else BY_POLICY
@@ -296,7 +327,11 @@ class Watch:
             return GO
         if not look.parts or not look.parts[-1].going:
             raise NotSeenError(f"{cleanup.resource.id} was to be gone, and is there")
-        return wait(LOOK_IF_GONE_S)
+        now = self.cases.clock()
+        since = cleanup.removals[-1].asked_at if cleanup.removals else now
+        if now - since >= LONGEST_WAIT:
+            return self.cases.failed(cleanup, f"AWS still deletes {cleanup.resource.id} after {LONGEST_WAIT.days} days")
+        return wait_since(since, now, LOOK_IF_GONE_S)
 
     def _to_put_back(self, cleanup: Cleanup) -> bool:
         """Whether something was taken off a resource that stays. One that is gone, or going, is brought back only on demand."""
@@ -331,6 +366,7 @@ class Watch:
         """
         if not cleanup.ended:
             self._unmark(cleanup)
+            self.warnings.withdraw(cleanup)
             now = self.cases.clock()
             said_no = cleanup.stopped
             if cleanup.why.startswith(VETO) and said_no is None:
@@ -375,6 +411,7 @@ class Watch:
         """Of something that failed: so may this, and what failed is on record already."""
         try:
             self._unmark(cleanup)
+            self.warnings.withdraw(cleanup)
         except AwsError as still:
             LOGGER.warning("its mark is still on", finding_id=cleanup.finding_id, reason=str(still))
 

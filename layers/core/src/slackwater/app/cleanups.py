@@ -5,7 +5,7 @@ Nothing here touches a resource: a clean-up is put on record and its state machi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -21,6 +21,7 @@ from slackwater.engine.cleanup import (
     UNATTENDED,
     act_after,
     elsewhere,
+    managed_elsewhere,
     may_approve,
     may_stop,
     not_listed,
@@ -28,9 +29,10 @@ from slackwater.engine.cleanup import (
     recent,
     unattended,
 )
-from slackwater.engine.savings import realised
+from slackwater.engine.savings import Savings, realised, savings
 from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage, left_by
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
+from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
 from slackwater.ports import CleanupStarter, CleanupStore
@@ -54,6 +56,10 @@ class NotEnabledError(ConflictError):
     def __init__(self) -> None:
         """Say how it would be."""
         super().__init__(ENABLE)
+
+
+class NotApproverError(NotAllowedError):
+    """The policy does not let this person approve, whatever the finding."""
 
 
 class CapError(ConflictError):
@@ -131,6 +137,14 @@ class Story:
     not_undoable: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """How many clean-ups there are, and what those that have ended save."""
+
+    cleanups: int
+    savings: Savings
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """What the scan document of the newest audit that saw a finding says; `problem` is why nothing may be built on it."""
@@ -187,7 +201,8 @@ class Cleanups:
         taken: dict[str, str] = {}
         candidates = []
         for finding in findings:
-            one = self._judged(finding, _seen(finding, sight_of(_place(finding))), policy.cleanup, now)
+            seen = _seen(finding, sight_of(_place(finding)), policy.owners.managed_tags)
+            one = self._judged(finding, seen, policy.cleanup, now)
             arn = finding.sighting.resource.arn
             if one.state == "ready" and taken.setdefault(arn, finding.id) != finding.id:
                 one = replace(one, state="refused", why=f"finding {taken[arn]} is about the same resource, and comes first")
@@ -260,7 +275,7 @@ class Cleanups:
             AwsError: AWS did not say; approved again, it comes to the same.
         """
         policy = self.policy()
-        _check_approver(who, policy.cleanup)
+        check_approver(who, policy.cleanup)
         seen = self._finding(id).sighting
         if why := elsewhere(seen.resource.account, self.account):
             raise NotAllowedError(why)
@@ -277,7 +292,7 @@ class Cleanups:
         if self.starter is None:
             return Approved(finding=finding, candidate=None)
         try:
-            (candidate,) = self.run([id], who=who, now=now)
+            (candidate,) = self._run((id,), policy, self.starter, who=who, now=now)
         except ConflictError as error:  # over the cap, stopped, or others run
             return Approved(finding=finding, candidate=Candidate(finding=finding, state="refused", why=str(error)))
         return Approved(finding=finding, candidate=candidate)
@@ -294,10 +309,15 @@ class Cleanups:
         """
         if self.starter is None:
             raise NotEnabledError
-        ids = None if ids is None else tuple(ids)
         policy = self.policy()
         if who != SERVICE:
-            _check_approver(who, policy.cleanup)
+            check_approver(who, policy.cleanup)
+        return self._run(None if ids is None else tuple(ids), policy, self.starter, who=who, now=now)
+
+    def _run(
+        self, ids: tuple[str, ...] | None, policy: Policy, starter: CleanupStarter, *, who: str, now: datetime
+    ) -> tuple[Candidate, ...]:
+        """As `run`, for somebody who may, by a policy that was read for it."""
         for _ in range(ATTEMPTS):
             control = self.store.control()
             if control.stopped:
@@ -308,7 +328,7 @@ class Cleanups:
                 self.breached(why, len(wanted), policy)
                 raise CapError(why)
             if not wanted or self.store.write_control(_counted(control, wanted, now)):
-                return tuple(self._begun(one, self.starter, who, now) if one.state == "ready" else one for one in candidates)
+                return tuple(self._begun(one, starter, who, now) if one.state == "ready" else one for one in candidates)
         raise ConflictError("nothing was begun: others begin clean-ups at the same time; try again")
 
     def _begun(self, one: Candidate, starter: CleanupStarter, who: str, now: datetime) -> Candidate:
@@ -332,6 +352,15 @@ class Cleanups:
             BadCursorError: the cursor is not one of this list's.
         """
         return self.store.list(limit, cursor)
+
+    def totals(self, first: Page[Cleanup], now: datetime) -> Totals:
+        """Of all clean-ups, of which these are the first: what follows them is read as well."""
+        found, cursor = list(first.items), first.cursor
+        while cursor is not None:
+            page = self.store.list(MAX_PAGE, cursor)
+            found += page.items
+            cursor = page.cursor
+        return Totals(cleanups=len(found), savings=savings(found, now))
 
     def shown(self, id: str, *, now: datetime) -> Story:
         """All that happened to one finding's resource, and what it came to.
@@ -357,6 +386,8 @@ class Cleanups:
     def stop(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
         """Stop one: its next step calls it off. Stopped again, it stays as it is.
 
+        Where its execution has ended without saying so (aborted, timed out, its history full), another one calls it off.
+
         Whoever may approve may stop, and Slack's deciders; whoever asks, where the policy cannot be read.
 
         Raises:
@@ -376,10 +407,27 @@ class Cleanups:
                 stopped = replace(cleanup, stopped=said, revision=cleanup.revision + 1)
                 if not self.store.write(stopped):
                     continue
-            if stopped.stage == "starting" and self.starter:
-                self.starter.start(id, stopped.execution)  # where it never was, nobody would call it off
-            return stopped
+            return self._at_work(stopped) if self.starter else stopped
         raise ConflictError(f"the clean-up of finding {id} is being changed by others: try again")
+
+    def _at_work(self, stopped: Cleanup) -> Cleanup:
+        """See to it that an execution calls off what was stopped; the clean-up, with that execution's name."""
+        if self.starter is None:
+            raise NotEnabledError
+        id_ = stopped.finding_id
+        try:
+            state = self.starter.state(stopped.execution)
+        except AwsError as error:
+            LOGGER.warning("whether its execution works is not known", finding_id=id_, reason=str(error))
+            state = "none" if stopped.stage == "starting" else "running"
+        if state == "ended":
+            anew = replace(stopped, execution=_next(stopped.execution, "stop"), revision=stopped.revision + 1)
+            if not self.store.write(anew):
+                return self._cleanup(id_)  # its last step, or somebody else who stopped it, was faster
+            stopped = anew
+        if state != "running":
+            self.starter.start(id_, stopped.execution)
+        return stopped
 
     def stop_all(self, *, who: str, why: str = "", now: datetime) -> Said:
         """Stop all that are under way, and let none begin, until somebody lets them go on; who stopped them first.
@@ -400,7 +448,7 @@ class Cleanups:
             NotAllowedError: the policy does not let this person approve.
             PolicyError: the policy cannot be used.
         """
-        _check_approver(who, self.policy().cleanup)
+        check_approver(who, self.policy().cleanup)
         before: list[Said | None] = []
 
         def lifted(control: Control) -> Control:
@@ -413,6 +461,8 @@ class Cleanups:
     def undo(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
         """Have what was deleted restored, or what was changed put back. Asked again while that is under way, it stays one undo.
 
+        Where the last undo's execution has ended without saying so, another one goes on from where it was.
+
         Raises:
             BadDecisionError: the reason cannot be kept.
             ConflictError: there is nothing to undo, another clean-up has the resource, or others kept changing it.
@@ -423,14 +473,15 @@ class Cleanups:
         """
         if self.starter is None:
             raise NotEnabledError
-        _check_approver(who, self.policy().cleanup)
+        check_approver(who, self.policy().cleanup)
         said = Said(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
-            if cleanup.stage == "undoing" and cleanup.undo_execution:
-                self.starter.undo(id, cleanup.undo_execution)
+            under_way = cleanup.undo_execution if cleanup.stage == "undoing" else None
+            if under_way and not self._is_over(under_way):
+                self.starter.undo(id, under_way)
                 return cleanup
-            if problem := not_undoable(cleanup):
+            if not under_way and (problem := not_undoable(cleanup)) and not _restorable(cleanup):
                 raise ConflictError(f"the clean-up of finding {id} cannot be undone: {problem}")
             undoing = _undoing(cleanup, said)
             if self.store.write(undoing):
@@ -439,6 +490,14 @@ class Cleanups:
             if (holder := self.store.holder(cleanup.resource.arn)) not in {None, id}:
                 raise ConflictError(f"the clean-up of finding {holder} has the resource")
         raise ConflictError(f"the clean-up of finding {id} is being changed by others: try again")
+
+    def _is_over(self, undo_execution: str) -> bool:
+        """Whether an undo's execution has ended; not where nobody says."""
+        try:
+            return self.starter is not None and self.starter.state(undo_execution, undo=True) == "ended"
+        except AwsError as error:
+            LOGGER.warning("whether its execution works is not known", execution=undo_execution, reason=str(error))
+            return False
 
     def _check_stopper(self, who: str) -> None:
         """A policy that nobody can read keeps nobody from stopping: that is the safe direction."""
@@ -481,14 +540,14 @@ def _place(finding: TrackedFinding) -> Place:
     return finding.audit_id, resource.account, resource.region
 
 
-def _seen(finding: TrackedFinding, of_target: Sight) -> _Seen:
+def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]) -> _Seen:
     if not of_target.kept:
         return _Seen(f"what audit {finding.audit_id} saw is no longer kept: a new audit has to see it")
     evidence = of_target.findings.get(finding.id)
     tags = evidence["resource"]["tags"] if evidence else None
     region = finding.sighting.resource.region
     problem = None if of_target.whole else f"audit {finding.audit_id} did not see all of {region}: a whole one has to"
-    return _Seen(problem, tags, evidence)
+    return _Seen(problem or managed_elsewhere(managed_by(tags, managed_tags)), tags, evidence)
 
 
 def not_let(
@@ -539,7 +598,8 @@ def not_undoable(cleanup: Cleanup) -> str | None:
         case _:
             pass
     if not _touched(cleanup):
-        return "it deleted and changed nothing"
+        since = f"; if it is gone since, `slackwater cleanup undo {cleanup.finding_id}` restores it from its backup"
+        return f"it deleted and changed nothing{since if _restorable(cleanup) else ''}"
     if cleanup.restored and cleanup.restored.state == "done":
         return "what it had taken away was put back"
     if cleanup.not_restored:
@@ -556,11 +616,16 @@ def stopped_words(stopped: Said) -> str:
     return f"{stopped.who} stopped all clean-ups {_time(stopped.at)}{f': {stopped.why}' if stopped.why else ''}"
 
 
-def _check_approver(who: str, cleanup: CleanupSection) -> None:
+def check_approver(who: str, cleanup: CleanupSection) -> None:
+    """Refuse whom the policy does not let approve.
+
+    Raises:
+        NotAllowedError: it does not.
+    """
     if may_approve(who, cleanup):
         return
     key, name = ("approvers", who.removeprefix("slack:")) if who.startswith("slack:") else ("approver_identities", who)
-    raise NotAllowedError(f"the policy's cleanup.{key} does not name {name}")
+    raise NotApproverError(f"the policy's cleanup.{key} does not name {name}")
 
 
 def _wanted(candidates: Iterable[Candidate], now: datetime) -> list[Begun]:
@@ -599,20 +664,22 @@ def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
 
 
 def _undoing(cleanup: Cleanup, said: Said) -> Cleanup:
-    name, _, n = (cleanup.undo_execution or f"{cleanup.execution}-undo-0").rpartition("-")
-    restored = cleanup.restored
-    if restored and restored.state == "failed":
-        restored = replace(restored, state="running", job=None, why=None)
+    """The clean-up with another undo. What the last one left stays on record: so a restorer knows what AWS gave up."""
     return replace(
         cleanup,
         stage="undoing",
         undone=said,
-        undo_execution=f"{name}-{int(n) + 1}",
-        restored=restored,
+        undo_execution=_next(cleanup.undo_execution or cleanup.execution, "undo"),
         ended_at=None,
         why="",
         revision=cleanup.revision + 1,
     )
+
+
+def _next(execution: str, what: Literal["stop", "undo"]) -> str:
+    """The name of the next execution that stops or undoes: `f-1-stop-1`, then `f-1-stop-2`."""
+    name, of, n = execution.rpartition(f"-{what}-")
+    return f"{name}-{what}-{int(n) + 1}" if of and n.isdecimal() else f"{execution}-{what}-1"
 
 
 def _name(undoing: Cleanup) -> str:
@@ -622,8 +689,15 @@ def _name(undoing: Cleanup) -> str:
 def _touched(cleanup: Cleanup) -> bool:
     """Whether something was taken away or changed, or may have been: a change that failed may have been heard."""
     if cleanup.deletes:
-        return bool(cleanup.removals) or (cleanup.stage == "done" and bool(cleanup.backups))
+        return bool(cleanup.removals) or (cleanup.promised and bool(cleanup.backups))
     return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
+
+
+def _restorable(cleanup: Cleanup) -> bool:
+    """Whether an undo would bring back what somebody else deleted after the backup; nothing where it is still there."""
+    ended = cleanup.stage in {"called-off", "failed"} and not _touched(cleanup)
+    kept = any(backup.state == "verified" and backup.gone_at is None for backup in cleanup.backups)
+    return ended and kept and not cleanup.not_restored
 
 
 def _spoiled(last: Cleanup) -> str | None:

@@ -22,7 +22,9 @@ AT_ONCE: Final = timedelta(seconds=20)
 
 UNANSWERED: Final = timedelta(seconds=60)
 DOUBLED: Final = 5
-"""After a post was sent without an answer, it is looked for: no request lives so long. Doubled with each try, so often."""
+DOUBLED_FOR_DAYS: Final = 8
+"""After a post was sent without an answer, it is looked for: no request lives so long. Doubled with each try, so often. A post
+that is tried for days is repeated less often in the end: a webhook that does not answer may have posted it each time."""
 
 LOOK_AGAIN: Final = timedelta(seconds=60)
 MENDED: Final = timedelta(seconds=300)
@@ -33,7 +35,8 @@ BUSY_S: Final = 300
 
 GIVEN_UP: Final = timedelta(hours=24)
 LEAST_TRIES: Final = 3
-"""A post is given up after a try that failed so late. One that was recorded late has a few tries all the same."""
+"""A post is given up after a try that failed so late, unless it says how long to try. One that was recorded late has a few
+tries all the same."""
 
 AT_WORK: Final = timedelta(seconds=60)
 """How long one run goes on to the next post; the function's own limit is three times that."""
@@ -42,6 +45,8 @@ PACE_S: Final = 1.0
 """Slack takes a message a second in a channel."""
 
 LONGEST_WAIT_S: Final = 900
+
+WITHDRAWN: Final = "it was withdrawn, as what it says is not so any more"
 
 PATIENT: Final = timedelta(hours=1)
 LEAST_WAIT_S: Final = 900
@@ -185,7 +190,7 @@ class Delivery:
         except (ChannelRefusedError, NobodyKnowsError) as error:
             # To send it all the same might be to post it twice.
             why = f"nobody can look whether it was posted: {error}"
-            if self._now - (post.tried_at or post.created_at) > GIVEN_UP:
+            if self._now - (post.tried_at or post.created_at) > _patience(post):
                 return self._fails(post, why)
             if isinstance(error, NobodyKnowsError):
                 return self._later(post, LOOK_AGAIN, why)
@@ -195,11 +200,15 @@ class Delivery:
 
     def _sends_again(self, post: Post, thread: Sent | None) -> bool:
         """Send a post once more of which nobody knew, unless that was its last try."""
-        return self._gives_up(post, post.why or "it was not answered") if _was_last(post) else self._sends(post, thread)
+        last = _was_last(post) and not post.withdrawn
+        return self._gives_up(post, post.why or "it was not answered") if last else self._sends(post, thread)
 
     def _sends(self, post: Post, thread: Sent | None) -> bool:
-        """Send a post that was not posted, unless it is too early for that."""
+        """Send a post that was not posted, unless it is too early for that, or it was withdrawn."""
         now = self._now
+        if post.withdrawn:
+            dropped = self._wrote(replace(post, state="failed", why=WITHDRAWN, not_before=None))
+            return self._somebody_elses() if dropped is None else False
         channel = thread.channel if thread else post.channel or self.default
         if channel is None and self.channel.can_look:
             return self._goes_nowhere(post)
@@ -207,7 +216,15 @@ class Delivery:
         if due > now:
             return self._waits_until(due)
         taken = self._wrote(
-            replace(post, channel=channel, state="sending", attempts=post.attempts + 1, tried_at=now, not_before=None)
+            replace(
+                post,
+                channel=channel,
+                state="sending",
+                attempts=post.attempts + 1,
+                tried_at=now,
+                not_before=None,
+                nowhere=False,
+            )
         )
         if taken is None:
             return self._somebody_elses()
@@ -229,9 +246,10 @@ class Delivery:
         return self._arrived(taken, sent)
 
     def _goes_nowhere(self, post: Post) -> bool:
-        """Wait for somebody to name a channel, for a day."""
+        """Wait for somebody to name a channel, as long as the post is tried."""
         why = "the policy names no channel; slack.channel is where it goes"
-        if self._now - post.created_at > GIVEN_UP:
+        post = replace(post, nowhere=True)
+        if self._now - post.created_at > _patience(post):
             return self._fails(post, why)
         self.troubles.append(f"{post.id}: {why}")
         return self._later(post, MENDED, why)
@@ -247,7 +265,7 @@ class Delivery:
         return self._fails(post, why)
 
     def _arrived(self, post: Post, sent: Sent) -> bool:
-        if self._wrote(replace(post, state="sent", sent=sent, not_before=None)) is None:
+        if self._wrote(replace(post, state="sent", sent=sent, sent_at=self._now, not_before=None)) is None:
             return self._somebody_elses()
         self.sleep(PACE_S)
         return False
@@ -282,7 +300,12 @@ class Delivery:
 def _was_last(post: Post) -> bool:
     """Whether the try of a post, which failed, was late enough to be its last."""
     tried_at = post.tried_at or post.created_at
-    return post.attempts >= LEAST_TRIES and tried_at - post.created_at > GIVEN_UP
+    return post.attempts >= LEAST_TRIES and tried_at - post.created_at > _patience(post)
+
+
+def _patience(post: Post) -> timedelta:
+    """How long a post is tried."""
+    return post.until - post.created_at if post.until else GIVEN_UP
 
 
 def _before(post: Post) -> str:
@@ -292,7 +315,8 @@ def _before(post: Post) -> str:
 
 
 def _unanswered(post: Post) -> timedelta:
-    return timedelta(seconds=UNANSWERED.total_seconds() * 2 ** min(max(post.attempts - 1, 0), DOUBLED))
+    most = DOUBLED_FOR_DAYS if post.until else DOUBLED
+    return timedelta(seconds=UNANSWERED.total_seconds() * 2 ** min(max(post.attempts - 1, 0), most))
 
 
 def _moved(post: Post, channel: str, reason: str) -> Post:

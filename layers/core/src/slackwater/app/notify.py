@@ -233,7 +233,7 @@ def nobody_hears(outbox: Outbox) -> int:
     """Give up what is no audit's to tell, where there is no Slack, so that it does not wait for ever; how many posts."""
     given_up = 0
     for post in outbox.waiting():
-        failed = replace(post, state="failed", why="there is no Slack", revision=post.revision + 1)
+        failed = replace(post, state="failed", why="there is no Slack", nowhere=True, revision=post.revision + 1)
         given_up += post.audit_id is None and outbox.write(failed)
     return given_up
 

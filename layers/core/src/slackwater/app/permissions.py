@@ -84,7 +84,12 @@ NOTIFY: Final = (
 )
 ANNOUNCE: Final = event_bus.ACTIONS
 DECIDE: Final = (
-    documents.READ | audit_starter.ACTIONS | audit_store.AUDIT_READ | finding_store.FINDING_READ | finding_store.FINDING_WRITE
+    documents.READ
+    | audit_starter.ACTIONS
+    | audit_store.AUDIT_READ
+    | finding_store.FINDING_READ
+    | finding_store.FINDING_WRITE
+    | cleanup_starter.LOOK_ACTIONS
 )
 ESTIMATE: Final = pricing.ACTIONS | instance_types.ACTIONS
 """What an estimate asks, if it may: what is packaged stands in."""
@@ -107,7 +112,7 @@ _RECORD: Final = documents.READ | regions.ACTIONS | cleanup_store.CLEANUP_READ |
 _WATCHERS: Final = cleanup_ebs.WATCHER_ACTIONS | cleanup_efs.WATCHER_ACTIONS | cleanup_fsx.WATCHER_ACTIONS
 _TAKERS: Final = cleanup_ebs_snapshots.BACKUP_ACTIONS | recovery_points.BACKUP_ACTIONS | cleanup_fsx_backups.BACKUP_ACTIONS
 _RECHECK: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | _reading(_WATCHERS)
-WATCH: Final = _RECORD | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.WRITE
+WATCH: Final = _RECORD | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.READ | outbox.WRITE
 BACK_UP: Final = _RECORD | _TAKERS | keys.ACTIONS | installation.INSTALLATION_WRITE
 DELETE: Final = (
     _RECORD

@@ -20,7 +20,17 @@ from slackwater.app.policy_model import SECTIONS, policy_model, section_at
 from slackwater.app.toml_lines import KeyLines, KeyPath
 from slackwater.engine.registry import Registry
 from slackwater.model.nearest import did_you_mean
-from slackwater.model.policy import ACCOUNT, CHANNEL, CHANNEL_LOOKS, GROUP, UNIT, USER, USER_LOOKS, Policy
+from slackwater.model.policy import (
+    ACCOUNT,
+    CHANNEL,
+    CHANNEL_LOOKS,
+    GROUP,
+    MANAGED_TAG,
+    UNIT,
+    USER,
+    USER_LOOKS,
+    Policy,
+)
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.views.words import one_line
 
@@ -240,6 +250,8 @@ def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorD
             whose, looks = IDS[pattern]
             is_group = pattern == USER and re.match(GROUP, details["input"])
             return Problem(*place, f"{given} is {"a group's, and " if is_group else ''}no {whose} id", looks)
+        case "string_pattern_mismatch" if details["ctx"]["pattern"] == MANAGED_TAG:
+            return Problem(*place, f"{given} is no tag", "write a key, or key=value, without wildcards")
         case "string_type" if re.fullmatch(ACCOUNT, given):
             return Problem(*place, "must be text, not a number", f"put it in quotes: {json.dumps(given)}")
         case "value_error":

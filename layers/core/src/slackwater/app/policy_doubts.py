@@ -23,7 +23,7 @@ AWS_ALLOWS: Final = {"cloudtrail": 2, "cloudwatch": 500}
 """Calls a second in one account and region, where AWS says how many: of CloudWatch's GetMetricData."""
 POINTS_AWS_ALLOWS: Final = 396_000
 
-NOBODY_IS_TOLD: Final = "what is cleaned up is told to nobody, unless by a webhook: slack names no channel"
+NOBODY_IS_WARNED: Final = "nothing is deleted unless a webhook can warn owners: slack names no channel"
 
 
 def doubts(text: str, name: str, policy: Policy) -> list[Problem]:
@@ -88,8 +88,10 @@ class _Cleanup:
             yield ("cleanup",), f"nothing can be approved without {', '.join(empty)}", ""
         if cleanup.unattended and not somebody:
             yield ("cleanup",), "it deletes by itself, and nobody may undo that", "name cleanup.approver_identities"
-        if cleanup.detectors and not self.policy.slack.channel:
-            yield ("cleanup",), NOBODY_IS_TOLD, "set slack.channel"
+        if cleanup.delete_without_warning:
+            yield ("cleanup", "delete_without_warning"), "deletes without a warning where Slack has no channel for it", ""
+        elif cleanup.detectors and not self.policy.slack.channel:
+            yield ("cleanup",), NOBODY_IS_WARNED, "set slack.channel"
         yield from self._detectors(cleanup)
         yield from self._regions(cleanup)
         yield from self._approvers(cleanup)

@@ -17,6 +17,7 @@ from slackwater.engine.closed import summed_up
 from slackwater.engine.corroborate import corroborated, witnesses
 from slackwater.engine.docket import Docket, Enabled, FlaggedResource
 from slackwater.engine.exempt import is_kept
+from slackwater.engine.managed import with_managers
 from slackwater.engine.owner import owner_of
 from slackwater.engine.plan import MetricCall
 from slackwater.engine.precedence import settle
@@ -215,7 +216,7 @@ class Audit:
 
         `gaps` waits until nothing of the fleet is awaited: they are asked for last.
         """
-        docket = Docket(fleet, self._enabled(), now)
+        docket = Docket(with_managers(fleet, self.policy.owners.managed_tags), self._enabled(), now)
         judge(docket, metrics, lambda done: self.progress(target, "metrics", *of_all(done, docket.questions)))
         failures = [
             Gap(target.account, target.region, what, reason if count == 1 else f"{reason} ({count} times)", optional)

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from slackwater.app.audit_request import AuditRequestError, check_regions
 from slackwater.app.audits import REPORT_LINK_S, Audits
-from slackwater.app.cleanups import Approved, Cleanups
+from slackwater.app.cleanups import Approved, Cleanups, NotApproverError
 from slackwater.app.findings import (
     BadDecisionError,
     ChangedError,
@@ -182,7 +182,7 @@ class Answerer:
         if asked.asker.user not in self.policy().slack.deciders:
             return answers.not_allowed("slack.deciders", asked.asker.user)
         return self._outcome(
-            asked.about,
+            asked,
             lambda: answers.done(
                 self.findings.decided_first(asked.about, action, who=_who(asked.asker), why=why, until=until, now=asked.at)
             ),
@@ -194,10 +194,8 @@ class Answerer:
         return seen[2] if seen and seen[1] == asked.about else None
 
     def _approve(self, asked: Press, fingerprint: str) -> Message:
-        if asked.asker.user not in self.policy().cleanup.approvers:
-            return answers.not_allowed("cleanup.approvers", asked.asker.user)
         return self._outcome(
-            asked.about,
+            asked,
             lambda: _approved(self.cleanups.approve(asked.about, who=_who(asked.asker), fingerprint=fingerprint, now=asked.at)),
         )
 
@@ -214,19 +212,21 @@ class Answerer:
             return answers.problem(str(error))
         return answers.stopped(stopped)
 
-    def _outcome(self, id: str, decide: Callable[[], Message]) -> Message:
+    def _outcome(self, asked: Press | Dismissal, decide: Callable[[], Message]) -> Message:
         """What came of a decision."""
         try:
             return decide()
         except DecidedError as error:
             return answers.already_decided(error.finding)
         except ChangedError:
-            return answers.changed(self.findings.shown(id).finding)
+            return answers.changed(self.findings.shown(asked.about).finding)
         except ConflictError as error:
-            finding = self.findings.store.get(id)
+            finding = self.findings.store.get(asked.about)
             if finding and finding.status != "open":
                 return answers.already_decided(finding)
             return answers.problem(str(error))
+        except NotApproverError:
+            return answers.not_allowed("cleanup.approvers", asked.asker.user)
         except (BadDecisionError, NotAllowedError) as error:
             return answers.problem(str(error))
 

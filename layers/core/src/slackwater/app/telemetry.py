@@ -5,10 +5,12 @@ The template says that name in POWERTOOLS_SERVICE_NAME.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+import botocore
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
@@ -18,6 +20,15 @@ if TYPE_CHECKING:
 
 LOGGER: Final = Logger(use_rfc3339=True)  # Lambda takes a line with another kind of time for INFO, whatever it is
 METRICS: Final = Metrics(namespace="Slackwater")
+
+
+def log_start(environment: Mapping[str, str]) -> None:
+    """Log which SDK a function uses. The command line logs nothing."""
+    if "AWS_LAMBDA_FUNCTION_NAME" in environment:
+        LOGGER.info("started", botocore=botocore.__version__)
+
+
+log_start(os.environ)  # every function imports this module, once a cold start
 
 
 def emit(values: Mapping[str, int | Decimal]) -> None:

@@ -15,7 +15,6 @@ from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.inventory_efs import GONE
 from slackwater.aws.pages import pages
 from slackwater.model.cleanup import Look, Part
-from slackwater.model.ownership import managed_by
 
 if TYPE_CHECKING:
     from mypy_boto3_efs import EFSClient
@@ -205,9 +204,6 @@ def _held(
         return f"its state is {state}"
     if found.get("FileSystemProtection", {}).get("ReplicationOverwriteProtection") == "REPLICATING" or _replicates(efs, found):
         return "it takes part in a replication"
-    for point in points:
-        if owner := managed_by(tags_of(point.get("Tags"))):
-            return f"its access point {point['AccessPointId']} is managed by {owner}: it has to be changed there"
     named = chain(
         ((f"access point {one['AccessPointId']}", one) for one in points),
         ((f"mount target {one['MountTargetId']}", one) for one in targets),

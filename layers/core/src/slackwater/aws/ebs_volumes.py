@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from slackwater.aws.errors import AwsError, BrokenAnswerError, code_of
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
+from slackwater.model.ownership import operated_by
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -76,8 +77,8 @@ def attachments(found: Any) -> list[Any]:
 
 def managed_by_aws(found: Any) -> str | None:
     """That a service of AWS manages the volume, such as EKS Auto Mode, where EC2 says so."""
-    operator = found.get("Operator", {})
-    return f"{operator.get('Principal', 'AWS')} manages it" if operator.get("Managed") else None
+    operator = operated_by(found.get("Operator"))
+    return f"{operator} manages it" if operator else None
 
 
 def modifications(session: AwsSession, resource: TrackedResource) -> Iterator[Any]:

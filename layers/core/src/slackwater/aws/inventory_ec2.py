@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.errors import BrokenAnswerError
 from slackwater.aws.pages import pages
+from slackwater.model.ownership import operated_by
 from slackwater.model.resources import Attachment, Instance, Volume
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def _volume(volume: Any, target: Target) -> Volume:
         arn=f"arn:{target.partition}:ec2:{target.region}:{target.account}:volume/{volume['VolumeId']}",
         target=target,
         tags=tags_of(volume.get("Tags")),
+        manager=operated_by(volume.get("Operator")),
         volume_type=volume["VolumeType"],
         size_gib=volume["Size"],
         iops=volume.get("Iops"),
@@ -89,6 +91,7 @@ def _instance(instance: Any, target: Target) -> Instance:
         arn=f"arn:{target.partition}:ec2:{target.region}:{target.account}:instance/{instance['InstanceId']}",
         target=target,
         tags=tags_of(instance.get("Tags")),
+        manager=operated_by(instance.get("Operator")),
         instance_type=instance["InstanceType"],
         state=state,
         launched_at=instance["LaunchTime"],

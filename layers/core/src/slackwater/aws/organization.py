@@ -13,7 +13,8 @@ from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import DENIED, AccessDeniedError, AwsError, BrokenAnswerError, code_of, reason, remedies
 from slackwater.aws.pages import pages
-from slackwater.model.organization import Account
+from slackwater.model.findings import Gap
+from slackwater.model.organization import Account, SelectedAccounts
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -31,7 +32,13 @@ ACTIONS: Final = frozenset(
     }
 )
 
+LIST: Final = "organizations:ListAccountsForParent"
+DESCRIBE: Final = "organizations:DescribeAccount"
+
 ACTIVE: Final = "ACTIVE"
+UNKNOWN: Final = ""
+"""The state of an account for which AWS Organizations returns neither State nor Status."""
+NO_STATE: Final = "AWS Organizations returned no State for this account: it is unknown whether the account is active"
 
 AT_ONCE: Final = 4
 """Questions about single accounts. More would only be throttled: a whole organization shares a few answers a second."""
@@ -42,16 +49,22 @@ NO_SAY: Final = DENIED | {"AWSOrganizationsNotInUseException"}
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What Organizations says of an account."""
+    """What Organizations says of an account, and the action that was asked."""
 
     account: Account
     state: str
+    action: str
 
     @classmethod
-    def of(cls, answer: Mapping[str, Any], unit: str) -> _Entry:
-        """From one of AWS's accounts in a unit. Status, which State replaces, was to go in September 2026."""
+    def of(cls, answer: Mapping[str, Any], unit: str, action: str) -> _Entry:
+        """From one of AWS's accounts in a unit. AWS retires Status in favour of State."""
         account = Account(id=answer["Id"], name=answer.get("Name") or answer["Id"], organizational_unit=unit)
-        return cls(account, answer.get("State") or answer["Status"])
+        return cls(account, answer.get("State") or answer.get("Status") or UNKNOWN, action)
+
+    @property
+    def may_be_active(self) -> bool:
+        """False where Organizations says that the account is not active."""
+        return self.state in (ACTIVE, UNKNOWN)
 
 
 class Organization:
@@ -62,8 +75,8 @@ class Organization:
         self._session = session
         self._paths: dict[str, str] = {}
 
-    def accounts(self, section: OrganizationSection) -> tuple[list[Account], list[str]]:
-        """The accounts that a policy means, by id, and what is to be said of those that it means and nobody can audit.
+    def accounts(self, section: OrganizationSection) -> SelectedAccounts:
+        """The accounts that a policy selects.
 
         Without an organizational unit Organizations is not asked: an account's name is its id.
 
@@ -73,24 +86,28 @@ class Organization:
         spared = {*section.except_accounts}
         named = {*section.accounts} - spared
         if not section.organizational_units:
-            return [Account(id=number, name=number) for number in sorted(named)], []
+            return SelectedAccounts(accounts=tuple(Account(id=number, name=number) for number in sorted(named)))
         below = {
             entry.account.id: entry for entry in self._below(section.organizational_units) if entry.account.id not in spared
         }
         with ThreadPoolExecutor(AT_ONCE) as pool:
             if section.tags:
-                asked = sorted(number for number, entry in below.items() if entry.state == ACTIVE and number not in named)
+                asked = sorted(number for number, entry in below.items() if entry.may_be_active and number not in named)
                 carried = zip(asked, pool.map(self._tags, asked), strict=True)
                 for number in [number for number, tags in carried if not section.tags.items() <= tags.items()]:
                     del below[number]
             meant = below | {entry.account.id: entry for entry in pool.map(self._alone, sorted(named - below.keys()))}
-        closed = Counter(entry.state for entry in meant.values() if entry.state != ACTIVE)
-        return (
-            [entry.account for _, entry in sorted(meant.items()) if entry.state == ACTIVE],
-            [
+        entries = [entry for _, entry in sorted(meant.items())]
+        closed = Counter(entry.state for entry in entries if not entry.may_be_active)
+        return SelectedAccounts(
+            accounts=tuple(entry.account for entry in entries if entry.may_be_active),
+            gaps=tuple(
+                Gap(entry.account.id, self._session.home, entry.action, NO_STATE) for entry in entries if entry.state == UNKNOWN
+            ),
+            left_out=tuple(
                 f"{count} {'account is' if count == 1 else 'accounts are'} left out: {state} in AWS Organizations"
                 for state, count in sorted(closed.items())
-            ],
+            ),
         )
 
     def _below(self, units: Iterable[str]) -> Iterator[_Entry]:
@@ -105,7 +122,7 @@ class Organization:
             self._paths[unit] = path
             with _explained(unit):
                 accounts = pages(self._client.list_accounts_for_parent, "Accounts", ParentId=unit)
-                entries = [_Entry.of(answer, path) for answer in accounts]
+                entries = [_Entry.of(answer, path, LIST) for answer in accounts]
                 units_below = pages(self._client.list_organizational_units_for_parent, "OrganizationalUnits", ParentId=unit)
                 waiting += [(answer["Id"], f"{path}/{answer['Name']}") for answer in units_below]
             yield from entries
@@ -118,8 +135,8 @@ class Organization:
             except ClientError as error:
                 if code_of(error) != "AccountNotFoundException":
                     raise
-                return _Entry(Account(id=number, name=number), ACTIVE)
-            return _Entry.of(answer, self._path(self._parent(number)))
+                return _Entry(Account(id=number, name=number), ACTIVE, DESCRIBE)
+            return _Entry.of(answer, self._path(self._parent(number)), DESCRIBE)
 
     def _tags(self, number: str) -> dict[str, str]:
         with _explained(number):

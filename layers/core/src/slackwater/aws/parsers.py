@@ -58,6 +58,7 @@ WANTED: Final[Mapping[str, Wanted]] = {
             Instances=_all(
                 *("InstanceId", "InstanceType", "LaunchTime", "StateTransitionReason", "RootDeviceName", "InstanceLifecycle"),
                 State=_all("Name"),
+                Operator=_all("Managed", "Principal"),
                 Monitoring=_all("State"),
                 NetworkPerformanceOptions=_all("BandwidthWeighting"),
                 Tags=_TAGS,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from botocore.exceptions import ClientError
 
@@ -28,6 +28,7 @@ from slackwater.model.access import UNNAMED, Answer, Refusal
 
 if TYPE_CHECKING:
     from slackwater.aws.meter import CallMeter
+    from slackwater.aws.services import Service
     from slackwater.aws.session import AwsSession
 
 ANSWERS: Final = frozenset({"FileSystemNotFound", "OptInRequiredException", "ReplicationNotFound"})
@@ -47,7 +48,7 @@ class Probe:
     is asked only where it has an endpoint.
     """
 
-    service: str
+    service: Service
     method: str
     holds: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -143,7 +144,7 @@ class AwsProbes:
             parameters |= {"StartTime": self._now - timedelta(hours=1), "EndTime": self._now}
             self._meter.count_metrics(1)
         try:
-            answer = getattr(self._session.client(cast("Any", probe.service), place), probe.method)(**parameters)
+            answer = getattr(self._session.client(probe.service, place), probe.method)(**parameters)
         except Exception as error:  # noqa: BLE001 -- whatever broke, the other actions must still be asked
             return _answer(error)
         if answer.get(probe.holds) is None:

@@ -27,6 +27,7 @@ BACKUP_ACTIONS: Final = frozenset(
         "backup:DescribeBackupJob",
         "backup:DescribeRecoveryPoint",
         "backup:ListBackupJobs",
+        "backup:ListRecoveryPointsByResource",
         "backup:ListTags",
         "backup:StartBackupJob",
         "backup:TagResource",
@@ -137,7 +138,8 @@ class EfsBackupTaker:
             if backup.id and backup.id not in {copy.id for copy in found}:  # its job is forgotten
                 point = self._point(client, backup.id, backup.vault)
                 found += [copy_of(client, point)] if point else []
-        return [copy for copy in found if copy.token == backup.token or _recorded(copy, backup)]
+            mine = [copy for copy in found if copy.token == backup.token or _recorded(copy, backup)]
+            return _marked_incremental(client, resource.arn, mine)
 
     def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
         """Change the lifecycle, by which AWS Backup deletes it, and the tag with its expiry, each where that is sooner.
@@ -255,6 +257,22 @@ class EfsSweeper:
                 BackupVaultName=copy.vault or self._vault,
                 RecoveryPointArn=copy.id,
             )
+
+
+def _marked_incremental(client: Any, arn: str, copies: list[Copy]) -> list[Copy]:
+    """These, marked where an earlier recovery point of the same file system exists, in any vault.
+
+    AWS copies a whole file system the first time, and later only what has changed (EFS User Guide, "Incremental backups"). It
+    documents that a job's size is that difference. It does not document whether a recovery point's size is.
+    """
+    if not any(copy.state == "complete" for copy in copies):
+        return copies
+    every = list(pages(client.list_recovery_points_by_resource, "RecoveryPoints", ResourceArn=arn))
+
+    def is_incremental(copy: Copy) -> bool:
+        return any(one["RecoveryPointArn"] != copy.id and one["CreationDate"] < copy.made_at for one in every)
+
+    return [replace(copy, incremental=is_incremental(copy)) for copy in copies]
 
 
 def _points(client: Any, vault: str) -> list[Mapping[str, Any]]:

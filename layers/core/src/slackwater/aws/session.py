@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from slackwater.aws.meter import CallMeter
     from slackwater.aws.pace import Pace
+    from slackwater.aws.services import Service
 
 ACTIONS: Final = frozenset({"sts:AssumeRole"})
 
@@ -191,8 +192,6 @@ class AwsSession:
     @overload
     def client(self, service: Literal["cloudtrail"], region: str) -> CloudTrailClient: ...
     @overload
-    def client(self, service: Literal["compute-optimizer"], region: str) -> Any: ...
-    @overload
     def client(self, service: Literal["pricing"], region: str) -> PricingClient: ...
     @overload
     def client(self, service: Literal["sts"], region: str) -> STSClient: ...
@@ -211,8 +210,8 @@ class AwsSession:
     @overload
     def client(self, service: Literal["cloudformation"], region: str) -> CloudFormationClient: ...
     @overload
-    def client(self, service: Literal["backup", "iam", "kms", "organizations"], region: str) -> Any: ...
-    def client(self, service: str, region: str) -> Any:
+    def client(self, service: Service, region: str) -> Any: ...
+    def client(self, service: Service, region: str) -> Any:
         """The client of a service in a region; made once."""
         with self._lock:
             if (service, region) not in self._clients:

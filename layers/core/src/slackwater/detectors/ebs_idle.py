@@ -35,7 +35,6 @@ from typing import Final
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.fleet import is_root
 from slackwater.model.metrics import Metric, Need, Series
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Ask, Evidence, Fine, Flagged, Unknown, Verdict
@@ -119,7 +118,7 @@ def _flag(volume: Volume, instances: Sequence[Instance], operations: Series, fin
     watched, done = len(finished) - finished.missing, sum(operations.present)
     names = " and ".join(instance.name for instance in instances)
     caveats = [*ebs_removal.protecting_caveats(volume, "change it there, or it is made again")]
-    owners = {owner for instance in instances if (owner := managed_by(instance.tags))}
+    owners = {owner for instance in instances if (owner := instance.managed_by)}
     caveats += [f"Its instance is managed by {owner}: change it there, or it is made again." for owner in sorted(owners)]
     if done:
         caveats.append(f"A job of so few operations looks the same: who made these {done:,.0f}?")

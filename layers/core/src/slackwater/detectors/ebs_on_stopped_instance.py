@@ -29,7 +29,6 @@ from datetime import datetime, timedelta
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.fleet import is_root
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.parts import ebs_removal
@@ -74,7 +73,7 @@ def _flag(volume: Volume, instances: Sequence[Instance], since: datetime, seen: 
     days, root = seen.age(since).days, is_root(volume, seen.fleet)
     replaceable = root is False or volume.multi_attach  # EBS User Guide, "Multi-Attach": never a boot volume
     caveats = [*ebs_removal.protecting_caveats(volume, "change it there, never behind its back")]
-    owners = {owner for instance in instances if (owner := managed_by(instance.tags))}
+    owners = {owner for instance in instances if (owner := instance.managed_by)}
     caveats += [f"Its instance is managed by {owner}: change it there." for owner in sorted(owners)]
     if not replaceable:
         caveats.append("A hibernated instance has its memory on its root volume: start it once before you make its image.")

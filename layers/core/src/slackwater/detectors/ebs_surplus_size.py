@@ -42,7 +42,6 @@ from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, li
 from slackwater.model.fleet import Fleet, is_root
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import Change, amount, difference, efs_storage, size_class
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, DiskMetric, Instance, Target, Volume
 from slackwater.model.units import DAY_S, MIB
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
@@ -209,7 +208,7 @@ def _judge_use(
     used_gib = peak / 100 * volume.size_gib
     named = bool(disks[0].volume_id)
     confidence: Confidence = "high" if named and not finished.missing else "medium"
-    owner = managed_by(volume.tags) or managed_by(instance.tags)
+    owner = volume.managed_by or instance.managed_by
     caveats = ["A new volume is not encrypted with the old one's key, and has none of its tags, unless you name them."]
     if not named:
         caveats.append("The agent names no volume: this is the only data volume of its instance, so it is taken to be it.")

@@ -35,7 +35,6 @@ from typing import Final, Literal
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, AttachmentEvent, Target, Volume
 from slackwater.model.units import DAY_S, HOUR_S
 from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Verdict
@@ -157,7 +156,7 @@ def _flag(
     volume: Volume, seen: Seen, limits: UnattachedLimits, loose: _Loose, pause_days: int | None, idle_time: Series
 ) -> Flagged:
     days, known = seen.age(loose.since).days, loose.confidence != "low"
-    owner = managed_by(volume.tags)
+    owner = volume.managed_by
     caveats = [*ebs_removal.protecting_caveats(volume)]
     if not known:
         caveats.append("Since when it is loose is not known: only that it is loose now. Never delete on that alone.")
@@ -166,7 +165,7 @@ def _flag(
     if pause_days:
         caveats.append(f"It was attached again and again before, with pauses of up to {pause_days} days: is that over?")
     left = loose.witness == "event" and days >= limits.deletable_days
-    may_delete = left and not owner and volume.tags is not None and not pause_days
+    may_delete = left and not ebs_removal.protecting_caveats(volume) and not pause_days
     unsure = "now" if known else f"now, since when is not known (made {volume.created_at:%Y-%m-%d})"
     age = f"for {days} days" if loose.witness == "event" else unsure
     where = "On no running instance for" if loose.witness == "metric" else "On no instance for"

@@ -34,7 +34,6 @@ from typing import Final
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, amount, ec2_cpu_credits, ec2_hour, hours
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Instance, InstanceType, Target
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
@@ -256,7 +255,7 @@ def _credits(instance: Instance, vcpu_hours: float) -> Change:
 def _standard(instance: Instance, surcharge: Surcharge, baseline: float, limits: SurchargedLimits) -> Advice:
     """Standard mode; it saves the surcharge only where the work still gets done."""
     fits = surcharge.used is not None and surcharge.used <= surcharge.earned * limits.fits_percent / 100
-    owner = managed_by(instance.tags)
+    owner = instance.managed_by
     uses = "nobody knows how much" if surcharge.used is None else f"{surcharge.used:.0f}"
     then = (
         "the work fits into the credits that it earns, and takes longer"

@@ -34,7 +34,6 @@ from typing import Final
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change, difference, ec2_hour, hours
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
@@ -113,7 +112,7 @@ def _peak(received: Series, sent: Series) -> float:
 
 
 def _flag(instance: Instance, seen: Seen, quiet: Quiet, limits: IdleLimits) -> Flagged:
-    accelerated, owner = ACCELERATED.match(instance.instance_type), managed_by(instance.tags)
+    accelerated, owner = ACCELERATED.match(instance.instance_type), instance.managed_by
     volumes = seen.fleet.volumes_of(instance.id)
     size_gib = sum(volume.size_gib for volume in volumes)
     confidence: Confidence = "low" if accelerated else "high" if quiet.complete else "medium"

@@ -33,7 +33,6 @@ from typing import Final, NamedTuple
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import EFS_IA_READ, EFS_IA_TIERING, Change, amount, difference, size_class
-from slackwater.model.ownership import managed_by
 from slackwater.model.quantities import binary_rate_words
 from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplication, Target
 from slackwater.model.settings import EfsLifecycleSetting
@@ -221,7 +220,7 @@ def _flag(file_system: EfsFileSystem, lifecycle: EfsLifecycle, touched: _Touched
         )
     if not touched.read.present or not touched.written.present:
         caveats.append("CloudWatch published nothing instead of zeros; StorageBytes shows that it was watching.")
-    if owner := managed_by(file_system.tags):
+    if owner := file_system.managed_by:
         caveats.append(f"It is managed by {owner}: change it there.")
     return Flagged(
         summary=(

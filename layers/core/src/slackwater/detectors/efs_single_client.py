@@ -36,7 +36,6 @@ from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, li
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import Change, difference, size_class
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
@@ -195,7 +194,7 @@ def _flag(
         ),
         one_way_caveat("efs-single-client"),
     ]
-    if owner := managed_by(file_system.tags):
+    if owner := file_system.managed_by:
         caveats.append(f"It is managed by {owner}: change it there.")
     zone = file_system.availability_zone
     return Flagged(

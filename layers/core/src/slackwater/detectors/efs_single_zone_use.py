@@ -26,7 +26,6 @@ from datetime import timedelta
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.money import size_class
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import EfsFileSystem, EfsMountTarget, EfsReplication, Target
 from slackwater.model.units import GIB
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
@@ -79,7 +78,7 @@ def _flag(file_system: EfsFileSystem, zone: str) -> Flagged:
         caveats.append(
             f"One Zone carries at most {most.read:,.0f} reads or {most.write:,.0f} writes a second, and has no Max I/O mode."
         )
-    if owner := managed_by(file_system.tags):
+    if owner := file_system.managed_by:
         caveats.append(f"It is managed by {owner}: change it there.")
     return Flagged(
         summary=f"{stored_gib:,.1f} GiB are kept in three zones or more, and can be mounted in {zone} alone",

@@ -33,7 +33,7 @@ from typing import Final
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import difference
-from slackwater.model.ownership import managed_by
+from slackwater.model.ownership import restored_by
 from slackwater.model.resources import FsxFileSystem, FsxVolume, Target
 from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Unknown, Verdict
@@ -176,7 +176,7 @@ def _flag(silence: _Silence, file_system: FsxFileSystem, seen: Seen) -> Flagged:
     name = NAMES.get(file_system.file_system_type, file_system.file_system_type)
     throughput = f" and {file_system.throughput_mb_s:,} MB/s" if file_system.throughput_mb_s else ""
     bought = f"{file_system.storage_gib:,} GiB{throughput}" if file_system.storage_gib else f"Intelligent-Tiering{throughput}"
-    owner = managed_by(file_system.tags)
+    owner = file_system.managed_by
     caveats = []
     if silence.metadata:
         caveats.append(
@@ -192,6 +192,8 @@ def _flag(silence: _Silence, file_system: FsxFileSystem, seen: Seen) -> Flagged:
         caveats.append("What lies in its capacity pool is billed as well, and is not in the figure.")
     if owner:
         caveats.append(f"It is managed by {owner}: change it there.")
+    if who := restored_by(file_system.tags):
+        caveats.append(f"{who} restored it from a backup: somebody may be about to need it.")
     evidence = [
         Evidence(label="Days without an operation or a client", value=silence.days, unit="days"),
         Evidence(label="Read operations by day", value=sum(silence.reads.present), unit="operations", series=silence.reads),
@@ -270,7 +272,8 @@ def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], silence: _
             and silence.is_whole
             and file_system.file_system_type == DELETABLE
             and file_system.tags is not None
-            and managed_by(file_system.tags) is None
+            and file_system.managed_by is None
+            and restored_by(file_system.tags) is None
         ),
     )
 

@@ -39,7 +39,6 @@ from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, li
 from slackwater.model.estimates import Alternative
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import Change, difference, size_class
-from slackwater.model.ownership import managed_by
 from slackwater.model.quantities import size_words
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S, GIB, MINUTE_S
@@ -256,7 +255,7 @@ def _flag(
 ) -> Flagged:
     days = seen.finished(holds.used, file_system.created_at)
     watched = len(days) - days.missing
-    owner = managed_by(file_system.tags)
+    owner = file_system.managed_by
     name = NAMES[file_system.file_system_type]
     evidence = [
         Evidence(

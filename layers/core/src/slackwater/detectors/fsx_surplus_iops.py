@@ -28,7 +28,6 @@ from math import floor
 from slackwater.model.detector import CASE_NOW, Case, Detector, Seen, limit
 from slackwater.model.metrics import Metric
 from slackwater.model.money import difference
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
@@ -73,7 +72,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusIopsLimits) -> 
     needed = max(included, demanded, floor(used / limits.busy_percent * 100) + 1)  # at exactly so many it is not below
     before, after = fsx.monthly_units(file_system), fsx.monthly_units(replace(file_system, iops=needed))
     caveats = ["Two changes of IOPS or storage lie 6 hours apart at least."]
-    if owner := managed_by(file_system.tags):
+    if owner := file_system.managed_by:
         caveats.append(f"It is managed by {owner}: change it there.")
     return Flagged(
         summary=(

@@ -31,7 +31,6 @@ from typing import Final, NamedTuple
 from slackwater.model.detector import CASE_NOW, Case, Detector, Seen, limit
 from slackwater.model.metrics import Metric
 from slackwater.model.money import difference
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
@@ -102,7 +101,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
         "Less memory means more reads from the disks, which these metrics cannot foretell.",
         "Two changes of throughput or IOPS lie 6 hours apart at least in several zones.",
     ]
-    if owner := managed_by(file_system.tags):
+    if owner := file_system.managed_by:
         caveats.append(f"It is managed by {owner}: change it there.")
     return Flagged(
         summary=(

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Cleanup, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, is_root
-from slackwater.model.ownership import managed_by
+from slackwater.model.ownership import restored_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, Resource, Volume
 from slackwater.model.tracking import Sighting
@@ -33,9 +33,6 @@ RUN_WINDOW: Final = timedelta(hours=24)
 
 LOOK_AGAIN: Final = timedelta(days=1)
 """How often a marked resource is looked at for signs of use, at least."""
-
-RESTORED_FROM: Final = ("aws:backup:source-resource", "slackwater:restored-from")
-"""Tags of what was restored: AWS Backup's, and ours."""
 
 CLOCKS_DIFFER: Final = timedelta(minutes=1)
 """Our clock may be ahead of AWS's by so much. It lets nothing older in: what was made before a request cannot carry the random
@@ -113,19 +110,24 @@ def may_stop(who: str, policy: Policy) -> bool:
     )
 
 
+def managed_elsewhere(owner: str | None) -> str | None:
+    """Why what `owner` manages must not be touched; None where nobody does."""
+    return f"it is managed by {owner}: it has to be changed there" if owner else None
+
+
 def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
     """Why this must not be touched, whoever approves; None where it may be.
 
-    What a program manages is not changed behind its back, either. `fleet` holds what is there now.
+    What another service manages is not changed behind its back, either. `fleet` holds what is there now.
     """
     if resource.tags is None:
         return "its tags could not be read: it may be protected"
-    if owner := managed_by(resource.tags):
-        return f"it is managed by {owner}: it has to be changed there"
+    if why := managed_elsewhere(resource.managed_by):
+        return why
     if not deletes:
         return None
-    if any(key in resource.tags for key in RESTORED_FROM):
-        return "it was restored from a backup: somebody may be about to need it"
+    if who := restored_by(resource.tags):
+        return f"{who} restored it from a backup: somebody may be about to need it"
     match resource:
         case Volume():
             if is_root(resource, fleet) is not False:
@@ -169,10 +171,32 @@ def act_after(marked_at: datetime, cleanup: CleanupSection, rule: UnattendedTag 
     return marked_at + (timedelta(hours=rule.grace_hours) if rule else timedelta(days=cleanup.grace_days))
 
 
+def due(marked: Marked, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
+    """From when on it may be acted upon: the later of what was announced and of what the policy says now.
+
+    The grace period counts from when the first warning was delivered.
+    """
+    return max(marked.act_after, act_after(marked.delivered_at or marked.at, cleanup, rule, deletes=deletes))
+
+
+def too_early(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str | None:
+    """Why a deletion that has begun must not go on, as the policy's warnings and grace period are now; None where it may."""
+    marked = one.marked
+    if marked is None or not one.deletes:
+        return None
+    if marked.unwarned and not cleanup.delete_without_warning:
+        return "nobody was warned, and the policy's cleanup.delete_without_warning is false now"
+    until = due(marked, cleanup, None, deletes=True)
+    if one.unattended or now >= until:
+        return None
+    return f"the policy's cleanup.grace_days was raised: it may be deleted after {until:%Y-%m-%d %H:%M} UTC"
+
+
 def warning_due(marked: Marked, cleanup: CleanupSection, now: datetime) -> int | None:
     """For how many days ahead the owner has to be warned now; None where they have been."""
-    due = [days for days in cleanup.warn_days if marked.at < marked.act_after - timedelta(days=days) <= now < marked.act_after]
-    return min(due) if due and min(due) not in marked.warned_days else None
+    since, until = marked.delivered_at or marked.at, marked.act_after
+    passed = [days for days in cleanup.warn_days if since < until - timedelta(days=days) <= now < until]
+    return min(passed) if passed and min(passed) not in marked.warned_days else None
 
 
 def look_next(marked: Marked, cleanup: CleanupSection, now: datetime) -> datetime:
@@ -190,6 +214,8 @@ def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
         return f"it is {copy.state}{f': {copy.why}' if copy.why else ''}"
     if copy.of != subject.id:
         return f"it is of {copy.of}, not of {subject.id}"
+    if metered and copy.incremental:
+        return None  # AWS calls it complete; its size may count only what has changed since the backup before it
     if copy.size_bytes is None:
         return "its size is not known"
     if metered and subject.size_bytes <= EMPTY_BYTES:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from slackwater.engine.managed import naming_the_manager
 from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of, window_of
 from slackwater.engine.remedies import resolved
 from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, Seen
@@ -160,6 +161,7 @@ class Docket:
     def _resolved(self, question: _Question, verdict: Flagged) -> Flagged:
         """The verdict with its remedies' advice; without it where an estimate fails, for it is true all the same."""
         try:
+            verdict = naming_the_manager(verdict, question.resource)
             return resolved(verdict, question.resource.target.region, self.fleet.all(InstanceType))
         except Exception as error:  # noqa: BLE001 -- a mistake in an estimate must not lose a finding
             self._broken(question, f"a mistake of ours, please report it: its advice: {type(error).__name__}: {error}")

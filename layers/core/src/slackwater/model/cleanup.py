@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, Literal
 
@@ -88,7 +88,9 @@ class Copy:
 
     `expires_at` is what its tag says, None where nobody can read one; `deletes_at` is when AWS Backup deletes it by itself, if
     it does. `copied` says that somebody copied it from another backup. `key` is the KMS key with which it is encrypted: None
-    where it is not, or with one of AWS's own, and empty where AWS does not name it. `vault` is AWS Backup's.
+    where it is not, or with one of AWS's own, and empty where AWS does not name it. `vault` is AWS Backup's. `stored_bytes` is
+    what it holds, where that is not `size_bytes`: there may be less in it than what was provisioned. `incremental` says that
+    `size_bytes` may count only what has changed since an earlier backup; a restore brings back everything.
     """
 
     id: str | None
@@ -105,6 +107,8 @@ class Copy:
     deletes_at: datetime | None = None
     key: str | None = None
     vault: str | None = None
+    stored_bytes: int | None = None
+    incremental: bool = False
 
     @property
     def kept_until(self) -> datetime | None:
@@ -168,11 +172,24 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """A warning that Slack has not taken yet, as far as is known, and since when it waits for that.
+
+    `days` is how many days ahead of the deletion it warns; None where it announces the date.
+    """
+
+    since: datetime
+    days: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
     """When it was marked, from when on it may be acted upon, and for how many days ahead its owner was warned.
 
     It is recorded before the tags are put on; `tagged` once they are. `looked_at` is when it was looked at last while it waits
-    for an approval.
+    for an approval. `delivered_at` is when Slack took the first warning, and `notice` the one that it has not taken yet; `late`
+    is how much later than due warnings came in all, and `repeats` counts announcements after the first. `unwarned` says that
+    nobody can be warned, and that the policy deletes all the same.
     """
 
     at: datetime
@@ -180,6 +197,11 @@ class Marked:
     tagged: bool = False
     warned_days: tuple[int, ...] = ()
     looked_at: datetime | None = None
+    delivered_at: datetime | None = None
+    notice: Notice | None = None
+    late: timedelta = timedelta(0)
+    repeats: int = 0
+    unwarned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +256,8 @@ class Cleanup:
     `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data need no backup.
     `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
     ended. `revision` counts the writes. `earlier` are backups of earlier attempts that may still be there. `lost_at`
-    is when the sweeper saw neither the resource nor a backup of it. `waits_since` is since when it waits for its turn to be
+    is when the sweeper saw neither the resource nor a backup of it. `adopted` is who adopted its backup, which somebody else's
+    clean-up made. `waits_since` is since when it waits for its turn to be
     taken apart; it `has_turn` from before the first removal until it is gone, or whole again.
     """
 
@@ -276,6 +299,7 @@ class Cleanup:
     why: str = ""
     observed: Observed | None = None
     lost_at: datetime | None = None
+    adopted: Said | None = None
     revision: int = 0
 
     @property
@@ -301,6 +325,16 @@ class Cleanup:
         more = [f"and {len(kept) - NAMED} more"] if len(kept) > NAMED else []
         how = f"; aws fsx create-volume-from-backup restores a volume from {', '.join([*kept[:NAMED], *more])}" if kept else ""
         return f"Slackwater does not restore FSx for ONTAP file systems{how}"
+
+    @property
+    def promised(self) -> bool:
+        """Whether people were told that the deletion can be undone, whatever has become of an undo since.
+
+        That is so once the clean-up has ended done, even where somebody else had deleted the resource, and once AWS was asked
+        to delete the resource itself.
+        """
+        asked = any(one.part.id == self.resource.id for one in self.removals)
+        return self.stage == "done" or self.undone is not None or asked
 
     @property
     def turn(self) -> str | None:

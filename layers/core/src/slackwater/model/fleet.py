@@ -68,6 +68,12 @@ class Fleet:
         """The same fleet, with another record of the same kind and id."""
         return Fleet((*self._every(), record), self.unreadable, self._rest)
 
+    def mapped(self, change: Callable[[Record], Record]) -> Fleet:
+        """The same fleet with each record changed, those too that are awaited. Kinds and ids have to stay as they are."""
+        rest = self._rest
+        late = Rest(rest.kinds, lambda: (came := rest.wait())._replace(records=[*map(change, came.records)])) if rest else None
+        return Fleet(map(change, self._every()), self.unreadable, late)
+
     def _every(self) -> Iterable[Record]:
         return (one for kind in self._by_kind.values() for one in kind.values())
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from slackwater.model.findings import Gap
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
@@ -15,3 +17,16 @@ class Account:
     id: str
     name: str
     organizational_unit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectedAccounts:
+    """The accounts that a policy's organization section selects, by id, and those that are left out.
+
+    `gaps` has one gap for each account whose state is unknown: Slackwater does not enter it, and its audit is incomplete.
+    `left_out` counts the accounts that are not active, one line for each state.
+    """
+
+    accounts: tuple[Account, ...]
+    gaps: tuple[Gap, ...] = ()
+    left_out: tuple[str, ...] = ()

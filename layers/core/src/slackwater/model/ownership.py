@@ -1,30 +1,258 @@
-"""Who made a resource, where its tags say so: what a program manages must be changed in that program."""
+"""Which service or program manages a resource: it has to be changed there, and Slackwater never touches it.
+
+MANAGERS is the one table of tags. Detectors and clean-up ask it, and a test holds the conditions of the role that deletes
+(`template-cleanup.yaml`) to it. The policy's `owners.managed_tags` adds tags of the user's own, such as Terraform's, and EC2
+names a resource's operator in its answers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase, translate
 from typing import Final
 
-KUBERNETES_KEYS: Final = ("kubernetes.io/created-for/pvc/name", "CSIVolumeName")
-"""Tags that the in-tree provisioner and the EBS CSI driver put on what they create."""
-CSI: Final = ".csi.aws.com/"
-"""In the keys of tags that AWS's CSI drivers put on it: `efs.csi.aws.com/cluster`, and the like for EBS and FSx."""
 
-SAGEMAKER_KEY: Final = "ManagedByAmazonSageMakerResource"
-"""On an EFS file system that SageMaker made, and does not delete with its domain; holds the domain's ARN."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manager:
+    """A service or program, and the tags by which its resources are known.
+
+    Attributes:
+        name: What advice calls it.
+        source: Where AWS or the program's authors document the tags; "unverified" where that was not seen.
+        keys: Tag keys, whatever their values.
+        values: Values by tag key, for keys that mean something with these values only.
+        patterns: Tag keys with `*`. IAM cannot test them, because a condition names a whole key.
+        label: The name of what exactly manages the resource, with a `{}` for each of `label_keys`.
+        label_keys: Tag keys whose values complete the label. Where one is missing, the name alone is used.
+    """
+
+    name: str
+    source: str
+    keys: tuple[str, ...] = ()
+    values: Mapping[str, tuple[str, ...]] | None = None
+    patterns: tuple[str, ...] = ()
+    label: str = ""
+    label_keys: tuple[str, ...] = ()
+
+    def manages(self, tags: Mapping[str, str]) -> bool:
+        """Whether these tags are on a resource of its."""
+        return (
+            any(key in tags for key in self.keys)
+            or any(tags.get(key) in values for key, values in (self.values or {}).items())
+            or any(fnmatchcase(key, pattern) for key in tags for pattern in self.patterns)
+        )
+
+    def called(self, tags: Mapping[str, str]) -> str:
+        """What to call it in advice on a resource with these tags: `Auto Scaling group workers`."""
+        found = [tags[key] for key in self.label_keys if tags.get(key)]
+        if not found or len(found) < len(self.label_keys):
+            return self.name
+        return self.label.format(*(value.rpartition("/")[2] if value.startswith("arn:") else value for value in found))
 
 
-def managed_by(tags: Mapping[str, str] | None) -> str | None:
-    """`Kubernetes (claim shop/db)`, `CloudFormation stack x`, `Auto Scaling group y`, `SageMaker domain z`, or None."""
+MANAGERS: Final = (
+    Manager(
+        name="AWS Elastic Disaster Recovery",
+        source="AWS managed policies, AWSElasticDisasterRecoveryServiceRolePolicy; drs.amazonaws.com-*: unverified",
+        keys=("AWSElasticDisasterRecoveryManaged", "drs.amazonaws.com-job", "drs.amazonaws.com-source-server"),
+        patterns=("drs.amazonaws.com-*",),
+    ),
+    Manager(
+        name="AWS Application Migration Service",
+        source="AWS managed policies, AWSApplicationMigrationServiceRolePolicy",
+        keys=("AWSApplicationMigrationServiceManaged",),
+    ),
+    Manager(
+        name="AWS Backup restore testing",
+        source="AWS Backup Developer Guide, Restore testing",
+        keys=("awsbackup-restore-test",),
+    ),
+    Manager(
+        name="Amazon Data Lifecycle Manager",
+        source="Amazon EBS User Guide, Amazon Data Lifecycle Manager",
+        keys=("aws:dlm:lifecycle-policy-id", "aws:dlm:lifecycle-schedule-name"),
+        patterns=("aws:dlm:*",),
+    ),
+    Manager(
+        name="EC2 Image Builder",
+        source="AWS managed policies, AWSServiceRoleForImageBuilder",
+        values={"CreatedBy": ("EC2 Image Builder",)},
+    ),
+    Manager(
+        name="EC2 Fast Launch",
+        source="AWS managed policies, EC2FastLaunchServiceRolePolicy",
+        values={"CreatedBy": ("EC2 Fast Launch",)},
+    ),
+    Manager(
+        name="Amazon RDS Custom",
+        source="Amazon RDS User Guide, Setting up your environment for RDS Custom",
+        keys=("AWSRDSCustom",),
+    ),
+    Manager(
+        # An EFS file system of SageMaker's is not deleted with its domain; the tag holds the domain's ARN.
+        name="SageMaker",
+        source="Amazon SageMaker Developer Guide, AWS managed policies for SageMaker notebooks",
+        keys=("ManagedByAmazonSageMakerResource",),
+        label="SageMaker domain {}",
+        label_keys=("ManagedByAmazonSageMakerResource",),
+    ),
+    Manager(
+        name="AWS Elastic Beanstalk",
+        source="AWS Elastic Beanstalk Developer Guide, Tagging resources in your environments",
+        keys=("elasticbeanstalk:environment-id", "elasticbeanstalk:environment-name"),
+        patterns=("elasticbeanstalk:*",),
+        label="AWS Elastic Beanstalk environment {}",
+        label_keys=("elasticbeanstalk:environment-name",),
+    ),
+    Manager(
+        name="Amazon EMR",
+        source="Amazon EMR Management Guide, Tag and categorize cluster resources",
+        keys=("aws:elasticmapreduce:job-flow-id", "aws:elasticmapreduce:instance-group-role", "aws:elasticmapreduce:editor-id"),
+        patterns=("aws:elasticmapreduce:*",),
+        label="Amazon EMR cluster {}",
+        label_keys=("aws:elasticmapreduce:job-flow-id",),
+    ),
+    Manager(
+        name="AWS Batch",
+        source="AWS managed policies, AWSBatchServiceRole; the other AWSBatch* keys: unverified",
+        keys=("AWSBatchServiceTag",),
+        patterns=("AWSBatch*",),
+    ),
+    Manager(
+        name="AWS ParallelCluster",
+        source="AWS ParallelCluster User Guide, AWS ParallelCluster resources and tagging",
+        keys=("parallelcluster:cluster-name",),
+        patterns=("parallelcluster:*",),
+        label="AWS ParallelCluster {}",
+        label_keys=("parallelcluster:cluster-name",),
+    ),
+    Manager(
+        name="AWS PCS",
+        source="AWS PCS User Guide, Connecting to your cluster",
+        keys=("aws:pcs:cluster-id", "aws:pcs:compute-node-group-id"),
+        patterns=("aws:pcs:*",),
+    ),
+    Manager(
+        name="AWS Cloud9",
+        source="AWS managed policies, AWSCloud9User",
+        keys=("aws:cloud9:environment",),
+    ),
+    Manager(
+        name="Kubernetes",
+        source="kubernetes-sigs: docs of aws-ebs-csi-driver, aws-efs-csi-driver and aws-fsx-openzfs-csi-driver; AWS managed"
+        " policies, AmazonEKSBlockStoragePolicy",
+        keys=(
+            *("CSIVolumeName", "kubernetes.io/created-for/pvc/name", "kubernetes.io/created-for/pvc/namespace"),
+            *("ebs.csi.aws.com/cluster", "efs.csi.aws.com/cluster", "fsx.openzfs.csi.aws.com/cluster"),
+            "ebs.csi.eks.amazonaws.com/cluster",
+        ),
+        patterns=("kubernetes.io/created-for/*", "*.csi.aws.com/*", "*.csi.eks.amazonaws.com/*"),
+        label="Kubernetes (claim {}/{})",
+        label_keys=("kubernetes.io/created-for/pvc/namespace", "kubernetes.io/created-for/pvc/name"),
+    ),
+    Manager(
+        name="Karpenter",
+        source="Karpenter documentation, Reference: CloudFormation; NodeClasses",
+        keys=("karpenter.sh/nodepool", "karpenter.sh/nodeclaim", "karpenter.sh/provisioner-name"),
+        patterns=("karpenter.sh/*", "karpenter.k8s.aws/*"),
+        label="Karpenter node pool {}",
+        label_keys=("karpenter.sh/nodepool",),
+    ),
+    Manager(
+        name="Amazon EKS",
+        source="Amazon EKS User Guide, Organize Amazon EKS resources with tags; Learn about EKS Auto Mode managed instances",
+        keys=("eks:cluster-name", "eks:nodegroup-name", "eks:eks-cluster-name", "aws:eks:cluster-name"),
+        patterns=("eks:*",),
+    ),
+    Manager(
+        name="Kubernetes",
+        source="Amazon EKS User Guide, Organize Amazon EKS resources with tags; kOps documentation, Labels",
+        keys=("KubernetesCluster",),
+        patterns=("kubernetes.io/cluster/*",),
+    ),
+    Manager(
+        name="Amazon ECS",
+        source="Amazon ECS API Reference, EBSTagSpecification; Developer Guide, Amazon ECS capacity providers",
+        keys=("AmazonECSManaged", "AmazonECSCreated"),
+    ),
+    Manager(
+        name="CloudFormation",
+        source="AWS CloudFormation User Guide, Resource tag",
+        keys=("aws:cloudformation:stack-name", "aws:cloudformation:stack-id"),
+        patterns=("aws:cloudformation:*",),
+        label="CloudFormation stack {}",
+        label_keys=("aws:cloudformation:stack-name",),
+    ),
+    Manager(
+        name="Auto Scaling",
+        source="Amazon EC2 Auto Scaling User Guide, Tag Auto Scaling groups and instances",
+        keys=("aws:autoscaling:groupName",),
+        label="Auto Scaling group {}",
+        label_keys=("aws:autoscaling:groupName",),
+    ),
+    Manager(
+        name="EC2 Fleet",
+        source="AWS managed policies, AWSEC2FleetServiceRolePolicy",
+        keys=("aws:ec2:fleet-id",),
+        label="EC2 Fleet {}",
+        label_keys=("aws:ec2:fleet-id",),
+    ),
+    Manager(
+        name="Spot Fleet",
+        source="AWS managed policies, AmazonEC2SpotFleetTaggingRole",
+        keys=("aws:ec2spot:fleet-request-id",),
+        label="Spot Fleet {}",
+        label_keys=("aws:ec2spot:fleet-request-id",),
+    ),
+)
+"""Who has to be asked comes first: a Beanstalk environment is a CloudFormation stack, too, and has an Auto Scaling group."""
+
+ANY_KEY: Final = re.compile(
+    "|".join(translate(key) for one in MANAGERS for key in (*one.keys, *(one.values or ()), *one.patterns))
+)
+"""Matches the keys of all rows at once: most tags are of no manager, and there are many."""
+
+RESTORED: Final[Mapping[str, str]] = {"slackwater:restored-from": "Slackwater", "aws:backup:source-resource": "AWS Backup"}
+"""Tags of what was restored from a backup, and who restored it. It is the user's own, but somebody may be about to need it.
+
+AWS Backup's is in its developer guide, and the condition of AWSBackupServiceRolePolicyForBackup.
+"""
+
+
+def managed_by(tags: Mapping[str, str] | None, managed_tags: Iterable[str] = ()) -> str | None:
+    """The service or program that manages what carries these tags: `CloudFormation stack shop`; None where none does.
+
+    Args:
+        tags: Of the resource; None where they could not be read.
+        managed_tags: The policy's: `key`, or `key=value`, in which case does not matter.
+    """
     tags = tags or {}
-    if any(key in KUBERNETES_KEYS or key.startswith("kubernetes.io/cluster/") or CSI in key for key in tags):
-        claim = tags.get("kubernetes.io/created-for/pvc/name")
-        namespace = tags.get("kubernetes.io/created-for/pvc/namespace")
-        return f"Kubernetes (claim {namespace or '?'}/{claim})" if claim else "Kubernetes"
-    if stack := tags.get("aws:cloudformation:stack-name"):
-        return f"CloudFormation stack {stack}"
-    if group := tags.get("aws:autoscaling:groupName"):
-        return f"Auto Scaling group {group}"
-    if domain := tags.get(SAGEMAKER_KEY):
-        return f"SageMaker domain {domain.rpartition('/')[2]}"
+    if any(ANY_KEY.match(key) for key in tags) and (known := next((one for one in MANAGERS if one.manages(tags)), None)):
+        return known.called(tags)
+    return tagged_as_managed(tags, managed_tags)
+
+
+def tagged_as_managed(tags: Mapping[str, str] | None, managed_tags: Iterable[str]) -> str | None:
+    """The program that one of the policy's `managed_tags` stands for, where these tags have it; else None."""
+    for named in managed_tags:
+        wanted = named.casefold()
+        if any(wanted in {key.casefold(), f"{key}={value}".casefold()} for key, value in (tags or {}).items()):
+            return f"the program that its tag {named} names"
     return None
+
+
+def operated_by(operator: Mapping[str, object] | None) -> str | None:
+    """The service that manages a volume or instance as EC2 says it: `eks.amazonaws.com`; None where none does.
+
+    Source: Amazon EC2 API Reference, OperatorResponse.
+    """
+    if not operator or not operator.get("Managed"):
+        return None
+    return str(operator.get("Principal") or "a service of AWS")
+
+
+def restored_by(tags: Mapping[str, str] | None) -> str | None:
+    """Who restored what carries these tags from a backup: AWS Backup, or Slackwater; None where nobody did."""
+    return next((who for key, who in RESTORED.items() if key in (tags or {})), None)

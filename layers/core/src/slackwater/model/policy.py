@@ -105,11 +105,22 @@ class PricesSection(Section):
     )
 
 
+MANAGED_TAG: Final = r"^[^=*]{1,128}(=[^*]{0,256})?$"
+"""`key` or `key=value`. A `*` would be taken as it is, which nobody means."""
+
+
 class OwnersSection(Section):
     """Who a resource belongs to."""
 
     tags: list[str] = Field(
         default=["Owner", "owner", "Team", "team"], description="Tag keys that name the owner; the first that is there wins."
+    )
+    managed_tags: list[Annotated[str, Field(pattern=MANAGED_TAG, examples=["ManagedBy=terraform", "terraform"])]] = Field(
+        default=[],
+        description=(
+            'Tags by which you know what a program manages, such as "ManagedBy=terraform", or "terraform" with whatever value;'
+            " case does not matter. Slackwater names the tag in its advice and never changes or deletes what carries it."
+        ),
     )
 
 
@@ -209,6 +220,13 @@ class CleanupSection(Section):
     )
     most_monthly_usd: float = Field(
         default=1000, gt=0, description="The most that these may be worth in USD a month; above it, none is begun."
+    )
+    delete_without_warning: bool = Field(
+        default=False,
+        description=(
+            "True deletes even where there is no Slack channel to warn owners in; otherwise nothing is deleted there."
+            " Where there is a channel, warnings have to be delivered in any case."
+        ),
     )
     unattended: list[UnattendedTag] = Field(default=[], description="What may be deleted without an approval.")
 

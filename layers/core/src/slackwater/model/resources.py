@@ -8,6 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import ClassVar, Final, Literal
 
+from slackwater.model.ownership import managed_by
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -28,16 +30,25 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource(Record):
-    """Something with an ARN, an owner and a bill. `tags` is None when they could not be read."""
+    """Something with an ARN, an owner and a bill. `tags` is None when they could not be read.
+
+    `manager` is the service or program that manages it, where not its tags' names but EC2 or the policy says so.
+    """
 
     arn: str
     target: Target
     tags: Mapping[str, str] | None
+    manager: str | None = None
 
     @property
     def name(self) -> str:
         """The Name tag, or the id."""
         return (self.tags or {}).get("Name") or self.id
+
+    @property
+    def managed_by(self) -> str | None:
+        """The service or program that manages it: it has to be changed there. None where none is known to."""
+        return managed_by(self.tags) or self.manager
 
     @property
     def household(self) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Volume
 from slackwater.model.settings import VolumeSetting
 
@@ -40,5 +39,5 @@ def modify_command(volume: Volume, to: VolumeSetting) -> str:
 
 def managed_caveats(volume: Volume) -> tuple[str, ...]:
     """Where a program made it, and would make the next one the same."""
-    owner = managed_by(volume.tags)
+    owner = volume.managed_by
     return (f"It is managed by {owner}: change it there, or it comes back as it was.",) if owner else ()

@@ -13,7 +13,7 @@ from shlex import quote
 from typing import Final
 
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change
-from slackwater.model.ownership import managed_by
+from slackwater.model.ownership import restored_by
 from slackwater.model.resources import Volume
 from slackwater.model.verdicts import Advice
 from slackwater.performance import ebs
@@ -96,9 +96,10 @@ def keep_archived(volume: Volume) -> Advice:
 
 
 def protecting_caveats(volume: Volume, where: str = "delete it there, never behind its back") -> tuple[str, ...]:
-    """Why nobody may simply delete it: a program that manages it, or tags that nobody could read."""
-    owner = managed_by(volume.tags)
+    """Why nobody may simply delete it: another service manages it, it was restored, or its tags could not be read."""
+    owner, who = volume.managed_by, restored_by(volume.tags)
     return (
         *((f"It is managed by {owner}: {where}.",) if owner else ()),
+        *((f"{who} restored it from a backup: somebody may be about to need it.",) if who else ()),
         *(("Its tags could not be read: it may be protected.",) if volume.tags is None else ()),
     )

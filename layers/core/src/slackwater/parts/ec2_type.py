@@ -6,7 +6,6 @@ import re
 from typing import Final
 
 from slackwater.model.money import Change
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Instance
 from slackwater.model.verdicts import Advice
 
@@ -58,7 +57,7 @@ def not_by_command(instance: Instance) -> str:
 
     An Auto Scaling group replaces a member that is stopped, and only a tag tells of the group.
     """
-    if owner := managed_by(instance.tags):
+    if owner := instance.managed_by:
         return f" Change it in {owner}, which manages it."
     if instance.tags is None:
         return " Its tags could not be read: an Auto Scaling group, if it is in one, would replace it once it is stopped."

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.model.money import difference
-from slackwater.model.ownership import managed_by
+from slackwater.model.ownership import restored_by
 from slackwater.model.resources import EfsFileSystem
 from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.units import GIB, KIB
@@ -63,10 +63,11 @@ def ways_out(file_system: EfsFileSystem, *, sure: bool) -> tuple[Advice, ...]:
 
 
 def protecting_caveats(file_system: EfsFileSystem) -> tuple[str, ...]:
-    """Why nobody may simply delete it: a program that manages it, or tags that nobody could read."""
-    owner = managed_by(file_system.tags)
+    """Why nobody may simply delete it: another service manages it, it was restored, or its tags could not be read."""
+    owner, who = file_system.managed_by, restored_by(file_system.tags)
     return (
         *((f"It is managed by {owner}: change it there.",) if owner else ()),
+        *((f"{who} restored it from a backup: somebody may be about to need it.",) if who else ()),
         *(("Its tags could not be read: it may be protected.",) if file_system.tags is None else ()),
     )
 

@@ -9,7 +9,6 @@ from typing import Final
 from slackwater.model.detector import Seen
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import Change, difference
-from slackwater.model.ownership import managed_by
 from slackwater.model.quantities import binary_rate_words
 from slackwater.model.resources import EfsFileSystem
 from slackwater.model.settings import EfsThroughputSetting
@@ -197,7 +196,7 @@ def more_throughput(
 
 def managed_caveats(file_system: EfsFileSystem) -> tuple[str, ...]:
     """Where a program made it, and would set it back."""
-    owner = managed_by(file_system.tags)
+    owner = file_system.managed_by
     return (f"It is managed by {owner}: change it there.",) if owner else ()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from slackwater.model.ownership import managed_by
 from slackwater.model.resources import Resource
 from slackwater.model.settings import Setting
 
@@ -13,4 +12,4 @@ def by_program[S: Setting](resource: Resource, to: S, *, sure: bool = True) -> S
     It may not where another program manages the resource, where its tags could not be read, and where only somebody who looks
     could tell whether it does (`sure` is false).
     """
-    return to if sure and resource.tags is not None and managed_by(resource.tags) is None else None
+    return to if sure and resource.tags is not None and resource.managed_by is None else None

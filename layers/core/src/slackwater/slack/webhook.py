@@ -11,6 +11,9 @@ from slackwater.model.posts import Message, Post, Sent
 from slackwater.ports import ChannelRefusedError
 from slackwater.slack.meaning import QUIET, TIMEOUT_S, meaning, understood
 
+OK: Final = "ok"
+"""What Slack answers to a webhook whose message it took. A proxy that answers something else does not count as Slack."""
+
 
 class WebhookChannel:
     """The Channel of an incoming webhook, which has one of its own: no threads, no buttons, no looking back."""
@@ -30,8 +33,8 @@ class WebhookChannel:
         """
         if thread:
             raise ChannelRefusedError("a webhook has no threads")
-        _tell(self._url, self._timeout_s, _without_buttons(post.message), unfurl_links=False, unfurl_media=False)
-        return Sent(channel=None, ts=None)
+        answer = _tell(self._url, self._timeout_s, _without_buttons(post.message), unfurl_links=False, unfurl_media=False)
+        return Sent(channel=None, ts=None, ok=answer == OK)
 
     def find(self, post: Post, thread: Sent | None) -> Sent | None:  # noqa: ARG002 -- as the port has it
         """Nobody can.
@@ -64,11 +67,14 @@ def _without_buttons(message: Message) -> Message:
     return replace(message, blocks=tuple(block for block in message.blocks if block["type"] != "actions"))
 
 
-def _tell(url: str, timeout_s: int, message: Message, **how: Any) -> None:
+def _tell(url: str, timeout_s: int, message: Message, **how: Any) -> str:
+    """Send a message; what was answered. Anything but a refusal counts as sent, so that it is not sent twice."""
     blocks = [dict(block) for block in message.blocks] or None
     with understood():
         client = WebhookClient(url, timeout_s, retry_handlers=[], logger=QUIET)
         client.proxy = None  # as for a bot
         answer = client.send(text=message.text, blocks=blocks, **how)
+    said = answer.body.strip()
     if not 200 <= answer.status_code < 300:
-        raise meaning(answer.status_code, answer.body.strip(), answer.headers)
+        raise meaning(answer.status_code, said, answer.headers)
+    return said

@@ -159,16 +159,30 @@ class CleanupDetailDocument(CleanupDocument):
     ledger: list[LedgerEntryDocument]
 
 
-class CleanupPageDocument(TypedDict):
-    """Some clean-ups, and the sums of these that have ended done or undone; `unknown` counts those whose saving nobody knows.
+class CleanupTotalsDocument(TypedDict):
+    """The sums of all clean-ups that have ended done or undone; `unknown` counts those whose saving nobody knows.
 
-    `cursor` asks for older ones, null is the end. `stopped` is who has stopped all clean-ups, if anybody has.
+    `cleanups` counts all of them, those that have not ended too.
+    """
+
+    cleanups: int
+    promised_monthly_usd: str
+    realised_monthly_usd: str
+    unknown: int
+
+
+class CleanupPageDocument(TypedDict):
+    """Some clean-ups, and the totals of all.
+
+    `promised_monthly_usd`, `realised_monthly_usd` and `unknown` are the same sums of this page alone. `totals` is null on later
+    pages. `cursor` asks for older ones, null is the end. `stopped` is who has stopped all clean-ups, if anybody has.
     """
 
     cleanups: list[CleanupDocument]
     promised_monthly_usd: str
     realised_monthly_usd: str
     unknown: int
+    totals: CleanupTotalsDocument | None
     stopped: SaidDocument | None
     cursor: str | None
 

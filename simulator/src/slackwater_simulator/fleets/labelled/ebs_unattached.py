@@ -105,7 +105,10 @@ def _moved_and_lost(random: Random, build: Builder, name: str) -> Volume:
 
 
 def _claim(random: Random, build: Builder, name: str) -> Volume:
-    return _detached(random, build, name, random.uniform(10, 300), tags=dict(_CSI))
+    """Of a cluster of EKS Auto Mode, EC2 alone says so: nobody put tags on it."""
+    days = random.uniform(10, 300)
+    whose: dict[str, object] = {"operator": "eks.amazonaws.com"} if days < _TRAIL_DAYS else {"tags": dict(_CSI)}
+    return _detached(random, build, name, days, **whose)
 
 
 def _fresh(random: Random, build: Builder, name: str) -> Volume:

@@ -68,9 +68,15 @@ def _restarted(random: Random, build: Builder, name: str) -> Instance:
 
 
 def _in_a_group(random: Random, build: Builder, name: str) -> Instance:
-    group = {"aws:autoscaling:groupName": f"workers-{int(random.integers(100))}"}
+    """Or in a cluster, of which EC2 alone says so where it is one of EKS Auto Mode."""
+    number = int(random.integers(100))
+    group = {"aws:autoscaling:groupName": f"workers-{number}"}
     cluster = {"kubernetes.io/cluster/batch": "owned", "aws:autoscaling:groupName": "eks-nodes"}
-    return _forgotten(random, build, name, tags=group if chance(random, 0.5) else cluster)
+    if chance(random, 0.5):
+        return _forgotten(random, build, name, tags=group)
+    if number < 50:
+        return _forgotten(random, build, name, operator="eks.amazonaws.com")
+    return _forgotten(random, build, name, tags=cluster)
 
 
 def _spot(random: Random, build: Builder, name: str) -> Instance:
