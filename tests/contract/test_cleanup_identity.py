@@ -106,7 +106,7 @@ def test_two_installations_that_both_backed_it_up_each_bring_back_their_own(kind
 def test_no_sweeper_takes_the_backup_of_another_installation(kind: str) -> None:
     with two(kind, "another") as (first, second):
         assert first.cleaned(kind).status == "SUCCEEDED"
-        second.cleaned(kind)  # the same finding and attempt: called off, as there is nothing any more
+        second.cleaned(kind)  # the same finding and attempt; it ends, as there is nothing any more
         assert second.cleanup(kind).stage == "called-off"
         (mine,) = first.cleanup(kind).backups
         first.simulator.advance(3 * DAY)

@@ -77,6 +77,7 @@ class Bus:
         ("backed-up", "Finding Changed"),
         ("queued", "Finding Changed"),
         ("backup-gone", "Finding Changed"),
+        ("adopted", "Finding Changed"),
         ("removing", "Finding Changed"),
         ("cleaned", "Finding Resolved"),
         ("failed", "Finding Changed"),

@@ -599,6 +599,38 @@ class Sweeper(Protocol):
         ...
 
 
+class BackupLister(Protocol):
+    """Lists backups of ours, of one kind, and says what a `Restorer` needs to restore one that is on no record.
+
+    `needs_place` says what a person has to name, where the backup does not say it; None where nothing.
+    """
+
+    @property
+    def needs_place(self) -> str | None:
+        """What a person has to name; None where nothing."""
+        ...
+
+    def copies(self, account: str, region: str) -> Iterable[Copy]:
+        """Every backup there that carries `slackwater:backup-of`.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def not_restorable(self, copy: Copy) -> str | None:
+        """Why Slackwater cannot restore from it; None where it can."""
+        ...
+
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:
+        """As much as the backup says of what `Watcher.record` records.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+
 class Permissions(Protocol):
     """Knows what the role that deletes may do."""
 

@@ -28,6 +28,7 @@ OF_A_FINDING: Final[Mapping[Happening, str]] = {
     "backed-up": "Finding Changed",
     "queued": "Finding Changed",
     "backup-gone": "Finding Changed",
+    "adopted": "Finding Changed",
     "removing": "Finding Changed",
     "cleaned": "Finding Resolved",
     "failed": "Finding Changed",

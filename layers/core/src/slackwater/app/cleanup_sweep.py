@@ -168,7 +168,7 @@ class Sweep:
     def _recorded(
         self, cleanup: Cleanup, gone: Collection[str], ours: Collection[str], now: datetime, found: _Found
     ) -> Cleanup:
-        """The record, once it says what is gone, or there again; it is told what others deleted too soon."""
+        """Record what is gone, or there again. The ledger says what others deleted too soon."""
         backups = tuple(_as_seen(backup, gone, now) for backup in cleanup.backups) if cleanup.ended else cleanup.backups
         earlier = tuple(one for backup in cleanup.earlier if (one := _as_seen(backup, gone, now)).is_there)
         seen = replace(cleanup, backups=backups, earlier=earlier, lost_at=self._lost_at(cleanup, backups, now))

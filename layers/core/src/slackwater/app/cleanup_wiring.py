@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from slackwater.app.cleanup_case import Cases
 from slackwater.app.settings import Deployed, NotDeployedError
-from slackwater.app.wiring import clock, policies
+from slackwater.app.wiring import backup_prices, clock, policies
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.finding_store import DynamoFindings
 from slackwater.aws.installation import Installation
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from slackwater.model.policy import Policy
     from slackwater.ports import BackupTaker, Changer, Inventory, Watcher
 
-A_MONTH_OF: Final = 1 << 30
-"""Backups are billed by the GiB-month."""
-
 
 def watching(deployed: Deployed) -> Watch:
     """What WatchFunction does."""
@@ -53,7 +49,7 @@ def watching(deployed: Deployed) -> Watch:
         rechecker=_rechecker(session),
         watchers=_watchers(session),
         permissions=SimulatedPermissions(session, delete_role_arn),
-        backup_monthly_usd=lambda kind, region, size: _backup_monthly_usd(session, kind, region, size),
+        backup_monthly_usd=backup_prices(session),
         news=CleanupNews(outbox=DynamoOutbox(table, clock), clock=clock),
     )
 
@@ -204,19 +200,6 @@ def _audit(session: AwsSession, policy: Policy, inventory: Inventory) -> Audit:
         progress=lambda *_: None,
         inventory=inventory,
     )
-
-
-def _backup_monthly_usd(session: AwsSession, kind: str, region: str, size_bytes: int) -> Decimal | None:
-    """Before discounts of AWS's own; None where nobody knows the price."""
-    from slackwater.aws.pricing import PriceList
-    from slackwater.model.money import EBS_SNAPSHOT_STORAGE
-
-    if kind != Volume.KIND:
-        return None
-    prices = PriceList(session, None, Decimal(1), {}, clock().date())
-    table, _ = prices.of([EBS_SNAPSHOT_STORAGE], region)
-    price = table.get(EBS_SNAPSHOT_STORAGE)
-    return price.usd * size_bytes / A_MONTH_OF if price else None
 
 
 def _of_backup(deployed: Deployed) -> dict[str, str]:

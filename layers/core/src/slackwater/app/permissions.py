@@ -8,6 +8,7 @@ from slackwater.aws import (
     audit_starter,
     audit_store,
     background,
+    cleanup_adopted,
     cleanup_ebs,
     cleanup_ebs_restore,
     cleanup_ebs_snapshots,
@@ -93,11 +94,21 @@ DECIDE: Final = (
 )
 ESTIMATE: Final = pricing.ACTIONS | instance_types.ACTIONS
 """What an estimate asks, if it may: what is packaged stands in."""
-SERVE: Final = DECIDE | ESTIMATE | regions.ACTIONS
+_BACKUPS: Final = cleanup_adopted.ACTIONS | installation.INSTALLATION_READ
+"""To list backups, and to adopt one."""
+SERVE: Final = DECIDE | ESTIMATE | regions.ACTIONS | _BACKUPS
 ACKNOWLEDGE: Final = secrets.ACTIONS | request_guard.ACTIONS | background.ACTIONS
 ANSWER: Final = secrets.ACTIONS | outbox.READ | DECIDE | identity.ACTIONS | regions.ACTIONS
 OPERATE: Final = (
-    DECIDE | documents.READ_VERSION | documents.WRITE | documents.HISTORY | stack.ACTIONS | identity.ACTIONS | secrets.ACTIONS
+    DECIDE
+    | documents.READ_VERSION
+    | documents.WRITE
+    | documents.HISTORY
+    | stack.ACTIONS
+    | identity.ACTIONS
+    | secrets.ACTIONS
+    | regions.ACTIONS
+    | _BACKUPS
 )
 """Everything that the command line does with the deployed service."""
 

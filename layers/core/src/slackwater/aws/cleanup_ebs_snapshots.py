@@ -179,6 +179,7 @@ def _copy(found: Any) -> Copy:
         expires_at=expiry(tags),
         token=tags.get(TOKEN),
         tags=tags,
+        stored_bytes=found.get("FullSnapshotSizeInBytes"),
         key=found.get("KmsKeyId", "") if found.get("Encrypted") else None,
         why=f"EC2 says: {said}" if state == "failed" else None,
     )

@@ -196,6 +196,7 @@ def _copy(found: Any) -> Copy:
         tags=tags,
         copied=found.get("SourceBackupId") is not None,
         key=found.get("KmsKeyId", ""),
+        stored_bytes=found.get("SizeInBytes"),
         why=f"FSx says: {said}" if state == "failed" else None,
     )
 

@@ -44,7 +44,7 @@ def backup_cost(cleanup: Cleanup, now: datetime) -> Decimal | None:
 
 def savings(cleanups: Iterable[Cleanup], now: datetime) -> Savings:
     """Their sums. What is not priced is in neither, what is not yet observed in the first only; both are counted."""
-    ended = [one for one in cleanups if one.stage in {"done", "undone"}]
+    ended = [one for one in cleanups if one.stage in {"done", "undone"} and not one.adopted]
     promised = [one.promised_monthly_usd for one in ended]
     really = [realised(one, now) for one in ended]
     return Savings(
