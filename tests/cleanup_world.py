@@ -41,13 +41,14 @@ from slackwater.aws.cleanup_fsx_restore import FsxRestorer
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.errors import AwsError
 from slackwater.aws.inventory_one import OneInventory
+from slackwater.aws.keys import KmsKeys
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.permissions import SimulatedPermissions
 from slackwater.aws.recovery_points import EfsBackupTaker, EfsSweeper
 from slackwater.aws.session import ONCE, AwsSession, Endpoint, Patience
 from slackwater.aws.table import Item, Put
 from slackwater.engine.registry import registry
-from slackwater.model.cleanup import Cleanup, Control, Said
+from slackwater.model.cleanup import Cleanup, Control, Said, left_by
 from slackwater.model.listing import Page
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import Policy
@@ -66,6 +67,7 @@ APPROVER: Final = f"arn:aws:iam::{ACCOUNT}:user/ada"
 VAULT: Final = "Default"
 ROLE: Final = f"arn:aws:iam::{ACCOUNT}:role/backup"
 DELETE_ROLE: Final = f"arn:aws:iam::{ACCOUNT}:role/delete"
+INSTALLATION: Final = "5f0c0de5f0c0de5f0c0de5f0c0de0001"
 
 POLICY: Final = f"""
 [detectors.efs-abandoned]
@@ -369,6 +371,7 @@ class World:
             requested_by=APPROVER,
             started_at=self.now(),
             promised_monthly_usd=seen.monthly_savings_usd,
+            earlier=left_by(before),
             revision=(before.revision if before else 0) + 1,
         )
         assert self.cleanups.write(cleanup)
@@ -506,8 +509,9 @@ def wired(
     sessions: Line | None = None,
     watched: Callable[[str, Any], Any] = as_it_is,
     cleanups_of: Callable[[MemoryFindings], MemoryCleanups] = MemoryCleanups,
+    installation: str = INSTALLATION,
 ) -> World:
-    """The functions as their own wiring makes them, but for the stores and the clock.
+    """The functions of an installation as their own wiring makes them, but for the stores and the clock.
 
     `sessions` go to the simulator in another way; `watched` gets each store and the policy, and gives what takes its place.
     """
@@ -571,7 +575,7 @@ def wired(
         backup_monthly_usd=lambda kind, region, size: Decimal("1.23"),
         news=CleanupNews(outbox=watched("outbox", outbox), clock=now),
     )
-    back_up = BackUp(cases=cases, policy=newest, takers=takers)
+    back_up = BackUp(cases=cases, policy=newest, takers=takers, keys=KmsKeys(session), installation=lambda: installation)
     delete = Delete(
         cases=cases,
         policy=newest,
@@ -582,6 +586,7 @@ def wired(
             EfsFileSystem.KIND: EfsRemover(once),
             FsxFileSystem.KIND: FsxRemover(session, once),
         },
+        keys=KmsKeys(session),
         many={ACCESS_POINT: EfsWatcher(session)},
     )
     change = Change(
@@ -599,13 +604,13 @@ def wired(
         },
     )
     sweep = Sweep(
-        store=record,
+        cases=cases,
         sweepers={
             Volume.KIND: EbsSweeper(session, once),
-            EfsFileSystem.KIND: EfsSweeper(session, once, vault=VAULT),
+            EfsFileSystem.KIND: EfsSweeper(session, once),
             FsxFileSystem.KIND: FsxSweeper(session, once),
         },
-        clock=now,
+        installation=lambda: installation,
     )
     target = Target(ACCOUNT, REGION)
     scan = of(None, policy).run([target], as_of)

@@ -18,7 +18,6 @@ from explorer.search import Explorer, Node
 from explorer.wire import Dice, determined
 from slackwater.app.cleanup_back_up import BackUp
 from slackwater.app.cleanup_case import Cases, wait
-from slackwater.app.cleanup_sweep import Sweep
 from slackwater.aws.cleanup_ebs_restore import EbsRestorer
 from slackwater.aws.cleanup_ebs_snapshots import STATES
 from slackwater.model.cleanup import Restored
@@ -92,10 +91,7 @@ def test_it_finds_an_objection_that_is_not_asked_for(monkeypatch: pytest.MonkeyP
 
 
 def test_it_finds_a_sweeper_that_takes_what_it_sees(monkeypatch: pytest.MonkeyPatch) -> None:
-    def over(self: Sweep, sweeper: Any, account: str, region: str) -> Any:
-        return [(copy, "it is there") for copy in sweeper.copies(account, region)]
-
-    monkeypatch.setattr(Sweep, "_over", over)
+    monkeypatch.setattr("slackwater.app.cleanup_sweep.expired", lambda *_: "it is there")
     assert ("I3", "swept/not-expired", ("undisturbed",)) in found("ebs")
 
 

@@ -54,7 +54,7 @@ def test_an_openzfs_file_system_comes_back_with_what_was_in_it(world: World) -> 
     assert {k: v for k, v in now["OpenZFSConfiguration"].items() if k not in others} == {
         k: v for k, v in was["OpenZFSConfiguration"].items() if k not in others
     }
-    assert {tag["Key"]: tag["Value"] for tag in now["Tags"]} == {**ZFS.tags, RESTORED_FROM: ZFS.id}
+    assert {tag["Key"]: tag["Value"] for tag in now["Tags"]} == {**ZFS.tags, RESTORED_FROM: cleanup.backups[0].id}
     assert world.watcher.record(replace(cleanup.resource, id=restored.id))["security_group_ids"] == ["sg-0a", "sg-0b"]
     said = " | ".join(restored.differences)
     for word in (restored.id, ZFS.id, "DNS name", "snapshots", RESTORED_FROM):

@@ -15,6 +15,9 @@ KEYS: Final = "kms-disabled"
 NO_FENCE_S: Final = 900
 """EBS has no fence, and EFS none against services that need no mount target: what was written this short before the deletion AWS
 may not have told yet. Such a loss is counted apart."""
+"""EBS has no fence: an attachment this short before the deletion may not be in CloudTrail yet. Such a loss is counted apart."""
+COMING: Final = frozenset({"creating", "CREATING"})
+"""States of what AWS is making, and may still give up."""
 MARKS: Final = ("slackwater:marked", "slackwater:act-after")
 
 

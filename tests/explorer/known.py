@@ -27,27 +27,7 @@ FSX: Final = ("openzfs",)
 EFS: Final = ("efs", "efs-orphaned", "efs-abandoned")
 DELETED: Final = ("ebs", *EFS, *FSX)
 
-KNOWN: Final[tuple[Known, ...]] = (
-    # A stale backup is taken for the new one.
-    Known("1", "I4", "took-an-older-backup", ("ebs", *FSX)),
-    # Another installation's sweeper, or a redeployed one's, takes the backup.
-    Known("2", "I1", "lost/swept-by-theirs", ("ebs", *EFS)),
-    Known("2", "I1", "lost/swept-by-theirs", FSX, rare=True),
-    Known("2", "I3", "swept/ours-by-theirs", DELETED),
-    Known("2", "I3", "swept/before-by-ours", DELETED),
-    Known("2", "I3", "swept/before-by-theirs", DELETED, rare=True),
-    Known("2", "I3", "swept/not-recorded", DELETED),
-    # The owner deletes the resource after the backup: the clean-up is called off, and the sweeper takes the only copy.
-    Known("3", "I1", "lost/swept-by-ours", DELETED),
-    # The sweeper does not look at the expiry tag, and takes copies that others made.
-    Known("4", "I3", "swept/not-expired", DELETED),
-    Known("4", "I3", "swept/others-by-ours", DELETED),
-    # Retention counts from the backup, not from the deletion.
-    Known("6", "I1", "deleted/expires-too-soon", ("ebs", *EFS)),
-    # "Also": undoable stays true without a backup; a key that is disabled counts as usable.
-    Known("also", "I4", "undoable-without-a-backup", DELETED),
-    Known("also", "I1", "deleted/key-not-usable", ("ebs",)),
-)
+KNOWN: Final[tuple[Known, ...]] = ()
 
 
 def cause(kind: str, violation: Violation) -> str | None:

@@ -193,9 +193,7 @@ class Oracle(Witness):
         for id_ in self._lives(was):
             if not self.there(id_) and id_ not in {one.of for one in self.facts.owed}:
                 contents = was.contents.get(id_, f"what {id_} holds")
-                good = [
-                    one for one in self._account.holding(contents) if one.state in COMPLETE and one.id in dict(self.facts.made)
-                ]
+                good = [one for one in self._account.holding(contents) if self.usable(one) and one.id in dict(self.facts.made)]
                 if good:
                     yield Owed(contents, id_, max(map(self.expires, good)), ours=False)
 
@@ -226,12 +224,15 @@ class Oracle(Witness):
                 self.says("I3", "swept/not-recorded", f"{id_} was swept, and no record names it")
             tag = was.tags.get(EXPIRES_AT)
             if tag is None or datetime.fromisoformat(tag).timestamp() > self._account.now:
+                if self.facts.disturbed:  # it may have come after the look, in the moment before the act
+                    self.windows += 1
+                    continue
                 self.says("I3", "swept/not-expired", f"{actor} swept {id_}, which is kept until {tag}")
 
     def swept(self) -> None:
         """A sweep has ended: whatever is lost was there to be seen."""
         cleanup = self.world.cleanup()
-        if cleanup is None or not cleanup.deletes or not cleanup.ended:
+        if cleanup is None or not cleanup.deletes or not cleanup.ended or self.facts.disturbed:
             return
         if cleanup.backups and not_undoable(cleanup) is None and not self.there(cleanup.resource.id):
             ids = {one.id for one in cleanup.backups}

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from explorer.facts import MARKS, REMOVES, Facts
+from explorer.facts import COMING, MARKS, REMOVES, Facts
 from slackwater_simulator.account import GOING
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Witness:
         """What every volume and file system holds that is there."""
         fleet = self._account.fleet
         every = (*fleet.volumes, *fleet.efs, *fleet.fsx)
-        return {one.id: self._account.contents(one.id) for one in every if one.phase not in GOING}
+        return {one.id: self._account.contents(one.id) for one in every if one.phase not in GOING | COMING}
 
     def usable(self, backup: Any) -> bool:
         raise NotImplementedError
@@ -136,7 +136,7 @@ class Witness:
         asked = dict(facts.asked)
         for backup in cleanup.backups:
             asked.setdefault(backup.token, now)
-        named = {*facts.named, *(one.id for one in cleanup.backups if one.id)}
+        named = {*facts.named, *(id_ for one in (*cleanup.backups, *cleanup.earlier) for id_ in one.ids)}
         self.facts = replace(facts, asked=tuple(sorted(asked.items())), named=tuple(sorted(named)))
         for backup in cleanup.backups:
             copy = self._account.backup(backup.id or "")

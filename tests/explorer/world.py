@@ -38,6 +38,8 @@ METRICS_LATE_S: Final = 180
 """CloudWatch shows a use some minutes after it (AWS: "metrics are available within a few minutes")."""
 EVENTS_LATE_S: Final = 300
 """CloudTrail shows an event about five minutes after it (AWS CloudTrail User Guide)."""
+THEIRS: Final = "5f0c0de5f0c0de5f0c0de5f0c0de0002"
+"""The other installation's id."""
 
 FORK: Final = "fork"
 DELETED: Final = (FORK, "sweep later", "undo", "undo again", "sweep later", "undo again", "sweep later")
@@ -101,7 +103,7 @@ class Small:
         self.account.late.metrics, self.account.late.events = METRICS_LATE_S, EVENTS_LATE_S
         sessions, policy = line(self.wire), parse_policy(WORDS, "slackwater.toml", registry())
         self.ours: World = wired(self.simulator, policy, sessions, self.wire.watched)
-        self.theirs: World = wired(self.simulator, policy, sessions)
+        self.theirs: World = wired(self.simulator, policy, sessions, installation=THEIRS)
         found = [one for one in self.ours.findings.findings.values() if one.sighting.detector == self.detector]
         self.finding_id = next(one.id for one in found if one.sighting.resource.name == self.name)
         self.resource = self.ours.findings.findings[self.finding_id].sighting.resource

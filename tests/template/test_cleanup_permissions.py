@@ -12,9 +12,9 @@ import pytest
 
 from iam import Context, all_allowed, allowed, listed
 from slackwater.app import permissions
-from slackwater.aws import cleanup_store, finding_store, outbox
+from slackwater.aws import cleanup_store, finding_store, installation, outbox
 from slackwater.model import object_keys, ownership
-from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, MARK, RESTORED_FROM
+from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, EXPIRES_AT, INSTALLATION, MARK, RESTORED_FROM, TOKEN
 
 FUNCTIONS = ["watch", "back_up", "delete", "change", "restore", "sweep", "run"]
 ROLES = {"back_up": "BackUpRole"} | {one: f"{one.title()}Role" for one in FUNCTIONS if one != "back_up"}
@@ -298,11 +298,40 @@ def test_a_backup_is_of_what_is_marked_and_says_what_it_is_of(may: Any, action: 
     assert not asked(MARKED, {f"aws:RequestTag/{MARK}": "1"})
 
 
-def test_a_snapshot_is_tagged_as_it_is_made_and_never_again(may: Any) -> None:
+def test_a_snapshot_is_tagged_as_it_is_made(may: Any) -> None:
     assert allowed(may["back_up"], "ec2:CreateTags", SNAPSHOT, {**MADE_AS_OURS, "ec2:CreateAction": "CreateSnapshot"})
     assert not allowed(may["back_up"], "ec2:CreateTags", SNAPSHOT, MADE_AS_OURS)
     assert not allowed(may["back_up"], "ec2:CreateTags", SNAPSHOT, {"ec2:CreateAction": "CreateSnapshot"})
     assert not allowed(may["back_up"], "ec2:CreateTags", VOLUME, {**MADE_AS_OURS, "ec2:CreateAction": "CreateVolume"})
+
+
+KEPT = {"backup:TagResource": POINT, "ec2:CreateTags": SNAPSHOT, "fsx:TagResource": FSX_BACKUP}
+
+
+@pytest.mark.parametrize("action", KEPT)
+def test_of_a_backup_of_ours_the_expiry_alone_is_changed_afterwards(may: Any, action: str) -> None:
+    expiry = {"aws:TagKeys": [EXPIRES_AT]}
+
+    assert allowed(may["back_up"], action, KEPT[action], {**OURS, **expiry})
+    assert not allowed(may["back_up"], action, KEPT[action], expiry)
+    assert not allowed(may["back_up"], action, KEPT[action], OURS), "without keys"
+    for other in (BACKUP_OF, TOKEN, INSTALLATION, MARK, "keep"):
+        assert not allowed(may["back_up"], action, KEPT[action], {**OURS, "aws:TagKeys": [EXPIRES_AT, other]})
+    assert not allowed(may["back_up"], action, VOLUME, {**OURS, **expiry})
+
+
+def test_the_lifecycle_of_a_recovery_point_of_ours_is_changed_and_of_no_other(may: Any) -> None:
+    assert allowed(may["back_up"], "backup:UpdateRecoveryPointLifecycle", POINT, OURS)
+    assert not allowed(may["back_up"], "backup:UpdateRecoveryPointLifecycle", POINT)
+    assert not allowed(may["back_up"], "backup:UpdateRecoveryPointLifecycle", VAULT, OURS)
+
+
+@pytest.mark.parametrize("function", ["back_up", "delete"])
+def test_who_verifies_a_backup_looks_at_keys_of_other_accounts_too_and_uses_none(may: Any, function: str) -> None:
+    key = f"arn:aws:kms:{REGION}:210987654321:key/1"
+
+    assert allowed(may[function], "kms:DescribeKey", key)
+    assert not any(allowed(may[function], one, key) for one in ("kms:Decrypt", "kms:CreateGrant"))
 
 
 def test_a_file_system_is_backed_up_into_the_vault_of_the_parameter(deploy_cleanup: Any) -> None:
@@ -321,9 +350,14 @@ def test_who_deletes_begins_no_backup_but_the_final_one_of_fsx(may: Any) -> None
     assert final(MARKED, MADE_AS_OURS)
     assert not final({}, MADE_AS_OURS)
     assert not final(MARKED, {})
-    begins = ("ec2:CreateSnapshot", "backup:StartBackupJob", *SWEEPS, "ec2:CreateTags")
+    begins = (
+        "ec2:CreateSnapshot", "backup:StartBackupJob", *SWEEPS, "ec2:CreateTags", "backup:TagResource",
+        "backup:UpdateRecoveryPointLifecycle",
+    )  # fmt: skip
 
-    everything: Context = {**MARKED, **OURS, **MADE_AS_OURS, "ec2:CreateAction": "CreateSnapshot"}
+    everything: Context = {
+        **MARKED, **OURS, **MADE_AS_OURS, "ec2:CreateAction": "CreateSnapshot", "aws:TagKeys": [EXPIRES_AT],
+    }  # fmt: skip
     assert not any(allowed(may["delete"], action, arn, everything) for action in begins for arn in EVERYTHING)
 
 
@@ -441,14 +475,15 @@ KEYS = {
     "control": f"{cleanup_store.CONTROL}#",
     "post": f"{outbox.KIND}#1",
     "audit": "AUDIT#1",
+    "installation": installation.KIND,
 }
 STORES = {
     "watch": {"finding", "clean-up", "hold", "post"},
-    "back_up": {"finding", "clean-up", "hold"},
+    "back_up": {"finding", "clean-up", "hold", "installation"},
     "delete": {"finding", "clean-up", "hold"},
     "change": {"finding", "clean-up", "hold"},
     "restore": {"finding", "clean-up", "hold"},
-    "sweep": set(),
+    "sweep": {"finding", "clean-up", "hold"},
     "run": {"finding", "clean-up", "hold", "control", "post"},
 }
 

@@ -90,6 +90,7 @@ def test_only_reading_an_account_and_logging_is_about_everything(stack: Any) -> 
         ("plan", "NameTheOrganizationsAccounts"),
         ("scan", "ReadTheAccount"),
         ("serve", "ReadPricesTypesAndRegions"),
+        ("serve", "ListBackups"),
         ("answer", "NameAccountAndRegions"),
         ("audit", "Log"),
         ("audit", "Trace"),

@@ -399,6 +399,40 @@ class Account:
             self.put(replace(resource, **moment))
             self.fill(resource_id, f"what the {self.number()}. to be called {resource_id} holds")
 
+    def set_key(self, key_arn: str, state: str) -> None:
+        """Put a KMS key into another state, such as `Disabled` or `PendingDeletion`."""
+        with self.lock:
+            if state == "Enabled":
+                self.forget("kms-disabled", key_arn)
+            else:
+                self.keep("kms-disabled", key_arn, state)
+
+    def key_state(self, key_arn: str) -> str:
+        """The state of a KMS key: enabled, unless somebody changed it."""
+        state = self.shelf("kms-disabled").get(key_arn, "Enabled")
+        return state if isinstance(state, str) else "Disabled"
+
+    def lock_vault(self, vault: str) -> None:
+        """Put a Vault Lock on a backup vault: nobody changes the lifecycle of what is in it, or deletes it."""
+        with self.lock:
+            self.keep("locked-vaults", vault, True)
+
+    def copy_backup(self, backup_id: str) -> str:
+        """Copy a backup with all of its tags, as CopySnapshot, CopyBackup and StartCopyJob do; the copy's id."""
+        with self.lock:
+            source = self._state.backups[backup_id]
+            number = f"{self.number():017x}"
+            ids = {"snapshot": f"snap-{number}", "fsx-backup": f"backup-{number}"}
+            copied = replace(
+                source,
+                id=ids.get(source.kind) or f"{backup_id.rpartition(':')[0]}:{number}",
+                of="vol-ffffffff" if source.kind == "snapshot" else source.of,  # EC2 names an arbitrary volume
+                made=self.now,
+                detail={**source.detail, "source": source.id},
+            )
+            self.put_backup(copied)
+            return copied.id
+
     def exists(self, resource_id: str) -> bool:
         """Whether there is such a resource, part of one or backup, and nobody has asked to delete it."""
         resource: Any = self.find(resource_id)

@@ -22,10 +22,11 @@ from slackwater.engine.cleanup import (
     recorded_anew,
     restored,
     unattended,
+    unproven,
     unverified,
     warning_due,
 )
-from slackwater.model.cleanup import ONTAP_STAYS, Begun, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet
 from slackwater.model.policy import CleanupSection, UnattendedTag
 from slackwater.model.resources import (
@@ -311,6 +312,8 @@ class TestVerified:
         assert unverified(replace(self.COPY, size_bytes=90 * 1024**3), files, metered=True) is None
         assert unverified(replace(self.COPY, size_bytes=200 * 1024**3), files, metered=True) is None
         assert unverified(replace(self.COPY, size_bytes=89 * 1024**3), files, metered=True)
+        assert unverified(replace(self.COPY, size_bytes=0, incremental=True), files, metered=True) is None
+        assert unverified(replace(self.COPY, size_bytes=0, incremental=True, state="failed"), files, metered=True)
 
     def test_an_empty_file_system_is_metered_and_has_nothing_to_bring_back(self) -> None:
         empty = Subject(id="vol-1", size_bytes=6 * 1024)
@@ -366,3 +369,37 @@ class TestRecordedAnew:
 
         assert recorded_anew(None, newest, {"fsvol-1"}) == newest
         assert recorded_anew({"security_group_ids": ["sg-1"]}, newest, ()) == newest
+
+
+class TestProven:
+    ARN = "arn:aws:ec2:eu-west-1:123456789012:volume/vol-1"
+    BACKUP = Backup(
+        subject=Subject(id="vol-1", size_bytes=100), token="7f3a", asked_at=NOW, expires_at=NOW, installation="here"
+    )
+    COPY = Copy(
+        id="snap-1", of="vol-1", state="complete", size_bytes=100, made_at=NOW, token="7f3a", tags={BACKUP_OF: ARN}
+    )  # fmt: skip
+
+    def test_what_was_asked_for(self) -> None:
+        assert unproven(self.COPY, self.BACKUP, self.ARN) is None
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            ({"token": None}, "token"),
+            ({"token": "7f3"}, "token"),
+            ({"copied": True}, "copy of another"),
+            ({"of": "vol-ffffffff"}, "not of vol-1"),
+            ({"tags": {}}, "does not name"),
+            ({"tags": {BACKUP_OF: "arn:aws:ec2:eu-west-1:123456789012:volume/vol-2"}}, "does not name"),
+            ({"made_at": NOW - timedelta(minutes=1, seconds=1)}, "before it was asked for"),
+        ],
+    )
+    def test_what_only_looks_like_it(self, change: dict[str, Any], says: str) -> None:
+        assert says in (unproven(replace(self.COPY, **change), self.BACKUP, self.ARN) or "")
+
+    def test_clocks_may_differ_by_a_minute(self) -> None:
+        assert unproven(replace(self.COPY, made_at=NOW - timedelta(minutes=1)), self.BACKUP, self.ARN) is None
+
+    def test_what_an_older_version_asked_for_had_no_token_of_its_own(self) -> None:
+        assert "older version" in (unproven(self.COPY, replace(self.BACKUP, installation=None), self.ARN) or "")

@@ -515,6 +515,26 @@ class BackupTaker(Protocol):
         """
         ...
 
+    def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
+        """Have a backup kept at least until then, by its tag and by AWS itself. What is kept for longer stays so.
+
+        Raises:
+            AwsError: it was refused, or not all of it was done.
+        """
+        ...
+
+
+class Keys(Protocol):
+    """Knows whether encrypted backups can be read."""
+
+    def unusable(self, key: str, region: str, until: datetime) -> str | None:
+        """Why nobody can be sure that what this key encrypts can be read until then; None where it can.
+
+        Raises:
+            AwsError: AWS did not say, and may a moment later.
+        """
+        ...
+
 
 class Remover(Protocol):
     """Deletes resources of one kind, part by part."""
@@ -578,10 +598,26 @@ class Restorer(Protocol):
 
 
 class Sweeper(Protocol):
-    """Deletes backups of ours, of one kind. Nothing else."""
+    """Lists and deletes backups of ours, of one kind. Nothing else."""
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:
         """Every backup there that carries `slackwater:backup-of`.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:
+        """A backup as it is now; None where it is gone.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def born_at(self, resource: TrackedResource) -> datetime | None:
+        """When what is backed up was created; None where it is gone, or going.
 
         Raises:
             AwsError: AWS did not say.
@@ -593,6 +629,38 @@ class Sweeper(Protocol):
 
         Raises:
             AwsError: it was refused, or nobody knows whether it was heard.
+        """
+        ...
+
+
+class BackupLister(Protocol):
+    """Lists backups of ours, of one kind, and says what a `Restorer` needs to restore one that is on no record.
+
+    `needs_place` says what a person has to name, where the backup does not say it; None where nothing.
+    """
+
+    @property
+    def needs_place(self) -> str | None:
+        """What a person has to name; None where nothing."""
+        ...
+
+    def copies(self, account: str, region: str) -> Iterable[Copy]:
+        """Every backup there that carries `slackwater:backup-of`.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def not_restorable(self, copy: Copy) -> str | None:
+        """Why Slackwater cannot restore from it; None where it can."""
+        ...
+
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:
+        """As much as the backup says of what `Watcher.record` records.
+
+        Raises:
+            AwsError: AWS did not say.
         """
         ...
 

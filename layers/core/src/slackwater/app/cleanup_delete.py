@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from slackwater.app.cleanup_back_up import tags, verified_now, with_backup
+from slackwater.app.cleanup_back_up import UNTIL_DELETED, made_for, tags, verified_now, with_backup
 from slackwater.app.cleanup_case import (
     BY_POLICY,
     GO,
@@ -33,7 +33,7 @@ from slackwater.model.cleanup import Backup, Cleanup, Look, Part, Removal
 from slackwater.model.policy import Policy
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem
 from slackwater.model.tracking import TrackedFinding
-from slackwater.ports import BackupTaker, PartWatcher, Remover
+from slackwater.ports import BackupTaker, Keys, PartWatcher, Remover
 
 LOOK_AT_PARTS_S: Final = 60
 """Between looks at parts that AWS is deleting, at first."""
@@ -77,6 +77,7 @@ class Delete:
     rechecker: Rechecker
     takers: Mapping[str, BackupTaker]
     removers: Mapping[str, Remover]
+    keys: Keys
     many: Mapping[str, PartWatcher] = field(default_factory=dict)
 
     def delete(self, finding_id: str, execution: str) -> Answer:
@@ -118,7 +119,7 @@ class Delete:
                 return self.cases.over(cleanup, seen.why)
             if why := _not_let(cleanup, finding, seen.look, policy):
                 return self.cases.over(cleanup, why)
-            if not cleanup.scratch and (why := verified_now(cleanup, taker)):
+            if not cleanup.scratch and (why := verified_now(cleanup, taker, self.keys, self._kept_from(policy))):
                 return self.cases.over(cleanup, why)
             parts = next_parts(seen.look, self.many)
             if not parts:
@@ -137,7 +138,7 @@ class Delete:
             return GO
         now = self.cases.clock()
         since = now - final.asked_at
-        copy = max(taker.copies(cleanup.resource, final), key=lambda one: one.made_at, default=None)
+        copy = next(iter(made_for(final, taker.copies(cleanup.resource, final), cleanup.resource.arn)), None)
         if since < LONGEST_WAIT and (copy.state == "running" if copy else since < FINAL_SHOWS_WITHIN):
             return wait_since(final.asked_at, now, LOOK_AT_FINAL_S)
         if copy is None:
@@ -184,6 +185,10 @@ class Delete:
             self._off_record(cleanup, unasked)
             raise
         return self._off_record(cleanup, unasked), why
+
+    def _kept_from(self, policy: Policy) -> datetime:
+        """Until when a backup has to be kept, if its resource is deleted now."""
+        return self.cases.clock() + timedelta(days=policy.cleanup.backup_days)
 
     def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
         """Come again while AWS deletes what it was asked to; "failed" where that takes too long."""
@@ -283,7 +288,8 @@ def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, 
             subject=of.subject,
             token=f"{of.token}-final",
             asked_at=now,
-            expires_at=now + timedelta(days=policy.cleanup.backup_days),
+            expires_at=now + timedelta(days=policy.cleanup.backup_days) + UNTIL_DELETED,
+            installation=of.installation,
             final=True,
         ),
     )

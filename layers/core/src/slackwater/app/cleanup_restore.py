@@ -14,6 +14,7 @@ LOOK_AT_RESTORE_S: Final = 600
 """Between looks, at first."""
 LONGEST_RESTORE: Final = timedelta(days=14)
 """After which the undo fails. Asked for again, it goes on from where it is."""
+ADOPTED: Final = "no more was known of it than its backup says: other settings and tags are not as they were"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,8 @@ class Restore:
         if why := cleanup.not_restored:
             return self.cases.failed(cleanup, why)
         restored = self.restorers[cleanup.resource.type].restore(cleanup)
+        if cleanup.adopted and restored.state == "done":
+            restored = replace(restored, differences=(*restored.differences, ADOPTED))
         known = replace(cleanup, restored=restored)
         if restored.state == "failed":
             return self.cases.failed(known, restored.why or "AWS does not say why")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from slackwater.app.cleanup_case import Cases
 from slackwater.app.settings import Deployed, NotDeployedError
-from slackwater.app.wiring import clock, policies
+from slackwater.app.wiring import backup_prices, clock, policies
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.finding_store import DynamoFindings
+from slackwater.aws.installation import Installation
+from slackwater.aws.keys import KmsKeys
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import ONCE, AwsSession
 from slackwater.aws.table import Table
@@ -27,9 +29,6 @@ if TYPE_CHECKING:
     from slackwater.app.scan import Audit
     from slackwater.model.policy import Policy
     from slackwater.ports import BackupTaker, Changer, Documents, Inventory, Prices, Watcher
-
-A_MONTH_OF: Final = 1 << 30
-"""Backups are billed by the GiB-month."""
 
 
 def watching(deployed: Deployed) -> Watch:
@@ -51,7 +50,7 @@ def watching(deployed: Deployed) -> Watch:
         rechecker=_rechecker(session),
         watchers=_watchers(session),
         permissions=SimulatedPermissions(session, delete_role_arn),
-        backup_monthly_usd=lambda kind, region, size: _backup_monthly_usd(session, kind, region, size),
+        backup_monthly_usd=backup_prices(session),
         news=CleanupNews(outbox=DynamoOutbox(table, clock), clock=clock),
     )
 
@@ -61,10 +60,13 @@ def backing_up(deployed: Deployed) -> BackUp:
     from slackwater.app.cleanup_back_up import BackUp
 
     session, once = _sessions()
+    table = Table(session, deployed.table_name)
     return BackUp(
-        cases=_cases(Table(session, deployed.table_name)),
+        cases=_cases(table),
         policy=policies(deployed, session).current,
         takers=_takers(deployed, session, once),
+        keys=KmsKeys(session),
+        installation=Installation(table, deployed.installation_id),
     )
 
 
@@ -87,6 +89,7 @@ def deleting(deployed: Deployed) -> Delete:
             EfsFileSystem.KIND: EfsRemover(once),
             FsxFileSystem.KIND: FsxRemover(session, once),
         },
+        keys=KmsKeys(session),
         many={ACCESS_POINT: EfsWatcher(session)},
     )
 
@@ -137,14 +140,15 @@ def sweeping(deployed: Deployed) -> Sweep:
     from slackwater.aws.recovery_points import EfsSweeper
 
     session, once = _sessions()
+    table = Table(session, deployed.table_name)
     return Sweep(
-        store=DynamoCleanups(Table(session, deployed.table_name)),
+        cases=_cases(table),
         sweepers={
             Volume.KIND: EbsSweeper(session, once),
-            EfsFileSystem.KIND: EfsSweeper(session, once, vault=_of_backup(deployed)["vault"]),
+            EfsFileSystem.KIND: EfsSweeper(session, once),
             FsxFileSystem.KIND: FsxSweeper(session, once),
         },
-        clock=clock,
+        installation=Installation(table, deployed.installation_id).known,
     )
 
 
@@ -204,17 +208,6 @@ def _audit(session: AwsSession, policy: Policy, inventory: Inventory) -> Audit:
         progress=lambda *_: None,
         inventory=inventory,
     )
-
-
-def _backup_monthly_usd(session: AwsSession, kind: str, region: str, size_bytes: int) -> Decimal | None:
-    """Before discounts of AWS's own; None where nobody knows the price."""
-    from slackwater.model.money import EBS_SNAPSHOT_STORAGE
-
-    if kind != Volume.KIND:
-        return None
-    table, _ = _prices(session).of([EBS_SNAPSHOT_STORAGE], region)
-    price = table.get(EBS_SNAPSHOT_STORAGE)
-    return price.usd * size_bytes / A_MONTH_OF if price else None
 
 
 def _prices(session: AwsSession) -> Prices:

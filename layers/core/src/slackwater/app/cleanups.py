@@ -31,7 +31,7 @@ from slackwater.engine.cleanup import (
     unattended,
 )
 from slackwater.engine.savings import Savings, realised, savings
-from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage
+from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage, left_by
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
 from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
@@ -277,7 +277,7 @@ class Cleanups:
             AwsError: AWS did not say; approved again, it comes to the same.
         """
         policy = self.policy()
-        _check_approver(who, policy.cleanup)
+        check_approver(who, policy.cleanup)
         seen = self._finding(id).sighting
         if why := elsewhere(seen.resource.account, self.account):
             raise NotAllowedError(why)
@@ -313,7 +313,7 @@ class Cleanups:
             raise NotEnabledError
         policy = self.policy()
         if who != SERVICE:
-            _check_approver(who, policy.cleanup)
+            check_approver(who, policy.cleanup)
         return self._run(None if ids is None else tuple(ids), policy, self.starter, who=who, now=now)
 
     def _run(
@@ -450,7 +450,7 @@ class Cleanups:
             NotAllowedError: the policy does not let this person approve.
             PolicyError: the policy cannot be used.
         """
-        _check_approver(who, self.policy().cleanup)
+        check_approver(who, self.policy().cleanup)
         before: list[Said | None] = []
 
         def lifted(control: Control) -> Control:
@@ -475,7 +475,7 @@ class Cleanups:
         """
         if self.starter is None:
             raise NotEnabledError
-        _check_approver(who, self.policy().cleanup)
+        check_approver(who, self.policy().cleanup)
         said = Said(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
@@ -606,6 +606,8 @@ def not_undoable(cleanup: Cleanup) -> str | None:
         return "what it had taken away was put back"
     if cleanup.not_restored:
         return cleanup.not_restored
+    if cleanup.lost_at:
+        return f"its backup is gone, {_time(cleanup.lost_at)} at the latest"
     if cleanup.deletes and cleanup.scratch and cleanup.stage == "done":
         return "the policy said that the data was scratch, and no backup was made"
     return None
@@ -616,7 +618,12 @@ def stopped_words(stopped: Said) -> str:
     return f"{stopped.who} stopped all clean-ups {_time(stopped.at)}{f': {stopped.why}' if stopped.why else ''}"
 
 
-def _check_approver(who: str, cleanup: CleanupSection) -> None:
+def check_approver(who: str, cleanup: CleanupSection) -> None:
+    """Refuse whom the policy does not let approve.
+
+    Raises:
+        NotAllowedError: it does not.
+    """
     if may_approve(who, cleanup):
         return
     key, name = ("approvers", who.removeprefix("slack:")) if who.startswith("slack:") else ("approver_identities", who)
@@ -653,6 +660,7 @@ def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
         unattended=rule is not None,
         scratch=one.scratch,
         approved_by=finding.decision.who if finding.status == "approved" and finding.decision else None,
+        earlier=left_by(last),
         revision=last.revision + 1 if last else 1,
     )
 
@@ -690,7 +698,8 @@ def _touched(cleanup: Cleanup) -> bool:
 def _restorable(cleanup: Cleanup) -> bool:
     """Whether an undo would bring back what somebody else deleted after the backup; nothing where it is still there."""
     ended = cleanup.stage in {"called-off", "failed"} and not _touched(cleanup)
-    return ended and any(backup.state == "verified" for backup in cleanup.backups) and not cleanup.not_restored
+    kept = any(backup.state == "verified" and backup.gone_at is None for backup in cleanup.backups)
+    return ended and kept and not cleanup.not_restored
 
 
 def _spoiled(last: Cleanup) -> str | None:

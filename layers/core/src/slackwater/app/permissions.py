@@ -8,6 +8,7 @@ from slackwater.aws import (
     audit_starter,
     audit_store,
     background,
+    cleanup_adopted,
     cleanup_ebs,
     cleanup_ebs_restore,
     cleanup_ebs_snapshots,
@@ -24,8 +25,10 @@ from slackwater.aws import (
     event_bus,
     finding_store,
     identity,
+    installation,
     instance_types,
     inventory,
+    keys,
     leases,
     organization,
     outbox,
@@ -93,11 +96,21 @@ DECIDE: Final = (
 """Lists are written of clean-ups that an older version left in one large item: it may have no room for another word."""
 ESTIMATE: Final = pricing.ACTIONS | instance_types.ACTIONS
 """What an estimate asks, if it may: what is packaged stands in."""
-SERVE: Final = DECIDE | ESTIMATE | regions.ACTIONS
+_BACKUPS: Final = cleanup_adopted.ACTIONS | installation.INSTALLATION_READ
+"""To list backups, and to adopt one."""
+SERVE: Final = DECIDE | ESTIMATE | regions.ACTIONS | _BACKUPS
 ACKNOWLEDGE: Final = secrets.ACTIONS | request_guard.ACTIONS | background.ACTIONS
 ANSWER: Final = secrets.ACTIONS | outbox.READ | DECIDE | identity.ACTIONS | regions.ACTIONS
 OPERATE: Final = (
-    DECIDE | documents.READ_VERSION | documents.WRITE | documents.HISTORY | stack.ACTIONS | identity.ACTIONS | secrets.ACTIONS
+    DECIDE
+    | documents.READ_VERSION
+    | documents.WRITE
+    | documents.HISTORY
+    | stack.ACTIONS
+    | identity.ACTIONS
+    | secrets.ACTIONS
+    | regions.ACTIONS
+    | _BACKUPS
 )
 """Everything that the command line does with the deployed service."""
 
@@ -115,12 +128,13 @@ _RECHECK: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | _re
 _LISTS: Final = cleanup_store.LISTS_READ | cleanup_store.LISTS_WRITE
 """The lists of a clean-up that its record has no room for."""
 WATCH: Final = _RECORD | _LISTS | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.READ | outbox.WRITE
-BACK_UP: Final = _RECORD | _TAKERS
+BACK_UP: Final = _RECORD | _TAKERS | keys.ACTIONS | installation.INSTALLATION_WRITE
 DELETE: Final = (
     _RECORD
     | _LISTS
     | _RECHECK
     | _reading(_TAKERS)
+    | keys.ACTIONS
     | cleanup_ebs.REMOVER_ACTIONS
     | cleanup_efs.REMOVER_ACTIONS
     | cleanup_fsx.REMOVER_ACTIONS
@@ -136,6 +150,7 @@ RESTORE: Final = (
 )
 SWEEP: Final = (
     cleanup_store.CLEANUP_READ
+    | cleanup_store.CLEANUP_WRITE
     | cleanup_ebs_snapshots.SWEEPER_ACTIONS
     | recovery_points.SWEEPER_ACTIONS
     | cleanup_fsx_backups.SWEEPER_ACTIONS

@@ -113,11 +113,12 @@ class EfsRestorer:
         resource, was = cleanup.resource, cleanup.recorded or {}
         point = unless_unknown(
             self._reading.client("backup", resource.region).describe_recovery_point,
-            BackupVaultName=self._vault,
+            BackupVaultName=backup.vault or self._vault,
             RecoveryPointArn=backup.id,
         )
         if point is None:
-            return Restored(state="failed", why=f"its backup {backup.id} is not in the vault {self._vault} any more")
+            vault = backup.vault or self._vault
+            return Restored(state="failed", why=f"its backup {backup.id} is not in the vault {vault} any more")
         if POINT_STATES.get(point["Status"]) != "complete" or point["ResourceArn"] != resource.arn:
             return Restored(state="failed", why=f"its backup {backup.id} is {point['Status']}, of {point['ResourceArn']}")
         undo = cleanup.undone.at.isoformat() if cleanup.undone else ""

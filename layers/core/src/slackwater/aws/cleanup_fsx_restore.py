@@ -125,7 +125,10 @@ class FsxRestorer:
                 raise LostError(f"FSx began to make {before.id}, and does not show it any more")
             return found
         all_there_are = pages(self._reading.client("fsx", resource.region).describe_file_systems, "FileSystems")
-        ours = (one for one in all_there_are if tags_of(one.get("Tags")).get(RESTORED_FROM) == resource.id)
+        backups = {
+            one.id for one in cleanup.backups if one.id
+        }  # of the same file system there may be others, by other clean-ups
+        ours = (one for one in all_there_are if tags_of(one.get("Tags")).get(RESTORED_FROM) in backups)
         return next((one for one in ours if one["Lifecycle"] in SETTLING - {"DELETING"} | THERE), None)
 
     def _make(self, cleanup: Cleanup, recorded: Mapping[str, Any], backups: Sequence[str]) -> tuple[Any, str]:
@@ -139,7 +142,7 @@ class FsxRestorer:
         gone: NoBackupError | None = None
         for backup in backups:
             of = "" if backup == backups[-1] else backup
-            asked = system_request(recorded, resource.id)
+            asked = system_request(recorded, backup)
             asked["ClientRequestToken"] = token(cleanup, resource.id, f"{given_up or ''}{of}")
             try:
                 return ask(client.create_file_system_from_backup, "FileSystem", BackupId=backup, **asked), backup

@@ -55,7 +55,7 @@ class Hands:
         tags, want = tags_of(found["Tags"]), _own(was["tags"])
         if lacking := {key: value for key, value in want.items() if tags.get(key) != value}:
             self._put("its tags", self.asking.tag_resource, ResourceId=self.id, Tags=_listed(lacking))
-        if read.backed_up_daily(self.reading, self.id) != was["backed_up_daily"]:
+        if was["backed_up_daily"] not in {None, read.backed_up_daily(self.reading, self.id)}:
             status = "ENABLED" if was["backed_up_daily"] else "DISABLED"
             self._put("its daily backups", self.asking.put_backup_policy, FileSystemId=self.id, BackupPolicy={"Status": status})
         protection = found.get("FileSystemProtection", {}).get("ReplicationOverwriteProtection")
@@ -70,12 +70,12 @@ class Hands:
     def put_performance(self, found: Mapping[str, Any], was: Mapping[str, Any]) -> None:
         """Throughput and lifecycle as they were. EFS takes nothing else while it changes the throughput."""
         now = (found["ThroughputMode"], found.get("ProvisionedThroughputInMibps"))
-        if now != (was["throughput_mode"], was["provisioned_mib_s"]):
+        if was["throughput_mode"] and now != (was["throughput_mode"], was["provisioned_mib_s"]):
             throughput = read.throughput(was["throughput_mode"], was["provisioned_mib_s"])
             if self._put("its throughput", self.asking.update_file_system, FileSystemId=self.id, **throughput):
                 self.waits = True
                 return
-        if _sorted(read.lifecycle(self.reading, self.id)) != _sorted(was["lifecycle"]):
+        if was["lifecycle"] is not None and _sorted(read.lifecycle(self.reading, self.id)) != _sorted(was["lifecycle"]):
             self._put(
                 "its lifecycle",
                 self.asking.put_lifecycle_configuration,

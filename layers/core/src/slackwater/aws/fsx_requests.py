@@ -63,7 +63,8 @@ def ask(call: Callable[..., Any], key: str, **parameters: Any) -> Any:
 
 def token(cleanup: Cleanup, what: str, given_up: str = "") -> str:
     """The same whenever a clean-up asks for the same again, of fewer than the 64 characters that FSx does not take."""
-    words = f"{cleanup.finding_id}/{cleanup.attempt}/{what}/{given_up}"
+    own = "/".join(one.token for one in cleanup.backups)  # two installations have clean-ups of the same finding and attempt
+    words = f"{cleanup.finding_id}/{cleanup.attempt}/{own}/{what}/{given_up}"
     return f"slackwater-{sha256(words.encode()).hexdigest()[:40]}"
 
 
@@ -72,8 +73,8 @@ def verified(cleanup: Cleanup) -> tuple[str, ...]:
     return tuple(one.id for one in reversed(cleanup.backups) if one.state == "verified" and one.id)
 
 
-def system_request(recorded: Mapping[str, Any], id: str) -> dict[str, Any]:
-    """What CreateFileSystemFromBackup takes beside the backup, to make the file system that had this id."""
+def system_request(recorded: Mapping[str, Any], backup: str) -> dict[str, Any]:
+    """What CreateFileSystemFromBackup takes beside the backup, to make the file system that it is of."""
     system = recorded["system"]
     kind = CONFIGURATIONS[system["FileSystemType"]]
     settings = dict(system[kind])
@@ -92,15 +93,15 @@ def system_request(recorded: Mapping[str, Any], id: str) -> dict[str, Any]:
         "SubnetIds": system["SubnetIds"],
         **given,
         **({"SecurityGroupIds": groups} if groups else {}),
-        "Tags": tags_request(system["Tags"], id),
+        "Tags": tags_request(system["Tags"], backup),
         kind: settings,
     }
 
 
-def tags_request(tags: Mapping[str, str], stands_for: str) -> list[dict[str, str]]:
+def tags_request(tags: Mapping[str, str], backup: str) -> list[dict[str, str]]:
     """Tags as they were, without the mark and what AWS keeps to itself, and the one by which it is known again."""
     kept = {key: value for key, value in tags.items() if key not in {MARK, ACT_AFTER} and not key.startswith("aws:")}
-    return [{"Key": key, "Value": value} for key, value in (kept | {RESTORED_FROM: stands_for}).items()]
+    return [{"Key": key, "Value": value} for key, value in (kept | {RESTORED_FROM: backup}).items()]
 
 
 def data_differences(cleanup: Cleanup, of: str | None) -> Iterator[str]:
