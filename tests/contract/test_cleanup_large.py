@@ -86,7 +86,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Large]]:
         yield enter
 
 
-@pytest.mark.parametrize("number", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [200, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_however_many_access_points_it_has_it_is_cleaned_up_and_undone(large, capsys, number) -> None:
     world = large(number, call_s=0.1)  # of the largest one, no step can tag, delete or make all
     execution = world.begun().run()

@@ -76,7 +76,7 @@ class BackUp:
         if step != "verify" and (why := self.cases.objection(cleanup, self.cases.finding(cleanup), self.policy())):
             return self.cases.over(cleanup, why)
         if any(backup.installation is None for backup in cleanup.backups):
-            return self.cases.over(cleanup, OLDER)
+            return self.cases.over(cleanup, self.cases.objection(cleanup, self.cases.finding(cleanup), self.policy()) or OLDER)
         match step:
             case "start":
                 return self._start(cleanup)
