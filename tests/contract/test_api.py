@@ -994,7 +994,7 @@ def routes(api):
     ],
 )  # fmt: skip
 def test_a_route_that_was_left_open_answers_nobody(api, authorizer) -> None:
-    assert len(routes(api)) == 20 + len(estimates())
+    assert len(routes(api)) == 22 + len(estimates())
     for method, path in routes(api):
         # Nobody is told what else is wrong.
         assert_problem(api(method, path, b"{", "nonsense=1", {"content-type": "text/plain"}, authorizer), 401)
