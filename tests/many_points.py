@@ -32,7 +32,7 @@ class Point:
 
 @dataclass
 class Points:
-    """All access points. `call_s` is how long a call takes in the simulated account's time; `before` is told of each."""
+    """All access points. `call_s` is how long a call takes in the simulated account's time; `before` gets each operation."""
 
     simulator: Simulator
     call_s: float = 0.0

@@ -77,7 +77,7 @@ def test_after_a_rollback_each_clean_up_ends_right_or_removes_nothing(previous: 
 
 @pytest.mark.slow
 def test_after_a_rollback_a_record_that_is_cut_short_loses_nothing(previous: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The previous version calls the clean-up off. It cannot undo it, and keeps what the new one needs to."""
+    """The previous version cancels the clean-up. It cannot undo it, and keeps what the new one needs to."""
     monkeypatch.setattr(cleanup_lists, "MOST_BYTES", len("[]"))
     monkeypatch.setattr(cleanup_lists, "SHOWN", 2)
     played = list(rolled_back(previous, SHORT, Bucket()))

@@ -134,7 +134,7 @@ def again(cleanup: Cleanup, bucket: Bucket | None = None) -> Any:
 
 
 def test_a_clean_up_that_is_cut_short_stops_the_previous_version_and_keeps_what_it_needs_for_ours() -> None:
-    """It looks for parts that its record does not name, and calls the clean-up off; an undo finds nothing under its names."""
+    """It looks for parts that its record does not name, and cancels the clean-up; an undo finds nothing under its names."""
     whole = large(1_000)
     document = json.loads(again(whole, Bucket())["document"]["S"])
 

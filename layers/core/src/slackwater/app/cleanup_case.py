@@ -120,7 +120,7 @@ class Cases:
         return self.store.whole(self.short(finding_id, execution))
 
     def short(self, finding_id: str, execution: str) -> Cleanup:
-        """The same from its record alone: enough to call it off or to put on record that it failed, and to change no list.
+        """The same from its record alone: enough to cancel it or to record that it failed; it changes no list.
 
         Raises:
             NotMineError: as `get`.

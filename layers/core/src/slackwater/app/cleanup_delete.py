@@ -265,7 +265,7 @@ class Delete:
         return self.cases.write(replace(cleanup, removals=tuple(one for one in cleanup.removals if one.part.id not in unasked)))
 
     def _on_record(self, cleanup: Cleanup, parts: Sequence[Part]) -> Cleanup:
-        """The clean-up, once it is on record that these parts are asked to go; the ledger tells of the first."""
+        """The clean-up, once it is on record that these parts are asked to go; the ledger names the first."""
         known, now = {one.part.id for one in cleanup.removals}, self.cases.clock()
         new = tuple(Removal(part=part, asked_at=now) for part in parts if part.id not in known)
         if not new:

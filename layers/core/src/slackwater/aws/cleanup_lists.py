@@ -5,7 +5,7 @@ are cut short in the record and stored whole as objects, each under the hash of 
 record that names them. An object that no record names is harmless.
 
 The version that writes format 1 can read such a record, and cannot act on it. It sees parts that the record does not name, and
-calls the clean-up off. What it needs for an undo is not where it looks, so that its undo fails before it makes anything.
+cancels the clean-up. What it needs for an undo is not where it looks, so that its undo fails before it makes anything.
 """
 
 from __future__ import annotations

@@ -279,7 +279,7 @@ class Cleanup:
     Since `fenced_at` nothing can mount the EFS file system.
 
     Some resources have more parts than a record has room for. `kept` then names the lists that are cut short here, and where
-    they are kept whole; it is empty in a clean-up that has all of them. A short clean-up can be stopped, called off and put on
+    they are kept whole; it is empty in a clean-up that has all of them. A short clean-up can be stopped, cancelled and put on
     record as failed.
     """
 
