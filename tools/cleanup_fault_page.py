@@ -29,7 +29,7 @@ deployed, and in each of them one call to AWS went wrong:
 A read whose answer is lost is asked again, so only calls that change something can lose one; and only reads lag behind.
 "Whole" says that everything that hung on the resource still does. What is said is in the ledger, and in Slack; CALL stands
 for the call of the row. The service's own table, bucket and state machine are not in it: their faults are in other tests
-([what is proven](cleanup.md#what-is-proven-and-what-is-not)).
+([what is proven](cleanup-rails.md#what-is-proven-and-what-is-not)).
 """
 
 TITLES: Final[Mapping[str, str]] = {
