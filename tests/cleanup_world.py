@@ -602,6 +602,8 @@ def wired(
             EfsFileSystem.KIND: EfsRestorer(session, once, vault=VAULT, role_arn=ROLE),
             FsxFileSystem.KIND: FsxRestorer(session, once),
         },
+        takers=takers,
+        keys=KmsKeys(session),
     )
     sweep = Sweep(
         cases=cases,

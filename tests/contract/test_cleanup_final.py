@@ -62,6 +62,23 @@ def test_what_was_written_in_the_last_second_comes_back(lost: bool) -> None:
         assert not [one for one in differences if "is not there" in one]
 
 
+def test_a_late_look_at_the_backups_leaves_the_final_one_alone() -> None:
+    with world("openzfs") as there:
+        write_last(there)
+        delete, looks = there.functions["DeleteFunction"], list[Any]()
+
+        def hooked(payload: Any) -> Any:
+            if "fsx:DeleteFileSystem" in there.simulator.calls:
+                looks.append(there.functions["BackUpFunction"]({**payload, "step": "look"}))
+            return delete(payload)
+
+        there.functions = {**there.functions, "DeleteFunction": hooked}
+        assert there.cleaned("openzfs").status == "SUCCEEDED"
+        assert looks
+        assert [one.state for one in there.cleanup("openzfs").backups] == ["verified", "verified"]
+        assert restored(there)[0] == LAST
+
+
 def test_one_that_fails_is_reported_and_the_other_brings_back_the_rest() -> None:
     with world("openzfs") as there:
         id_ = there.finding("openzfs").sighting.resource.id

@@ -25,7 +25,7 @@ from slackwater.model.cleanup import (
     timestamp,
 )
 from slackwater.model.policy import Policy
-from slackwater.model.resources import EfsFileSystem
+from slackwater.model.resources import EfsFileSystem, FsxFileSystem
 from slackwater.ports import BackupTaker, Keys
 
 type BackUpStep = Literal["start", "look", "verify"]
@@ -34,6 +34,8 @@ LOOK_AT_BACKUP_S: Final = 600
 """Between looks, at first: a backup may take days, and an execution's history is finite."""
 SHOWS_WITHIN: Final = timedelta(minutes=10)
 """After which a backup that AWS does not list was not begun: AWS lists what it began within seconds."""
+FINAL_SHOWS_WITHIN: Final = timedelta(hours=1)
+"""After which there is no final backup, where FSx lists none."""
 IN_TAGS: Final = "_.:/=+-@"
 """Signs that EFS, FSx and AWS Backup take in a tag's value, beside letters, digits and blanks."""
 TAG_CHARACTERS: Final = 256
@@ -100,7 +102,7 @@ class BackUp:
 
     def _look(self, cleanup: Cleanup) -> Answer:
         taker = self.takers[cleanup.resource.type]
-        for backup in cleanup.backups:
+        for backup in cleanup.prior_backups:  # a step that is late may find a final one
             if backup.state not in {"asked", "running"}:
                 continue
             copies = made_for(backup, taker.copies(cleanup.resource, backup), cleanup.resource.arn)
@@ -120,7 +122,7 @@ class BackUp:
 
     def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
         """Come again while a backup is under way; "failed" where that takes too long."""
-        under_way = [backup for backup in cleanup.backups if backup.state in {"asked", "running"}]
+        under_way = [backup for backup in cleanup.prior_backups if backup.state in {"asked", "running"}]
         if not under_way:
             return GO
         first, now = min(under_way, key=lambda backup: backup.asked_at), self.cases.clock()
@@ -141,7 +143,7 @@ class BackUp:
         return self.cases.write(with_backup(cleanup, answered))
 
     def _failed(self, cleanup: Cleanup) -> Answer | None:
-        bad = next((backup for backup in cleanup.backups if backup.state == "failed"), None)
+        bad = next((backup for backup in cleanup.prior_backups if backup.state == "failed"), None)
         if bad is None:
             return None
         return self.cases.failed(cleanup, f"the backup of {bad.subject.id} failed: {bad.why or 'AWS does not say why'}")
@@ -150,7 +152,8 @@ class BackUp:
         """Each backup, read anew, holds what it was asked to hold, and is kept for long enough from now on."""
         taker = self.takers[cleanup.resource.type]
         kept_from = self.cases.clock() + timedelta(days=self.policy().cleanup.backup_days)
-        until = kept_from + UNTIL_DELETED + (LONGEST_WAIT if cleanup.turn else timedelta(0))
+        slow = cleanup.turn or cleanup.resource.type == FsxFileSystem.KIND  # FSx takes its final backup first
+        until = kept_from + UNTIL_DELETED + (LONGEST_WAIT if slow else timedelta(0))
         prior = cleanup.prior_backups
         refused = [self._keep(cleanup, backup, until) for backup in prior]
         if why := verified_now(cleanup, taker, self.keys, kept_from):
@@ -243,6 +246,30 @@ def _verified(backup: Backup, copies: Sequence[Copy]) -> Backup:
 
 def _with_spares(backup: Backup, others: Sequence[Copy]) -> Backup:
     return replace(backup, spares=tuple(sorted({*backup.spares, *(one.id for one in others if one.id)})))
+
+
+def final_backup(cleanup: Cleanup) -> Backup | None:
+    """The backup that FSx takes as it deletes a file system, while its outcome is not on record; None where there is none."""
+    return next((one for one in cleanup.backups if one.final and one.state not in {"verified", "failed"}), None)
+
+
+def settled(cleanup: Cleanup, final: Backup, taker: BackupTaker, keys: Keys, now: datetime) -> Backup | None:
+    """The final backup with its outcome, "verified" or "failed"; None as long as FSx has not finished it.
+
+    Raises:
+        AwsError: it may be asked again.
+    """
+    copy = next(iter(made_for(final, taker.copies(cleanup.resource, final), cleanup.resource.arn)), None)
+    since = now - final.asked_at
+    if since < LONGEST_WAIT and (copy.state == "running" if copy else since < FINAL_SHOWS_WITHIN):
+        return None
+    if copy is None:
+        return replace(final, state="failed", why="FSx shows no final backup")
+    why = unproven(copy, final, cleanup.resource.arn) or unverified(copy, final.subject, metered=False)
+    if why is None and copy.key is not None:
+        why = keys.unusable(copy.key, cleanup.resource.region, now)
+    state: Literal["verified", "failed"] = "failed" if why else "verified"
+    return replace(final, state=state, id=copy.id, size_bytes=copy.size_bytes, why=why)
 
 
 def tags(cleanup: Cleanup, backup: Backup) -> dict[str, str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from slackwater.app.cleanup_back_up import UNTIL_DELETED, made_for, tags, verified_now, with_backup
+from slackwater.app.cleanup_back_up import UNTIL_DELETED, final_backup, settled, tags, verified_now, with_backup
 from slackwater.app.cleanup_case import (
     BY_POLICY,
     GO,
@@ -27,7 +27,7 @@ from slackwater.app.cleanup_case import (
 )
 from slackwater.app.cleanup_recheck import Rechecked, Rechecker, part_objection
 from slackwater.aws.errors import AwsError
-from slackwater.engine.cleanup import recorded_anew, unattended, unverified
+from slackwater.engine.cleanup import recorded_anew, unattended
 from slackwater.engine.efs_use import PUBLISHED_WITHIN
 from slackwater.model.cleanup import Backup, Cleanup, Look, Part, Removal
 from slackwater.model.policy import Policy
@@ -50,8 +50,6 @@ LONGEST_FENCE: Final = timedelta(hours=6)
 """After which whether it was used is not known."""
 LOOK_AT_FINAL_S: Final = 600
 """Between looks at a final backup, at first."""
-FINAL_SHOWS_WITHIN: Final = timedelta(hours=1)
-"""After which there is no final backup, where FSx lists none."""
 ACCESS_POINT: Final = "access-point"
 MOST_PARTS: Final = 20
 """That one step deletes: it has fifteen minutes, and looks at everything before each."""
@@ -133,20 +131,13 @@ class Delete:
 
     def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
         """Wait for the final backup of what is gone, if there is one; whatever comes of it, the others are verified."""
-        final = _final(cleanup)
+        final = final_backup(cleanup)
         if final is None:
             return GO
         now = self.cases.clock()
-        since = now - final.asked_at
-        copy = next(iter(made_for(final, taker.copies(cleanup.resource, final), cleanup.resource.arn)), None)
-        if since < LONGEST_WAIT and (copy.state == "running" if copy else since < FINAL_SHOWS_WITHIN):
+        ended = settled(cleanup, final, taker, self.keys, now)
+        if ended is None:
             return wait_since(final.asked_at, now, LOOK_AT_FINAL_S)
-        if copy is None:
-            ended = replace(final, state="failed", why="FSx shows no final backup")
-        elif why := unverified(copy, final.subject, metered=False):
-            ended = replace(final, state="failed", id=copy.id, why=why)
-        else:
-            ended = replace(final, state="verified", id=copy.id, size_bytes=copy.size_bytes)
         self.cases.write(with_backup(cleanup, ended))
         return GO
 
@@ -162,7 +153,7 @@ class Delete:
         resource, remover = cleanup.resource, self.removers[cleanup.resource.type]
         unasked = {part.id for part in parts} - {one.part.id for one in cleanup.removals}
         cleanup = self._on_record(cleanup, parts)
-        final = _final(cleanup)
+        final = final_backup(cleanup)
         why, ends = None, self.cases.clock() + LONGEST_AT_ONCE
         try:
             for part in parts:
@@ -288,16 +279,11 @@ def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, 
             subject=of.subject,
             token=f"{of.token}-final",
             asked_at=now,
-            expires_at=now + timedelta(days=policy.cleanup.backup_days) + UNTIL_DELETED,
+            expires_at=now + timedelta(days=policy.cleanup.backup_days) + UNTIL_DELETED + LONGEST_WAIT,
             installation=of.installation,
             final=True,
         ),
     )
-
-
-def _final(cleanup: Cleanup) -> Backup | None:
-    """The final backup, as long as it is not known what came of it."""
-    return next((one for one in cleanup.backups if one.final and one.state in {"asked", "running"}), None)
 
 
 def next_parts(look: Look, many: Collection[str] = ()) -> Sequence[Part]:

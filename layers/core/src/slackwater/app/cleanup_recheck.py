@@ -207,7 +207,7 @@ def part_objection(cleanup: Cleanup, part: Part, tags: Mapping[str, str], policy
     name = f"{part.kind} {part.id}"
     if tags_keep(tags, policy.exempt, now):
         return f"a tag keeps {name}, which hangs on it"
-    if owner := managed_by(tags):
+    if owner := managed_by(tags, policy.owners.managed_tags):
         return f"its {name} is managed by {owner}: it has to be changed there"
     return None if tags.get(MARK) == cleanup.finding_id else f"{VETO}: the tag {MARK} of its {name}"
 

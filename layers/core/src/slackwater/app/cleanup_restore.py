@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
+from slackwater.app.cleanup_back_up import final_backup, settled, with_backup
 from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, some, wait_since
-from slackwater.ports import Restorer
+from slackwater.ports import BackupTaker, Keys, Restorer
 
 LOOK_AT_RESTORE_S: Final = 600
 """Between looks, at first."""
@@ -23,6 +24,8 @@ class Restore:
 
     cases: Cases
     restorers: Mapping[str, Restorer]
+    takers: Mapping[str, BackupTaker]
+    keys: Keys
 
     def restore(self, finding_id: str, execution: str) -> Answer:
         """One step further: "wait" while AWS is at it, "go" once all that can be is back, "failed" where it cannot.
@@ -39,6 +42,12 @@ class Restore:
             return GO
         if why := cleanup.not_restored:
             return self.cases.failed(cleanup, why)
+        if final := final_backup(cleanup):  # its execution died before it was on record what became of it
+            now = self.cases.clock()
+            ended = settled(cleanup, final, self.takers[cleanup.resource.type], self.keys, now)
+            if ended is None:
+                return wait_since(final.asked_at, now, LOOK_AT_RESTORE_S)
+            cleanup = self.cases.write(with_backup(cleanup, ended))
         restored = self.restorers[cleanup.resource.type].restore(cleanup)
         if cleanup.adopted and restored.state == "done":
             restored = replace(restored, differences=(*restored.differences, ADOPTED))

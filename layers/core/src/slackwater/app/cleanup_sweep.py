@@ -137,7 +137,9 @@ class Sweep:
         if copy.id is None or why is None:
             return None
         if self._is_the_only_copy(cleanup, self.sweepers[cleanup.resource.type]):
-            found.kept.append((copy.id, f"{why}, and {cleanup.resource.id} is gone without our doing: delete it yourself"))
+            found.kept.append(
+                (copy.id, f"{why}, and it may be all there is of {cleanup.resource.id}: undo it, or delete it yourself")
+            )
             return None
         return why
 

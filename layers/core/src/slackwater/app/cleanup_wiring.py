@@ -129,6 +129,8 @@ def restoring(deployed: Deployed) -> Restore:
             EfsFileSystem.KIND: EfsRestorer(session, once, **_of_backup(deployed)),
             FsxFileSystem.KIND: FsxRestorer(session, once),
         },
+        takers=_takers(deployed, session, once),
+        keys=KmsKeys(session),
     )
 
 

@@ -599,11 +599,11 @@ def not_undoable(cleanup: Cleanup) -> str | None:
             return "it was, already"
         case _:
             pass
+    since = f"; if it is gone since, `slackwater cleanup undo {cleanup.finding_id}` restores it from its backup"
     if not _touched(cleanup):
-        since = f"; if it is gone since, `slackwater cleanup undo {cleanup.finding_id}` restores it from its backup"
         return f"it deleted and changed nothing{since if _restorable(cleanup) else ''}"
     if cleanup.restored and cleanup.restored.state == "done":
-        return "what it had taken away was put back"
+        return f"what it had taken away was put back{since if _restorable(cleanup) else ''}"
     if cleanup.not_restored:
         return cleanup.not_restored
     if cleanup.lost_at:
@@ -671,6 +671,7 @@ def _undoing(cleanup: Cleanup, said: Said) -> Cleanup:
         cleanup,
         stage="undoing",
         undone=said,
+        restored=None if _put_back(cleanup) else cleanup.restored,
         undo_execution=_next(cleanup.undo_execution or cleanup.execution, "undo"),
         ended_at=None,
         why="",
@@ -695,9 +696,14 @@ def _touched(cleanup: Cleanup) -> bool:
     return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
 
 
+def _put_back(cleanup: Cleanup) -> bool:
+    """Whether the resource itself has stayed, and has again what was taken off it."""
+    return cleanup.restored is not None and cleanup.restored.state == "done" and cleanup.restored.id == cleanup.resource.id
+
+
 def _restorable(cleanup: Cleanup) -> bool:
     """Whether an undo would bring back what somebody else deleted after the backup; nothing where it is still there."""
-    ended = cleanup.stage in {"called-off", "failed"} and not _touched(cleanup)
+    ended = cleanup.stage in {"called-off", "failed"} and (_put_back(cleanup) or not _touched(cleanup))
     kept = any(backup.state == "verified" and backup.gone_at is None for backup in cleanup.backups)
     return ended and kept and not cleanup.not_restored
 

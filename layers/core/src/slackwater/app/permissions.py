@@ -147,6 +147,8 @@ RESTORE: Final = (
     | cleanup_ebs_restore.RESTORER_ACTIONS
     | cleanup_efs_restore.RESTORER_ACTIONS
     | cleanup_fsx_restore.RESTORER_ACTIONS
+    | _reading(cleanup_fsx_backups.BACKUP_ACTIONS)
+    | keys.ACTIONS
 )
 SWEEP: Final = (
     cleanup_store.CLEANUP_READ

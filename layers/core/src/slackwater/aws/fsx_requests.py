@@ -109,8 +109,10 @@ def data_differences(cleanup: Cleanup, of: str | None) -> Iterator[str]:
     since = min(one.asked_at for one in cleanup.prior_backups)
     lost = f"what was written to it since {since:%Y-%m-%d %H:%M} UTC is not there"
     final = next((one for one in cleanup.backups if one.final), None)
-    if final and final.state != "verified":
+    if final and final.state == "failed":
         yield f"{lost}: FSx's final backup failed ({final.why or 'FSx does not say why'})"
+    elif final and final.state != "verified":
+        yield f"{lost}: whether FSx's final backup succeeded is not known"
     elif final and of not in {None, final.id}:
         yield f"{lost}: FSx's final backup {final.id} is gone, and it was made from {of}"
 
