@@ -124,27 +124,47 @@ def title(what: str, finding: dict[str, Any]) -> str:
 
 def days_pass(service, finding: dict[str, Any], days: float) -> None:
     """Make it so long ago that it was marked, in the place of time: on record, between two steps."""
-    table, dynamodb = service.aws.outputs["TableName"], service.aws.client("dynamodb")
 
-    def moved() -> bool:
-        asked = {"KeyConditionExpression": "pk = :pk", "ExpressionAttributeValues": {":pk": {"S": f"CLEANUP#{finding['id']}"}}}
-        (stored,) = dynamodb.query(TableName=table, ConsistentRead=True, **asked)["Items"]
-        document, revision = json.loads(stored["document"]["S"]), int(stored["revision"]["N"])
-        if document["marked"]["delivered_at"] is None or document["marked"]["notice"]:
+    def earlier(document: dict[str, Any]) -> bool:
+        mark = document["marked"]
+        if mark["delivered_at"] is None or mark["notice"]:
             return False  # its days count from when Slack took the warning
         for name in ("at", "act_after", "delivered_at"):
-            earlier = datetime.fromisoformat(document["marked"][name]) - timedelta(days=days)
-            document["marked"][name] = earlier.isoformat()
-        document["revision"] = revision + 1
-        item = stored | {"document": {"S": json.dumps(document)}, "revision": {"N": str(revision + 1)}}
-        unmoved = {"ConditionExpression": "revision = :was", "ExpressionAttributeValues": {":was": {"N": str(revision)}}}
-        try:
-            dynamodb.put_item(TableName=table, Item=item, **unmoved)
-        except dynamodb.exceptions.ConditionalCheckFailedException:
-            return False
+            mark[name] = (datetime.fromisoformat(mark[name]) - timedelta(days=days)).isoformat()
         return True
 
-    until("a moment between two writes", moved)
+    until("a moment between two writes", lambda: changed(service, finding, earlier))
+
+
+def fence_stood(service, finding: dict[str, Any]) -> None:
+    """Make it half an hour ago that the last mount target went."""
+
+    def earlier(document: dict[str, Any]) -> bool:
+        if document.get("fenced_at") is None:
+            return False
+        document["fenced_at"] = (datetime.fromisoformat(document["fenced_at"]) - timedelta(minutes=30)).isoformat()
+        return True
+
+    in_time(service, f"the fence of {finding['resource']['name']}", lambda: changed(service, finding, earlier))
+
+
+def changed(service, finding: dict[str, Any], change: Callable[[dict[str, Any]], bool]) -> bool:
+    """Whether the record of its clean-up was changed, between two steps."""
+    table, dynamodb = service.aws.outputs["TableName"], service.aws.client("dynamodb")
+
+    asked = {"KeyConditionExpression": "pk = :pk", "ExpressionAttributeValues": {":pk": {"S": f"CLEANUP#{finding['id']}"}}}
+    (stored,) = dynamodb.query(TableName=table, ConsistentRead=True, **asked)["Items"]
+    document, revision = json.loads(stored["document"]["S"]), int(stored["revision"]["N"])
+    if not change(document):
+        return False
+    document["revision"] = revision + 1
+    item = stored | {"document": {"S": json.dumps(document)}, "revision": {"N": str(revision + 1)}}
+    unmoved = {"ConditionExpression": "revision = :was", "ExpressionAttributeValues": {":was": {"N": str(revision)}}}
+    try:
+        dynamodb.put_item(TableName=table, Item=item, **unmoved)
+    except dynamodb.exceptions.ConditionalCheckFailedException:
+        return False
+    return True
 
 
 def in_time[T](service, what: str, look: Callable[[], T]) -> T:
@@ -275,6 +295,8 @@ def test_nothing_is_done_before_its_time(service, found):
 
 
 def test_it_is_backed_up_and_only_then_deleted(service, found, contents):
+    # The account's time runs ahead of the functions' clock: what its backup reads would come after the backup on their record.
+    service.aws.simulate("hide_backups", arguments=[])
     for name in DELETED:
         days_pass(service, found[name], 2)
     for name in DELETED:
@@ -286,6 +308,7 @@ def test_it_is_backed_up_and_only_then_deleted(service, found, contents):
     assert set(calls(service).values()) == {0}
     service.say("the grace is over: a snapshot, a recovery point and an FSx backup are under way, and all is still there")
 
+    fence_stood(service, found[FILE_SYSTEM])
     for name in DELETED:
         over, resource = ended(service, found[name], "done"), found[name]["resource"]
         assert not exists(service, resource["id"])

@@ -152,6 +152,7 @@ class Account:
         self.clock = clock or Clock()
         self.usage = Usage()
         self.late = Late()
+        self.backups_show = True
         self.lock = threading.RLock()
         self._moment: float | None = None
         self._due: list[tuple[float, int, Callable[[], object]]] = []
@@ -503,6 +504,10 @@ class Account:
         if resource is None:
             raise KeyError(resource_id)
         return resource
+
+    def hide_backups(self) -> None:
+        """Publish nothing of what AWS Backup reads from now on: AWS does not say whether it does."""
+        self.backups_show = False
 
     def _moved(self, name: str, volume: Volume, instance_id: str) -> None:
         """CloudTrail's event of an attachment, or of its end."""

@@ -125,7 +125,7 @@ def _run(account: Account, job_id: str) -> None:
     job: Job = account.shelf("backup-jobs")[job_id]
     if job.state == "CREATED":
         account.keep("backup-jobs", job_id, replace(job, state="RUNNING"))
-        if isinstance(account.find(job.of), ElasticFileSystem):
+        if account.backups_show and isinstance(account.find(job.of), ElasticFileSystem):
             account.work(job.of, "backup", BACKUP_SECONDS - START_SECONDS)
 
 

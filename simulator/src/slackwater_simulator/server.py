@@ -58,7 +58,9 @@ _ROUTES = {"elasticfilesystem": efs.ROUTES, "backup": backup.ROUTES}
 """Of the services that speak rest-json."""
 _TOLD = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
 """Of a backup; the rest is its service's own."""
-_DEEDS = frozenset({"attach", "detach", "tag", "untag", "use", "work", "replace", "set_key", "lock_vault", "copy_backup"})
+_DEEDS = frozenset({
+    "attach", "detach", "tag", "untag", "use", "work", "replace", "set_key", "lock_vault", "copy_backup", "hide_backups",
+})  # fmt: skip
 """What other people do to an account, which may be asked for over HTTP."""
 _REASONS = {
     200: "OK",
