@@ -27,7 +27,7 @@ def explored(kind: str, pairs: int, triples: int, seed: int) -> Coverage:
 
 
 def main() -> int:
-    """0 where nothing new was found, and everything that is known was."""
+    """Return 0 if every kind was covered and no invariant was violated."""
     parser = argparse.ArgumentParser(prog="explorer", description=__doc__)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(EXPLORED)}; all of them unless named")
     parser.add_argument("--pairs", type=int, default=15_000, help="branches of pairs to run, of each kind")
