@@ -81,10 +81,10 @@ class BackUp:
             if copies:
                 copy = min(copies, key=lambda one: one.made_at)  # should there be two, the sweeper takes the other
                 cleanup = self.cases.write(with_backup(cleanup, _seen(backup, copy)))
-            elif backup.state == "running":
-                return self.cases.failed(cleanup, f"the backup {backup.id} is gone")
             elif self.cases.clock() - backup.asked_at < SHOWS_WITHIN:
                 continue
+            elif backup.state == "running":
+                return self.cases.failed(cleanup, f"the backup {backup.id} is gone")
             elif backup.asked >= MOST_ASKED:
                 last = f": {backup.why}" if backup.why else ""
                 return self.cases.failed(cleanup, f"AWS never showed the backup of {backup.subject.id}{last}")
