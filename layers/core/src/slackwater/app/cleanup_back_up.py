@@ -108,10 +108,10 @@ class BackUp:
             copies = made_for(backup, taker.copies(cleanup.resource, backup), cleanup.resource.arn)
             if copies:
                 cleanup = self.cases.write(with_backup(cleanup, _with_spares(_seen(backup, copies[0]), copies[1:])))
-            elif backup.state == "running":
-                return self.cases.failed(cleanup, f"the backup {backup.id} is gone")
             elif self.cases.clock() - (backup.asked_again_at or backup.asked_at) < SHOWS_WITHIN:
                 continue
+            elif backup.state == "running":
+                return self.cases.failed(cleanup, f"the backup {backup.id} is gone")
             elif backup.asked >= MOST_ASKED:
                 last = f": {backup.why}" if backup.why else ""
                 return self.cases.failed(cleanup, f"AWS never showed the backup of {backup.subject.id}{last}")
