@@ -227,13 +227,11 @@ class Delete:
         if cleanup.fenced_at is None:
             self.cases.write(replace(cleanup, fenced_at=now))
             return wait(LOOK_AT_FENCE_S)
-        left = cleanup.fenced_at + PUBLISHED_WITHIN - now
-        if left > timedelta(0):
-            return wait(min(LOOK_AT_FENCE_S, math.ceil(left.total_seconds())))
+        left_s = fence_left_s(cleanup.fenced_at, now, caught_up=not seen.use_unknown)
+        if left_s:
+            return wait(left_s)
         if not seen.use_unknown:
             return None
-        if now - cleanup.fenced_at < LONGEST_FENCE:
-            return wait(LOOK_AT_FENCE_S)
         return self.cases.over(cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}")
 
     def _recorded_anew(self, cleanup: Cleanup, part: Part) -> Cleanup:
@@ -284,6 +282,17 @@ def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, 
             final=True,
         ),
     )
+
+
+def fence_left_s(fenced_at: datetime, now: datetime, *, caught_up: bool) -> int:
+    """Seconds until the next look at an EFS file system that nothing can mount since `fenced_at`; 0 where waiting is over.
+
+    Waiting ends `PUBLISHED_WITHIN` after `fenced_at` if CloudWatch has `caught_up`, and after `LONGEST_FENCE` in any case.
+    """
+    left = fenced_at + PUBLISHED_WITHIN - now
+    if left > timedelta(0):
+        return min(LOOK_AT_FENCE_S, math.ceil(left.total_seconds()))
+    return 0 if caught_up or now - fenced_at >= LONGEST_FENCE else LOOK_AT_FENCE_S
 
 
 def next_parts(look: Look, many: Collection[str] = ()) -> Sequence[Part]:
