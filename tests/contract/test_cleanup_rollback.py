@@ -26,7 +26,9 @@ ROOT: Final = Path(__file__).parents[2]
 PREVIOUS: Final = "e979a29b3a6c1038866c913ec36a713c40d5058c"
 """The last commit that wrote format 1."""
 OVERLAID: Final = ("stored_stages.py", "memory_table.py", "updated_worlds.py")
-SOURCES: Final = ("layers/core/src", "cli/src", "simulator/src", "tests", "tools")
+SOURCES: Final = ("layers/core/src", "cli/src", "tests", "tools")
+ACCOUNT: Final = ROOT / "simulator" / "src"
+"""The simulated account is today's: AWS is not rolled back."""
 DELETES_NO_MORE: Final = "ontap"
 WHOLE, SHORT = 2, 3
 """The folders of what was recorded: with whole records, and with all lists cut short."""
@@ -54,7 +56,7 @@ def rolled_back(previous: Path, format_: int, lists: Bucket | None = None) -> It
             keep(stored, name, record(name, lists))
     for machine in ("cleanup", "undo"):
         shutil.copy(ROOT / "statemachines" / f"{machine}.asl.yaml", stored)
-    path = os.pathsep.join(str(previous / source) for source in SOURCES)
+    path = os.pathsep.join(map(str, (*(previous / source for source in SOURCES), ACCOUNT)))
     played = subprocess.run(
         [sys.executable, str(previous / "tests" / "updated_worlds.py"), str(format_)],
         cwd=previous,
