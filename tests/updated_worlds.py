@@ -14,13 +14,13 @@ from functools import cache
 from typing import Any, Final
 
 from asl import Execution
-from cleanup_faults import hanging
 from cleanup_world import World, line
 from slackwater.app.cleanups import not_undoable
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.finding_store import DynamoFindings
 from slackwater.model.cleanup import Cleanup
 from stored_stages import SCENARIOS, Entry, Past, account_of, logs
+from sub_resources import sub_resources
 
 COMPLETE: Final = {"completed", "COMPLETED", "AVAILABLE"}
 
@@ -72,7 +72,7 @@ class Updated:
         cleanup, finding = self.read(stored)
         self.resource = cleanup.resource.id
         self.parts = hanging_before(name)
-        self.was_there, self.left = there.account.exists(self.resource), hanging(there, self.resource)
+        self.was_there, self.left = there.account.exists(self.resource), sub_resources(there.account, self.resource)
         there.cleanups.cleanups[self.finding_id] = cleanup
         there.cleanups.holds = {
             pk.partition("#")[2]: one["holder"]["S"]
@@ -111,14 +111,14 @@ class Updated:
             getattr(cleanup, "not_restored", None) and cleanup.stage != "done"
         ):  # there is no more code that deletes or restores it
             assert there.account.exists(self.resource) == self.was_there
-            assert hanging(there, self.resource) == self.left
+            assert sub_resources(there.account, self.resource) == self.left
         elif not cleanup.deletes:
             assert there.account.exists(self.resource)
         elif cleanup.stage == "done":
             assert not there.account.exists(self.resource)
             assert cleanup.scratch or all(one.state == "verified" for one in cleanup.backups)
         elif there.account.exists(self.resource):
-            assert hanging(there, self.resource) == self.parts or not_undoable(cleanup) is None, cleanup.why
+            assert sub_resources(there.account, self.resource) == self.parts or not_undoable(cleanup) is None, cleanup.why
         else:
             assert cleanup.stage == "undone" or not_undoable(cleanup) is None, cleanup.why
 
@@ -131,7 +131,7 @@ def hanging_before(name: str) -> tuple[object, ...]:
             for one in there.findings.findings.values()
             if one.sighting.detector == SCENARIOS[name].detector
         }
-        return hanging(there, id_)
+        return sub_resources(there.account, id_)
 
 
 @contextmanager

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from cleanup_faults import hanging
 from cleanup_world import APPROVER, POLICY, World, world
 from slackwater.app.cleanup_case import BY_POLICY, NotMineError
 from slackwater.app.policy import PolicyError, Problem
 from slackwater.model.policy import UnattendedTag
 from slackwater_simulator.resources import GIB
+from sub_resources import sub_resources
 
 UNATTENDED = POLICY + '\n[[cleanup.unattended]]\ntag = "Job=encode"\ngrace_hours = 6\n'
 SCRATCH = UNATTENDED + "its_data_is_scratch_and_needs_no_backup = true\n"
@@ -258,7 +258,7 @@ class TestHeld:
     def test_parts_that_are_missing_are_on_record_where_aws_denies_every_look_at_them(self, kind: str) -> None:
         with world(kind) as there:
             id_ = there.finding(kind).sighting.resource.id
-            before, faults = hanging(there, id_), there.simulator.faults
+            before, faults = sub_resources(there.account, id_), there.simulator.faults
             first = "elasticfilesystem:DeleteMountTarget" if kind == "efs-abandoned" else "elasticfilesystem:DeleteAccessPoint"
             there.simulator.before(first, lambda: faults.deny("elasticfilesystem:DescribeFileSystems"))
             assert there.cleaned(kind).error == "AccessDeniedError"
@@ -270,7 +270,7 @@ class TestHeld:
             assert there.finding(kind).status == "failed"
             faults.allow("elasticfilesystem:DescribeFileSystems")
             assert there.undone(kind).status == "SUCCEEDED"
-            assert hanging(there, id_) == before
+            assert sub_resources(there.account, id_) == before
 
     def test_a_denied_look_before_any_part_was_removed_says_nothing_of_missing_parts(self) -> None:
         with world("efs") as there:

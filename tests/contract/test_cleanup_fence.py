@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pytest
 
-from cleanup_faults import hanging
 from cleanup_world import World, world
 from slackwater_simulator.resources import MountTarget
+from sub_resources import sub_resources
 
 LATE_S: Final = 600
 """How late CloudWatch publishes."""
@@ -34,7 +34,7 @@ def stays(there: World, kind: str, before: tuple[object, ...]) -> None:
     """It is there with all that hung on it and what was written, and the finding is open again."""
     id_ = there.finding(kind).sighting.resource.id
     assert there.account.exists(id_)
-    assert hanging(there, id_) == before
+    assert sub_resources(there.account, id_) == before
     assert there.account.versions(id_)[-1].who in {"client", "service"}
     assert there.cleanup(kind).stage == "called-off"
     assert there.finding(kind).status == "open"
@@ -46,7 +46,7 @@ def stays(there: World, kind: str, before: tuple[object, ...]) -> None:
 def test_what_is_written_while_it_is_backed_up_keeps_it(kind: str, step: str, how: str) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id
-        before = hanging(there, id_)
+        before = sub_resources(there.account, id_)
         before_step(there, "BackUpFunction", step, lambda: there.account.work(id_, how))
         assert there.cleaned(kind).status == "SUCCEEDED"
         stays(there, kind, before)
@@ -71,7 +71,7 @@ def test_what_was_written_until_nothing_could_mount_it_keeps_it_though_cloudwatc
 ) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id
-        before, done = hanging(there, id_), list[str]()
+        before, done = sub_resources(there.account, id_), list[str]()
         there.account.late.metrics = LATE_S
 
         def work() -> None:
@@ -87,7 +87,7 @@ def test_what_was_written_until_nothing_could_mount_it_keeps_it_though_cloudwatc
 def test_a_mount_target_that_comes_and_goes_within_the_grace_is_seen_by_its_client() -> None:
     with world("efs-orphaned") as there:
         id_ = there.finding("efs-orphaned").sighting.resource.id
-        before = hanging(there, id_)
+        before = sub_resources(there.account, id_)
         before_step(there, "WatchFunction", "grace", lambda: there.account.work(id_))
         assert there.cleaned("efs-orphaned").status == "SUCCEEDED"
         stays(there, "efs-orphaned", before)
@@ -114,11 +114,11 @@ def test_our_own_backup_is_no_use_and_cloudwatch_has_its_time_once_nothing_can_m
 def test_where_cloudwatch_does_not_catch_up_it_stays(kind: str) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id
-        before = hanging(there, id_)
+        before = sub_resources(there.account, id_)
         there.account.late.metrics = timedelta(days=1).total_seconds()
         assert there.cleaned(kind).status == "SUCCEEDED"
         assert there.account.exists(id_)
-        assert hanging(there, id_) == before
+        assert sub_resources(there.account, id_) == before
         assert there.cleanup(kind).stage == "called-off"
         assert "is not known: CloudWatch has" in there.cleanup(kind).why
 

@@ -25,7 +25,7 @@ from stored_stages import SCENARIOS, keep, record
 ROOT: Final = Path(__file__).parents[2]
 PREVIOUS: Final = "e979a29b3a6c1038866c913ec36a713c40d5058c"
 """The last commit that wrote format 1."""
-OVERLAID: Final = ("stored_stages.py", "memory_table.py", "updated_worlds.py")
+OVERLAID: Final = ("stored_stages.py", "sub_resources.py", "memory_table.py", "updated_worlds.py")
 SOURCES: Final = ("layers/core/src", "cli/src", "tests", "tools")
 ACCOUNT: Final = ROOT / "simulator" / "src"
 """The simulated account is today's: AWS is not rolled back."""
