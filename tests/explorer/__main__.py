@@ -23,7 +23,9 @@ def explored(kind: str, pairs: int, triples: int, seed: int) -> Coverage:
     logging.disable(logging.CRITICAL)
     dice = Dice()
     with determined(dice):
-        return Explorer(kind, seed, dice=dice).explore(pairs=pairs, triples=triples)
+        found = Explorer(kind, seed, dice=dice).explore(pairs=pairs, triples=triples)
+    print(f"{kind}: {len(found.found)} violations, {found.seconds:.0f} s", file=sys.stderr, flush=True)
+    return found
 
 
 def main() -> int:

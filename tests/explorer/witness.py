@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from explorer.facts import COMING, MARKS, REMOVES, Facts
+from slackwater.model.cleanup import TOKEN
 from slackwater_simulator.account import GOING
 
 if TYPE_CHECKING:
@@ -204,12 +205,20 @@ class Witness:
                 "I4", "not-whole", f"{cleanup.stage}: it lacks mount targets in {sorted(zones)}, and {points} access points"
             )
 
+    def _check_backups(self, cleanup: Cleanup) -> None:
+        """No backup was made that no record asked for: nothing would ever sweep it."""
+        made = {id_ for id_, maker in self.facts.made if maker == "ours"}
+        for backup in self._account.backups():
+            if backup.id in made and backup.tags.get(TOKEN) not in dict(self.facts.asked):
+                self.says("I3", "not-asked-for", f"{backup.id} was made, and no record of {cleanup.finding_id} asked for it")
+
     def ended(self) -> None:
         """An execution has ended."""
         cleanup = self.world.cleanup()
         if cleanup is None or isinstance(self.world.ours.policies[-1], Exception) or not cleanup.ended:
             return
         self._check_whole(cleanup)
+        self._check_backups(cleanup)
         words = {"done": "done", "called-off": "called-off", "failed": "failed", "undone": "undone"}[cleanup.stage]
         if not any(f"{self.world.finding_id}.{cleanup.attempt}.{words}" in id_ for id_ in self.world.ours.outbox.posts):
             self.says("I4", f"untold/{words}", f"the clean-up is {cleanup.stage}, and Slack is not told")
