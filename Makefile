@@ -92,7 +92,6 @@ docs: setup ## write the generated pages again
 	$(RUN)/python tools/running_cost.py
 	$(RUN)/python tools/openapi.py docs/openapi.json
 	$(RUN)/python tools/slack_messages.py docs/slack/messages
-	PYTHONPATH=tests $(RUN)/python tools/cleanup_fault_page.py docs/cleanup-faults.md
 
 format: setup ## lay out the code
 	$(RUN)/ruff format $(SOURCES)

@@ -32,7 +32,7 @@ from slackwater.app.wiring import audit
 from slackwater.aws.cleanup_ebs import EbsChanger, EbsRemover, EbsWatcher
 from slackwater.aws.cleanup_ebs_restore import EbsRestorer
 from slackwater.aws.cleanup_ebs_snapshots import EbsBackupTaker, EbsSweeper
-from slackwater.aws.cleanup_efs import EfsRemover, EfsWatcher
+from slackwater.aws.cleanup_efs import ACCESS_POINT, EfsRemover, EfsWatcher
 from slackwater.aws.cleanup_efs_change import EfsChanger
 from slackwater.aws.cleanup_efs_restore import EfsRestorer
 from slackwater.aws.cleanup_fsx import FsxRemover, FsxWatcher
@@ -41,13 +41,14 @@ from slackwater.aws.cleanup_fsx_restore import FsxRestorer
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.errors import AwsError
 from slackwater.aws.inventory_one import OneInventory
+from slackwater.aws.keys import KmsKeys
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.permissions import SimulatedPermissions
 from slackwater.aws.recovery_points import EfsBackupTaker, EfsSweeper
 from slackwater.aws.session import ONCE, AwsSession, Endpoint, Patience
 from slackwater.aws.table import Item, Put
 from slackwater.engine.registry import registry
-from slackwater.model.cleanup import Cleanup, Control, Said
+from slackwater.model.cleanup import Cleanup, Control, Said, left_by
 from slackwater.model.listing import Page
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import Policy
@@ -66,6 +67,7 @@ APPROVER: Final = f"arn:aws:iam::{ACCOUNT}:user/ada"
 VAULT: Final = "Default"
 ROLE: Final = f"arn:aws:iam::{ACCOUNT}:role/backup"
 DELETE_ROLE: Final = f"arn:aws:iam::{ACCOUNT}:role/delete"
+INSTALLATION: Final = "5f0c0de5f0c0de5f0c0de5f0c0de0001"
 
 POLICY: Final = f"""
 [detectors.efs-abandoned]
@@ -210,6 +212,12 @@ class MemoryCleanups:
 
     def get(self, finding_id: str) -> Cleanup | None:
         return self.cleanups.get(finding_id)
+
+    def whole(self, cleanup: Cleanup) -> Cleanup:
+        return cleanup
+
+    def unchanged(self, cleanup: Cleanup) -> bool:
+        return self.cleanups.get(cleanup.finding_id) == cleanup and not self.control_.stopped
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
         self.before_write()
@@ -363,6 +371,7 @@ class World:
             requested_by=APPROVER,
             started_at=self.now(),
             promised_monthly_usd=seen.monthly_savings_usd,
+            earlier=left_by(before),
             revision=(before.revision if before else 0) + 1,
         )
         assert self.cleanups.write(cleanup)
@@ -495,9 +504,14 @@ def as_it_is(name: str, port: Any) -> Any:
 
 
 def wired(
-    simulator: Simulator, policy: Policy, sessions: Line | None = None, watched: Callable[[str, Any], Any] = as_it_is
+    simulator: Simulator,
+    policy: Policy,
+    sessions: Line | None = None,
+    watched: Callable[[str, Any], Any] = as_it_is,
+    cleanups_of: Callable[[MemoryFindings], MemoryCleanups] = MemoryCleanups,
+    installation: str = INSTALLATION,
 ) -> World:
-    """The functions as their own wiring makes them, but for the stores and the clock.
+    """The functions of an installation as their own wiring makes them, but for the stores and the clock.
 
     `sessions` go to the simulator in another way; `watched` gets each store and the policy, and gives what takes its place.
     """
@@ -519,7 +533,7 @@ def wired(
         FsxFileSystem.KIND: FsxBackupTaker(session, once),
     }
     findings, outbox, documents = MemoryFindings(), MemoryOutbox(), Bucket()
-    cleanups = MemoryCleanups(findings)
+    cleanups = cleanups_of(findings)
 
     def of(inventory: Any, policy: Policy) -> Any:
         return audit(
@@ -532,12 +546,11 @@ def wired(
             inventory=inventory,
         )
 
-    # Metrics end where the fleet's time stands still: it is judged as of then, however much later it is.
     rechecker = Rechecker(
         watchers=watchers,
         inventory=lambda resource: OneInventory(session, resource),
         audit=lambda policy, inventory: of(inventory, policy),
-        clock=lambda: as_of,
+        clock=now,
     )
     slack = MemorySlack(now)
 
@@ -562,7 +575,7 @@ def wired(
         backup_monthly_usd=lambda kind, region, size: Decimal("1.23"),
         news=CleanupNews(outbox=watched("outbox", outbox), clock=now),
     )
-    back_up = BackUp(cases=cases, policy=newest, takers=takers)
+    back_up = BackUp(cases=cases, policy=newest, takers=takers, keys=KmsKeys(session), installation=lambda: installation)
     delete = Delete(
         cases=cases,
         policy=newest,
@@ -573,6 +586,8 @@ def wired(
             EfsFileSystem.KIND: EfsRemover(once),
             FsxFileSystem.KIND: FsxRemover(session, once),
         },
+        keys=KmsKeys(session),
+        many={ACCESS_POINT: EfsWatcher(session)},
     )
     change = Change(
         cases=cases,
@@ -587,15 +602,17 @@ def wired(
             EfsFileSystem.KIND: EfsRestorer(session, once, vault=VAULT, role_arn=ROLE),
             FsxFileSystem.KIND: FsxRestorer(session, once),
         },
+        takers=takers,
+        keys=KmsKeys(session),
     )
     sweep = Sweep(
-        store=record,
+        cases=cases,
         sweepers={
             Volume.KIND: EbsSweeper(session, once),
-            EfsFileSystem.KIND: EfsSweeper(session, once, vault=VAULT),
+            EfsFileSystem.KIND: EfsSweeper(session, once),
             FsxFileSystem.KIND: FsxSweeper(session, once),
         },
-        clock=now,
+        installation=lambda: installation,
     )
     target = Target(ACCOUNT, REGION)
     scan = of(None, policy).run([target], as_of)

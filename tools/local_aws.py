@@ -39,7 +39,7 @@ REGION = "ap-northeast-1"
 STACK = "slackwater"
 ROOT_KEYS = {"AWS_ACCESS_KEY_ID": ACCOUNT, "AWS_SECRET_ACCESS_KEY": "test"}
 SIMULATED = ("EC2", "EFS", "FSX", "BACKUP", "CLOUDWATCH", "CLOUDTRAIL", "COMPUTE_OPTIMIZER", "PRICING")
-SIMULATED_FOR_FUNCTIONS = (*SIMULATED, "IAM", "ORGANIZATIONS", "STS")
+SIMULATED_FOR_FUNCTIONS = (*SIMULATED, "IAM", "KMS", "ORGANIZATIONS", "STS")
 """Functions ask IAM only what a role may do to what carries a tag; ministack knows no tags of theirs. The organization's other
 accounts are simulated, and who enters them is known by the keys that the simulator gave."""
 

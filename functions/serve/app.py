@@ -1,7 +1,7 @@
 """The HTTP API: one function a route."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from http import HTTPStatus
@@ -19,7 +19,7 @@ from slackwater.app.api_estimates import estimate_routes
 from slackwater.app.api_problems import answer_problems, route
 from slackwater.app.audit_request import check_regions
 from slackwater.app.findings import Action
-from slackwater.app.policy import LIST_DETECTORS
+from slackwater.app.policy import LIST_DETECTORS, LIST_REGIONS
 from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER
 from slackwater.app.wiring import clock, serving
@@ -28,6 +28,7 @@ from slackwater.model.audits import AuditRequest
 from slackwater.model.listing import PAGE, FindingQuery
 from slackwater.model.nearest import unknown
 from slackwater.views import estimate_json, service_json
+from slackwater.views.cleanup_backups import BackupListDocument
 from slackwater.views.cleanup_document import (
     ApprovedDocument,
     CleanupDetailDocument,
@@ -145,6 +146,23 @@ def list_cleanups(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> Clean
     return told.page(found, None if cursor else cleanups.totals(found, now), cleanups.control().stopped, now)
 
 
+@route(API.get, "/cleanups/backups", "All of them, the oldest first")
+def list_backups(region: take.OfRegion = None) -> BackupListDocument:
+    """List every backup in the account that carries Slackwater's tags."""
+    regions = [region] if region else []
+    return told.backups(SERVING.backups().listed(known(regions, ["query", "region"])))
+
+
+@route(API.post, "/cleanups/backups/adopt", "What it is adopted as: an undo of it restores from the backup", 404, 409, 413, 415)
+def adopt_backup(body: take.AdoptBody) -> CleanupDocument:
+    """Adopt a backup that is on no record here, to undo from it."""
+    who, now = take.caller(API.current_event), clock()
+    regions = known([body.region] if body.region else [], ["body", "region"])
+    adopted = SERVING.backups().adopt(body.backup, who=who, why=body.why, places=body.places, regions=regions, now=now)
+    LOGGER.info("adopted", backup=body.backup, finding_id=adopted.finding_id, who=who)
+    return told.cleanup(adopted, now)
+
+
 @route(API.get, "/cleanups/<id>", "The clean-up with the ledger of its finding", 404)
 def show_cleanup(id: take.Id) -> CleanupDetailDocument:
     """Show the clean-up of a finding: all that happened to its resource."""
@@ -237,6 +255,13 @@ def estimate(kind: str, said: Mapping[str, Any]) -> EstimateDocument[dict[str, A
 def show_openapi() -> dict[str, Any]:
     """Show this document."""
     return document(API, API.current_event)
+
+
+def known(regions: list[str], where: Sequence[str]) -> list[str]:
+    """These regions, if there are such."""
+    if said := unknown("region", regions, SERVING.known_regions(), LIST_REGIONS):
+        raise take.invalid(where, *said)
+    return regions
 
 
 def decided(id: str, action: Action, why: str, until: datetime | None) -> TrackedFindingDocument:

@@ -18,6 +18,8 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     swept = SWEEP.sweep()
     for id_, why in swept.deleted:
         LOGGER.info("deleted a backup", backup=id_, reason=why)
+    for id_, why in swept.kept:
+        LOGGER.info("kept a backup", backup=id_, reason=why)
     for trouble in swept.troubles:
         LOGGER.error("not swept", trouble=trouble)
     emit({"BackupsSwept": len(swept.deleted), "SweepTroubles": len(swept.troubles)})

@@ -44,9 +44,10 @@ from slackwater.engine.merge import merge_one
 from slackwater.engine.registry import estimates
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget
-from slackwater.model.cleanup import Observed, Part, Removal
+from slackwater.model.cleanup import BACKUP_OF, INSTALLATION, Copy, Observed, Part, Removal
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.tracking import SERVICE, TargetReport
+from slackwater.model.units import GIB
 from slackwater.views import service_json
 from slackwater_simulator import Fleet, Simulator, instant
 
@@ -204,7 +205,7 @@ def served(prices, tmp_path_factory):
     """The function, loaded once."""
     warm = str(tmp_path_factory.mktemp("warm"))
     environment = {
-        **{f"AWS_ENDPOINT_URL_{service}": prices.url for service in ("EC2", "PRICING")},
+        **{f"AWS_ENDPOINT_URL_{service}": prices.url for service in ("BACKUP", "EC2", "FSX", "PRICING")},
         "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": REGION, "TABLE_NAME": TABLE, "BUCKET_NAME": BUCKET,
         "RETENTION_DAYS": "400", "STATE_MACHINE_ARN": MACHINE, "POWERTOOLS_SERVICE_NAME": "slackwater",
         "CLEANUP_STATE_MACHINE_ARN": CLEANUP_MACHINE, "UNDO_STATE_MACHINE_ARN": UNDO_MACHINE,
@@ -764,6 +765,54 @@ def test_clean_ups_are_listed_with_their_sums(cleaner) -> None:
     assert_problem(cleaner("GET", "/cleanups/ffff"), 404)
 
 
+class Snapshots:
+    """The BackupLister of one snapshot, which another installation made."""
+
+    needs_place = "the zone that the volume is to be in"
+
+    def copies(self, account: str, region: str):
+        tags = {BACKUP_OF: f"arn:aws:ec2:{region}:{account}:volume/vol-9", INSTALLATION: "another"}
+        yield Copy(id="snap-9", of="vol-9", state="complete", size_bytes=8 * GIB, made_at=NOW, tags=tags)
+
+    def not_restorable(self, copy: Copy) -> None:
+        return None
+
+    def recorded(self, region: str, copy: Copy, places):
+        return {"availability_zone": places[0]}
+
+
+def test_backups_are_listed_and_one_is_adopted(cleaner, monkeypatch) -> None:
+    def backups():
+        listed = {"ebs-volume": Snapshots()}
+        return replace(serving.backups(), listers=listed, regions=lambda: [REGION], price=lambda *_: Decimal("0.40"))
+
+    serving = cleaner.module.SERVING
+    monkeypatch.setattr(cleaner.module, "SERVING", replace(serving, backups=backups))
+
+    status, _, found = cleaner("GET", "/cleanups/backups")
+    assert (status, found["complete"], found["monthly_usd"], found["installation"]) == (200, True, "0.40", None)
+    ((one),) = found["backups"]
+    assert (one["id"], one["whose"], one["installation"], one["finding_id"], one["undo"]) == (
+        "snap-9",
+        "other",
+        "another",
+        None,
+        None,
+    )
+    assert_problem(cleaner("GET", "/cleanups/backups", query="region=eu-west-99"), 422, "query.region")
+
+    wanted = {"backup": "snap-9", "why": "their stack is gone", "places": [f"{REGION}a"]}
+    assert_problem(cleaner("POST", "/cleanups/backups/adopt", wanted, authorizer=JOE), 403)
+    assert_problem(cleaner("POST", "/cleanups/backups/adopt", wanted | {"backup": "snap-1"}), 404)
+    assert_problem(cleaner("POST", "/cleanups/backups/adopt", wanted | {"places": []}), 422, "body.places")
+    status, _, adopted = cleaner("POST", "/cleanups/backups/adopt", wanted)
+    id_ = adopted["finding_id"]
+    assert (status, adopted["stage"], adopted["undo"]) == (200, "done", f"slackwater cleanup undo {id_}")
+    assert cleaner("GET", "/cleanups/backups")[2]["backups"][0]["finding_id"] == id_
+    assert cleaner("GET", f"/cleanups/{id_}")[2]["ledger"][0]["happening"] == "adopted"
+    assert cleaner("POST", f"/cleanups/{id_}/undo", {"why": "needed"})[0] == 200
+
+
 def test_without_clean_up_an_approval_is_stored_and_nothing_begins(cleaner, monkeypatch) -> None:
     serving = cleaner.module.SERVING
     off = replace(serving, cleanups=replace(serving.cleanups, starter=None))
@@ -945,7 +994,7 @@ def routes(api):
     ],
 )  # fmt: skip
 def test_a_route_that_was_left_open_answers_nobody(api, authorizer) -> None:
-    assert len(routes(api)) == 20 + len(estimates())
+    assert len(routes(api)) == 22 + len(estimates())
     for method, path in routes(api):
         # Nobody is told what else is wrong.
         assert_problem(api(method, path, b"{", "nonsense=1", {"content-type": "text/plain"}, authorizer), 401)
@@ -983,9 +1032,17 @@ def answers(api, monkeypatch, error: Exception):
     monkeypatch.setattr(
         api.module,
         "SERVING",
-        Serving(findings=world, audits=world, cleanups=world, known_regions=lambda: (), estimates=lambda: world),
+        Serving(
+            findings=world,
+            audits=world,
+            cleanups=world,
+            known_regions=lambda: (),
+            estimates=lambda: world,
+            backups=lambda: world,
+        ),
     )
-    bodies = {"approve": {"fingerprint": "x"}, "dismiss": {"why": "x"}, "snooze": {"days": 1}} | {
+    adopt = {"backup": "snap-1", "why": "x"}
+    bodies = {"approve": {"fingerprint": "x"}, "dismiss": {"why": "x"}, "snooze": {"days": 1}, "adopt": adopt} | {
         kind: {} for kind in estimates()
     }
     return [api(method, path, bodies.get(path.rpartition("/")[2])) for method, path in routes(api) if path != "/openapi.json"]

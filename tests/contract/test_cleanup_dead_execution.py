@@ -8,7 +8,7 @@ import pytest
 
 from asl import Execution
 from cleanup_world import APPROVER, World, world
-from slackwater.app.findings import ConflictError
+from slackwater.app.cleanups import not_undoable
 from slackwater.model.cleanup import ACT_AFTER, MARK
 
 WHERE = ("Recheck", "WaitForGrace", "BackUp", "VerifyBackup", "Delete")
@@ -60,16 +60,31 @@ def test_stop_puts_back_what_had_been_taken_off() -> None:
         stop(there, "efs")
         found = there.account.find(there.finding("efs").sighting.resource.id)
         assert len(found.mount_targets) == targets
-        with pytest.raises(ConflictError, match="was put back"):
-            undo(there, "efs")
+        assert "was put back" in str(not_undoable(there.cleanup("efs")))
+
+
+def test_what_its_owner_deletes_after_it_was_put_back_is_restored_from_the_backup() -> None:
+    with world("efs") as there:
+        id_ = there.finding("efs").sighting.resource.id
+        contents = there.account.contents(id_)
+        dies(there, "efs", lambda _: any(one.part.kind == "mount-target" for one in there.cleanup("efs").removals))
+        stop(there, "efs")
+        there.account.remove(id_)
+        undo(there, "efs")
+        restored = there.cleanup("efs").restored
+        assert restored
+        assert restored.id != id_
+        assert contents in there.account.contents(restored.id or "")
 
 
 @pytest.mark.parametrize("kind", ["ebs", "efs", "openzfs"])
 def test_stop_then_undo_bring_back_what_was_deleted_before_it_died(kind: str) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id
-        contents = there.account.contents(id_)
+        if kind == "openzfs":
+            there.simulator.before("fsx:DeleteFileSystem", lambda: there.account.fill(id_, "what was written at last"))
         dies(there, kind, lambda _: any(one.part.id == id_ for one in there.cleanup(kind).removals))
+        contents = there.account.contents(id_)
         there.simulator.advance(86_400)
         assert not there.account.exists(id_)
         stop(there, kind)

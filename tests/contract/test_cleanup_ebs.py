@@ -208,7 +208,7 @@ def test_a_backup_is_a_snapshot_of_its_size_that_carries_its_tags(world) -> None
     assert [copy.state for copy in world.taker.copies(world.resource, backup)] == ["running"]
     world.sim.advance(300)
     (copy,) = world.taker.copies(world.resource, backup)
-    assert copy == replace(begun, state="complete")
+    assert copy == replace(begun, state="complete", stored_bytes=copy.stored_bytes)
     assert world.asked == BACKUP_ACTIONS - {"ec2:CreateTags"}
 
 
@@ -264,6 +264,35 @@ def test_only_a_completed_snapshot_is_complete(world, state, comes_to) -> None:
     (copy,) = EbsBackupTaker(session, session).copies(world.resource, world.backup())
     assert copy.state == comes_to
     assert copy.why == (f"EC2 says: {state}; because" if comes_to == "failed" else None)
+
+
+def test_a_snapshot_is_kept_for_longer_by_its_tag_and_never_for_less(world) -> None:
+    backup = world.backup()
+    begun = world.taker.start(world.resource, backup, world.tags(backup))
+    assert begun.kept_until == backup.expires_at
+    world.taker.keep(world.resource, begun, backup.expires_at - timedelta(days=1))
+    assert "ec2:CreateTags" not in world.asked
+    world.taker.keep(world.resource, begun, backup.expires_at + timedelta(days=9))
+    (copy,) = world.taker.copies(world.resource, backup)
+    assert (copy.expires_at, copy.token) == (backup.expires_at + timedelta(days=9), backup.token)
+
+
+def test_a_copy_that_somebody_made_of_a_snapshot_is_of_another_volume(world) -> None:
+    backup = world.backed_up()
+    world.account.copy_backup(backup.id)
+    assert sorted(copy.of for copy in world.taker.copies(world.resource, backup)) == sorted([ID, "vol-ffffffff"])
+
+
+@pytest.mark.parametrize(
+    ("encrypted", "key"), [({}, None), ({"Encrypted": True}, ""), ({"Encrypted": True, "KmsKeyId": KEY}, KEY)]
+)
+def test_which_key_a_snapshot_depends_on(world, encrypted, key) -> None:
+    found = {"SnapshotId": "snap-1", "VolumeId": ID, "State": "completed", "VolumeSize": 8, "StartTime": world.now}
+    session = Answering(
+        describe_snapshots={"Snapshots": [{**found, **encrypted, "Tags": [{"Key": TOKEN, "Value": "f-1-1-0"}]}]}
+    )
+    (copy,) = EbsBackupTaker(session, session).copies(world.resource, world.backup())
+    assert copy.key == key
 
 
 def test_what_is_gone_has_nothing_to_back_up(world) -> None:
@@ -326,10 +355,15 @@ def test_the_sweeper_sees_backups_of_ours_and_no_other_snapshot(world) -> None:
     theirs = world.taker.start(world.resource, ours, {"Name": "somebody's"})
     (copy,) = world.sweeper.copies(world.fleet.account, REGION)
     assert (copy.id, copy.token, copy.expires_at) == (begun.id, ours.token, ours.expires_at)
+    assert world.sweeper.look(world.fleet.account, REGION, copy) == copy
     world.sweeper.delete(world.fleet.account, REGION, copy)
     world.sweeper.delete(world.fleet.account, REGION, copy)
+    assert world.sweeper.look(world.fleet.account, REGION, copy) is None
     assert [backup.id for backup in world.account.backups()] == [theirs.id]
-    assert world.asked - {CREATE} == SWEEPER_ACTIONS
+    assert world.sweeper.born_at(world.resource) == world.watcher.look(world.resource).born_at
+    world.remover.remove(world.resource, world.part)
+    assert world.sweeper.born_at(world.resource) is None, "it is going"
+    assert world.asked >= SWEEPER_ACTIONS
 
 
 @pytest.mark.parametrize("tag", [None, "", "soon", "2026-11-01", "2026-11-01T00:00:00", "20261101"])

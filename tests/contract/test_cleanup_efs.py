@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,8 +13,9 @@ import pytest
 
 from efs_world import DAY, GIB, NOW, POINT, REGION, SYSTEM, World
 from slackwater.aws.cleanup_efs import REMOVER_ACTIONS, WATCHER_ACTIONS
-from slackwater.aws.cleanup_efs_change import CHANGER_ACTIONS
+from slackwater.aws.cleanup_efs_change import CHANGER_ACTIONS, EfsChanger
 from slackwater.aws.errors import AwsError, BusyError
+from slackwater.aws.pricing import PackagedPrices
 from slackwater.model.cleanup import ACT_AFTER, MARK, Part
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater_simulator import MountTarget, Replication
@@ -319,6 +321,28 @@ def test_what_efs_is_known_not_to_take_is_said_before(of, system, to, says) -> N
     world = of(system)
     assert says in world.changer.refusal(world.resource, to)
     assert of(SYSTEM).changer.refusal(world.resource, to) is None
+
+
+def test_a_lifecycle_that_is_put_back_leaves_files_where_they_are_and_says_what_that_costs(of) -> None:
+    world = of(replace(SYSTEM, mode="bursting", ia_bytes=30 * GIB, archive_bytes=2 * GIB))
+    changer = EfsChanger(world.reading, world.asking, PackagedPrices)
+    (cold, archived) = changer.left_behind(world.resource, TIERED, NEVER)
+    assert cold.startswith("30 GiB stay in Infrequent Access, at $")
+    assert re.search(r"at \$0\.\d+ \(as of \d{4}-\d\d-\d\d\) a GiB-month and .* for each GiB that is read back", cold)
+    assert cold.endswith("EFS moves none of it back to Standard by itself")
+    assert archived.startswith("2 GiB stay in Archive, at ")
+    (kept, _) = changer.left_behind(world.resource, NEVER, TIERED)
+    assert kept.endswith("EFS moves a file back to Standard when it is read")
+    assert world.asked == {"elasticfilesystem:DescribeFileSystems"}
+
+
+def test_nothing_is_left_behind_without_colder_files_nor_by_another_setting(of) -> None:
+    warm = of(replace(SYSTEM, ia_bytes=0))
+    assert list(warm.changer.left_behind(warm.resource, TIERED, NEVER)) == []
+    cold = of(SYSTEM)
+    assert list(cold.changer.left_behind(cold.resource, ELASTIC, FAST)) == []
+    (unpriced,) = cold.changer.left_behind(cold.resource, TIERED, NEVER)
+    assert "at a price that is not known here a GiB-month" in unpriced
 
 
 def test_a_setting_of_something_else_and_a_file_system_that_is_gone_are_errors(world) -> None:

@@ -14,7 +14,7 @@ import pytest
 from efs_world import REGION, SYSTEM, World
 from slackwater.aws.cleanup_efs_restore import RESTORER_ACTIONS
 from slackwater.aws.errors import AwsError
-from slackwater.model.cleanup import ACT_AFTER, MARK, Restored, Said
+from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM, Restored, Said
 from slackwater_simulator import AccessPoint, ElasticFileSystem, MountTarget
 
 PARTS = ("access-point", "mount-target")
@@ -234,7 +234,7 @@ def test_a_file_system_that_is_gone_comes_back_from_its_backup_as_it_was(of) -> 
 
     was, now = cleanup.recorded, world.watcher.record(replace(world.resource, id=new))
     own = {key: value for key, value in now["tags"].items() if not key.startswith("aws:")}
-    assert own == SYSTEM.tags, "without the mark"
+    assert own == {**SYSTEM.tags, RESTORED_FROM: "fs-1"}, "without the mark"
     assert [one["tags"] for one in now["access_points"]] == [{"Name": "web"}, {}], "nor is it on these"
     was["access_points"][0]["tags"], was["access_points"][1]["tags"] = {"Name": "web"}, {}
     assert settled({**now, "tags": SYSTEM.tags}) == settled({**was, "tags": SYSTEM.tags})
@@ -448,3 +448,52 @@ def test_an_access_point_that_does_not_show_yet_is_no_refusal(world) -> None:
     world.sim.advance(30)
     world.sim.faults.lagging("elasticfilesystem:DescribeAccessPoints", seconds=60)
     assert world.restorer.restore(cleanup).state == "running"
+
+
+# -- The tag by which it is known, and not deleted again
+
+
+def writes(world: World) -> list[tuple[str, bool]]:
+    """Each call from now on that writes to a file system, and whether what was restored carried the tag before it."""
+    told: list[tuple[str, bool]] = []
+
+    def tell(action: str) -> None:
+        made = [one for one in world.account.fleet.efs if one.id != "fs-1"]
+        told.append((action, any(one.tags.get(RESTORED_FROM) == "fs-1" for one in made)))
+
+    for action in sorted(RESTORER_ACTIONS):
+        name = action.partition(":")[2]
+        if action.startswith("elasticfilesystem:") and not name.startswith("Describe"):
+            world.sim.before(action, lambda action=action: tell(action))
+    return told
+
+
+def test_what_aws_backup_made_is_tagged_before_anything_else_is_written(world: World) -> None:
+    cleanup = world.undo(world.backed_up())
+    world.delete()
+    told = writes(world)
+    assert world.restored(cleanup).state == "done"
+    assert told[0] == ("elasticfilesystem:TagResource", False)
+    assert len(told) > 3
+    assert all(tagged for _, tagged in told[1:])
+
+
+def test_without_the_tag_nothing_is_written(world: World) -> None:
+    cleanup = world.undo(world.backed_up())
+    world.delete()
+    world.sim.faults.deny("elasticfilesystem:TagResource")
+    told = writes(world)
+    restored = world.restored(cleanup)
+    assert restored.state == "failed"
+    assert restored.why
+    assert restored.why.startswith("its origin could not be put back")
+    assert {action for action, _ in told} == {"elasticfilesystem:TagResource"}
+
+
+def test_what_stays_is_not_said_to_be_restored(world: World) -> None:
+    cleanup = world.undo(removals=())
+    world.delete("access-point", "mount-target")
+    told = writes(world)
+    assert world.restored(cleanup).state == "done"
+    assert "elasticfilesystem:TagResource" not in {action for action, _ in told}
+    assert RESTORED_FROM not in world.account.find("fs-1").tags

@@ -14,6 +14,7 @@ from slackwater.app.cleanup_case import BY_POLICY, NotMineError
 from slackwater.app.policy import PolicyError, Problem
 from slackwater.model.policy import UnattendedTag
 from slackwater_simulator.resources import GIB
+from sub_resources import sub_resources
 
 UNATTENDED = POLICY + '\n[[cleanup.unattended]]\ntag = "Job=encode"\ngrace_hours = 6\n'
 SCRATCH = UNATTENDED + "its_data_is_scratch_and_needs_no_backup = true\n"
@@ -252,6 +253,33 @@ class TestHeld:
             there.account.untag(id_, "keep")
             assert there.undone("efs").status == "SUCCEEDED"
             assert there.finding("efs").status == "open"
+
+    @pytest.mark.parametrize("kind", ["efs", "efs-orphaned", "efs-abandoned"])
+    def test_parts_that_are_missing_are_on_record_where_aws_denies_every_look_at_them(self, kind: str) -> None:
+        with world(kind) as there:
+            id_ = there.finding(kind).sighting.resource.id
+            before, faults = sub_resources(there.account, id_), there.simulator.faults
+            first = "elasticfilesystem:DeleteMountTarget" if kind == "efs-abandoned" else "elasticfilesystem:DeleteAccessPoint"
+            there.simulator.before(first, lambda: faults.deny("elasticfilesystem:DescribeFileSystems"))
+            assert there.cleaned(kind).error == "AccessDeniedError"
+            cleanup = there.cleanup(kind)
+            (part,) = [one.part for one in cleanup.removals]
+            assert cleanup.why.startswith(f"not put back: {part.kind} {part.id}; ")
+            assert cleanup.why.count("Not allowed") == 1
+            assert f"`slackwater cleanup undo {cleanup.finding_id}` tries again" in cleanup.why
+            assert there.finding(kind).status == "failed"
+            faults.allow("elasticfilesystem:DescribeFileSystems")
+            assert there.undone(kind).status == "SUCCEEDED"
+            assert sub_resources(there.account, id_) == before
+
+    def test_a_denied_look_before_any_part_was_removed_says_nothing_of_missing_parts(self) -> None:
+        with world("efs") as there:
+            there.simulator.before(
+                "backup:StartBackupJob", lambda: there.simulator.faults.deny("elasticfilesystem:DescribeFileSystems")
+            )
+            assert there.cleaned("efs").error == "AccessDeniedError"
+            assert "nothing was deleted" in there.cleanup("efs").why
+            assert "not put back" not in there.cleanup("efs").why
 
 
 def test_failing_before_anything_was_done_is_not_tried_again_by_itself() -> None:

@@ -360,13 +360,13 @@ def test_security_groups_that_cannot_be_read_are_an_error(world: World) -> None:
 # --- Permissions
 
 
-def test_it_takes_one_action_on_its_arn(world: World) -> None:
+def test_it_takes_two_actions_on_its_arn(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
     assert look is not None
 
     actions = world.watcher.removal_actions(tracked(ZFS.id), look)
 
-    assert actions == {tracked(ZFS.id).arn: {"fsx:DeleteFileSystem"}}
+    assert actions == {tracked(ZFS.id).arn: {"fsx:CreateBackup", "fsx:DeleteFileSystem"}}
     assert set().union(*actions.values()) < REMOVER_ACTIONS
 
 

@@ -126,6 +126,28 @@ def test_a_backup_that_is_gone_is_no_copy(world: World) -> None:
     assert world.taker.copies(tracked(ZFS.id), backup) == ()
 
 
+def test_a_backup_is_kept_for_longer_by_its_tag_and_never_for_less(world: World) -> None:
+    resource = tracked(ZFS.id)
+    begun = world.taker.start(resource, OF_ZFS, tags(resource, OF_ZFS))
+
+    world.taker.keep(resource, begun, OF_ZFS.expires_at - timedelta(days=1))
+    assert world.asked("TagResource") == 0
+    world.taker.keep(resource, begun, OF_ZFS.expires_at + timedelta(days=9))
+
+    (copy,) = world.taker.copies(resource, OF_ZFS)
+    assert copy.kept_until == OF_ZFS.expires_at + timedelta(days=9)
+    assert copy.key
+
+
+def test_a_copy_that_somebody_made_is_told_apart(world: World) -> None:
+    resource = tracked(ZFS.id)
+    begun = world.taker.start(resource, OF_ZFS, tags(resource, OF_ZFS))
+    world.sim.advance(1_000)
+    copied = world.account.copy_backup(begun.id)
+
+    assert {one.id: one.copied for one in world.taker.copies(resource, OF_ZFS)} == {begun.id: False, copied: True}
+
+
 def test_a_filter_that_finds_no_file_system_leaves_the_id(world: World) -> None:
     missing: Any = ClientError({"Error": {"Code": "FileSystemNotFound", "Message": "no"}}, "DescribeBackups")
     found = {
@@ -214,8 +236,13 @@ def test_the_sweeper_sees_backups_of_ours_alone(world: World) -> None:
     assert (copy.id, copy.of, copy.token, copy.expires_at) == (ours.id, ZFS.id, OF_ZFS.token, OF_ZFS.expires_at)
     assert copy.made_at == AT
 
+    assert world.sweeper.look("123456789012", REGION, copy) == copy
     world.sweeper.delete("123456789012", REGION, copy)
     world.sweeper.delete("123456789012", REGION, copy)
+    assert world.sweeper.look("123456789012", REGION, copy) is None
+    assert world.sweeper.born_at(tracked(ZFS.id)) == datetime.fromtimestamp(ZFS.created, UTC)
+    world.put(ZFS, phase="DELETING")
+    assert world.sweeper.born_at(tracked(ZFS.id)) is None
 
     assert [one.of for one in world.account.backups()] == [ZFS.id]
     assert BACKUP_OF not in world.account.backups()[0].tags

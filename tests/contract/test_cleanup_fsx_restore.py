@@ -10,8 +10,8 @@ import pytest
 
 from fsx_world import FLEET, REGION, ZFS, ZFS_CHILD, World, removing, sessions
 from slackwater.aws.errors import AccessDeniedError, AwsError, UnreachableError
-from slackwater.aws.fsx_requests import RESTORED_FROM, system_differences, system_request, tags_request
-from slackwater.model.cleanup import ACT_AFTER, MARK, Part, Restored
+from slackwater.aws.fsx_requests import system_differences, system_request, tags_request, volume_differences
+from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM, Part, Restored
 from slackwater_simulator import Simulator
 
 
@@ -54,7 +54,7 @@ def test_an_openzfs_file_system_comes_back_with_what_was_in_it(world: World) -> 
     assert {k: v for k, v in now["OpenZFSConfiguration"].items() if k not in others} == {
         k: v for k, v in was["OpenZFSConfiguration"].items() if k not in others
     }
-    assert {tag["Key"]: tag["Value"] for tag in now["Tags"]} == {**ZFS.tags, RESTORED_FROM: ZFS.id}
+    assert {tag["Key"]: tag["Value"] for tag in now["Tags"]} == {**ZFS.tags, RESTORED_FROM: cleanup.backups[0].id}
     assert world.watcher.record(replace(cleanup.resource, id=restored.id))["security_group_ids"] == ["sg-0a", "sg-0b"]
     said = " | ".join(restored.differences)
     for word in (restored.id, ZFS.id, "DNS name", "snapshots", RESTORED_FROM):
@@ -276,3 +276,18 @@ def test_the_mark_does_not_come_back() -> None:
         {"Key": "keep", "Value": "1"},
         {"Key": RESTORED_FROM, "Value": "fs-1"},
     ]
+
+
+def test_a_volume_that_did_not_come_back_or_has_other_exports_is_named() -> None:
+    exports = [{"ClientConfigurations": [{"Clients": "10.0.0.0/16", "Options": ["rw"]}]}]
+    recorded = {"volume_settings": {"/fsx": {}, "/fsx/home": {"NfsExports": exports}, "/fsx/old": {"RecordSizeKiB": 128}}}
+    back = [
+        {"OpenZFSConfiguration": {"VolumePath": "/fsx", "NfsExports": []}},
+        {"OpenZFSConfiguration": {"VolumePath": "/fsx/home", "UserAndGroupQuotas": [{"Type": "USER", "Id": 1}]}},
+    ]
+
+    assert list(volume_differences(recorded, back)) == [
+        "its volume /fsx/home has other settings than before: NFS exports, user and group quotas",
+        "its volume /fsx/old is not there",
+    ]
+    assert list(volume_differences({}, back)) == []

@@ -191,7 +191,7 @@ def test_one_that_was_about_to_be_backed_up_is_called_off(there: World, state: s
 
 
 @pytest.mark.parametrize("state", BACKED_UP)
-def test_one_that_was_backed_up_is_called_off_and_the_sweeper_takes_its_backups(there: World, state: str) -> None:
+def test_one_that_was_backed_up_is_called_off_and_its_backups_are_swept_once_expired(there: World, state: str) -> None:
     backups = [one.id for one in backed_up(there).backups]
 
     execution = run(there, state)
@@ -202,6 +202,8 @@ def test_one_that_was_backed_up_is_called_off_and_the_sweeper_takes_its_backups(
     assert len(volumes(there)) == 2
     nothing_was_done(there)
     there.simulator.advance(2 * 86_400)
+    assert there.sweep.sweep().deleted == ()
+    there.simulator.advance(400 * 86_400)
     assert [id_ for id_, _ in there.sweep.sweep().deleted] == backups
 
 

@@ -13,6 +13,7 @@ from slackwater.aws.cleanup_starter import StateMachineCleanups
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.errors import AccessDeniedError, AwsError, BrokenAnswerError
 from slackwater.aws.finding_store import DynamoFindings
+from slackwater.aws.installation import Installation
 from slackwater.aws.table import INDEXES
 from slackwater.engine.merge import merge_one
 from slackwater.model.cleanup import (
@@ -391,6 +392,38 @@ def test_one_that_was_started_before_is_fine_and_anything_else_is_an_error() -> 
         StateMachineCleanups(Machines("ExecutionLimitExceeded"), "arn:cleanup", "arn:undo").undo("f-1", "f-1-1-undo-1")
     with pytest.raises(ValueError, match="undos"):
         StateMachineCleanups(Machines(), "arn:cleanup", None).undo("f-1", "f-1-1-undo-1")
+
+
+# -- Which installation this is
+
+
+def test_the_first_that_asks_makes_the_installations_id_and_all_others_get_the_same(stored) -> None:
+    first, second = Installation(stored.table, None), Installation(stored.table, None)
+    assert first.known() is None
+    made = first()
+    assert len(made) == 32
+    assert (first(), second(), second.known()) == (made, made, made)
+    assert Installation(stored.table, None).known() == made
+
+
+def test_where_two_make_it_at_once_the_first_write_counts(stored) -> None:
+    class Late(Installation):
+        """Sees nothing at first, as one that looked before the other wrote."""
+
+        looks = 0
+
+        def known(self) -> str | None:
+            self.looks += 1
+            return None if self.looks == 1 else super().known()
+
+    made = Installation(stored.table, None)()
+    assert Late(stored.table, None)() == made
+
+
+def test_an_id_that_was_given_at_deploy_is_used_as_it_is(stored) -> None:
+    given = Installation(stored.table, "ours")
+    assert (given.known(), given()) == ("ours", "ours")
+    assert Installation(stored.table, None).known() is None
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,12 @@ import pytest
 from botocore.exceptions import ClientError
 
 from efs_world import GIB, REGION, SYSTEM, VAULT, World
+from slackwater.aws.cleanup_efs_restore import EfsRestorer
 from slackwater.aws.errors import AwsError
 from slackwater.aws.recovery_points import BACKUP_ACTIONS, SWEEPER_ACTIONS, EfsBackupTaker, EfsSweeper
+from slackwater.engine.cleanup import unverified
 from slackwater.model.cleanup import EXPIRES_AT, TOKEN, Copy, Subject
+from slackwater_simulator.ec2_query import key_arn
 
 
 @pytest.fixture
@@ -62,6 +65,9 @@ def test_a_backup_runs_and_is_complete_and_says_what_it_is(world) -> None:
         job=begun.job,
         expires_at=backup.expires_at,
         token=backup.token,
+        deletes_at=backup.expires_at,
+        key=key_arn(REGION, world.fleet.account),
+        vault=VAULT,
     )
     (kept,) = world.account.backups()
     assert kept.id == copy.id
@@ -101,6 +107,19 @@ def test_a_second_backup_holds_everything_too_though_its_job_moved_nothing(world
     world.sim.advance(1_300)
     (copy,) = world.taker.copies(world.resource, replace(second, id=begun.id, job=begun.job))
     assert copy.size_bytes == 7 * GIB
+
+
+@pytest.mark.parametrize(("before", "why"), [(False, "it holds 0 bytes of 7,516,192,768"), (True, None)])
+def test_a_size_counts_only_where_no_earlier_backup_may_hold_the_rest(world, before: bool, why: str | None) -> None:
+    if before:
+        world.backed_up()
+    backup = world.backup(token="f-1-2-0")
+    begun = world.taker.start(world.resource, backup, world.tags(backup))
+    world.sim.advance(1_300)
+    world.account.put_backup(replace(world.account.backup(begun.id), bytes=0))
+    (copy,) = world.taker.copies(world.resource, replace(backup, id=begun.id, job=begun.job))
+    assert (copy.state, copy.incremental) == ("complete", before)
+    assert unverified(copy, Subject(id="fs-1", size_bytes=7 * GIB), metered=True) == why
 
 
 def test_a_backup_that_failed_says_why(world) -> None:
@@ -179,6 +198,12 @@ class Told:
         self.asked.append(ResourceArn)
         return {"Tags": {TOKEN: "f-1-1-0"}} if NextToken else {"Tags": {"team": "web"}, "NextToken": "more"}
 
+    def update_recovery_point_lifecycle(self, Lifecycle: Any, **_: Any) -> None:
+        self.updated = Lifecycle
+
+    def list_recovery_points_by_resource(self, **_: Any) -> Any:
+        return {"RecoveryPoints": [self.point]}
+
     def list_recovery_points_by_backup_vault(self, **_: Any) -> Any:
         return {"RecoveryPoints": [self.point]}
 
@@ -219,6 +244,82 @@ def test_tags_are_read_over_all_pages(world) -> None:
     assert copy.token == "f-1-1-0"
 
 
+# -- Keeping for longer
+
+
+def seen(world: World, backup: Any) -> Copy:
+    (copy,) = world.taker.copies(world.resource, backup)
+    return copy
+
+
+def test_a_recovery_point_is_kept_for_longer_by_its_lifecycle_and_by_its_tag(world) -> None:
+    backup = world.backed_up()
+    until = world.now + timedelta(days=90, hours=5)
+    world.taker.keep(world.resource, seen(world, backup), until)
+    copy = seen(world, backup)
+    assert copy.expires_at == until
+    assert until <= copy.deletes_at < until + timedelta(days=1)
+    assert copy.kept_until == until
+
+
+def test_what_is_kept_for_longer_stays_so(world) -> None:
+    backup = world.backed_up()
+    before = seen(world, backup)
+    world.taker.keep(world.resource, before, before.expires_at - timedelta(days=1))
+    assert seen(world, backup) == before
+    assert not {"backup:TagResource", "backup:UpdateRecoveryPointLifecycle"} & world.asked
+
+
+def test_a_vault_lock_refuses_and_the_tag_stays_as_it_was(world) -> None:
+    backup = world.backed_up()
+    before = seen(world, backup)
+    world.account.lock_vault(VAULT)
+    with pytest.raises(AwsError, match="locked"):
+        world.taker.keep(world.resource, before, world.now + timedelta(days=90))
+    assert seen(world, backup) == before
+
+
+@pytest.mark.parametrize(
+    ("point", "at"),
+    [
+        ({}, None),
+        ({"Lifecycle": {"DeleteAfterDays": 30}, "CalculatedLifecycle": {"DeleteAt": WHEN + timedelta(days=30)}}, 30),
+        ({"Lifecycle": {"DeleteAfterDays": 30}}, 30),
+        ({"Lifecycle": {"DeleteAfterDays": -1}}, None),
+        ({"Lifecycle": {"DeleteAfterDays": 30, "DeleteAfterEvent": "DELETE_AFTER_COPY"}}, 0),
+    ],
+)
+def test_when_aws_backup_deletes_a_recovery_point_by_itself(world, point, at) -> None:
+    told = Told({}, point)
+    (copy,) = EfsBackupTaker(told, told, vault=VAULT, role_arn="r").copies(world.resource, world.backup())
+    assert copy.deletes_at == (None if at is None else WHEN + timedelta(days=at))
+
+
+@pytest.mark.parametrize(
+    ("point", "key"),
+    [
+        ({"IsEncrypted": True, "EncryptionKeyArn": "arn:aws:kms:r:1:key/k"}, "arn:aws:kms:r:1:key/k"),
+        ({"IsEncrypted": True, "EncryptionKeyArn": "arn:aws:kms:r:9:key/k", "EncryptionKeyType": "AWS_OWNED_KMS_KEY"}, None),
+        ({"IsEncrypted": False}, None),
+        ({"IsEncrypted": True}, ""),
+        ({}, ""),
+    ],
+)
+def test_which_key_a_recovery_point_depends_on(world, point, key) -> None:
+    told = Told({}, point)
+    (copy,) = EfsBackupTaker(told, told, vault=VAULT, role_arn="r").copies(world.resource, world.backup())
+    assert copy.key == key
+
+
+def test_what_hangs_on_a_lifecycle_is_sent_along(world) -> None:
+    lifecycle = {"DeleteAfterDays": 120, "MoveToColdStorageAfterDays": 7, "DeleteAfterEvent": "x"}
+    told = Told({}, {"Lifecycle": lifecycle})
+    taker = EfsBackupTaker(told, told, vault=VAULT, role_arn="r")
+    (copy,) = taker.copies(world.resource, world.backup())
+    taker.keep(world.resource, copy, WHEN + timedelta(days=200, seconds=1))
+    assert told.updated == {"DeleteAfterDays": 201, "MoveToColdStorageAfterDays": 7}
+
+
 # -- Sweeping
 
 
@@ -235,7 +336,30 @@ def test_the_sweeper_sees_recovery_points_of_ours_and_no_others(world) -> None:
     (copy,) = swept(world)
     assert (copy.id, copy.of, copy.state, copy.token) == (backup.id, "fs-1", "complete", backup.token)
     assert copy.expires_at == backup.expires_at
+    assert world.sweeper.look(world.fleet.account, REGION, copy) == copy
+    assert world.sweeper.born_at(world.resource) == datetime.fromtimestamp(SYSTEM.created, UTC)
     assert world.asked <= SWEEPER_ACTIONS | BACKUP_ACTIONS
+
+
+def test_without_a_vault_the_sweeper_sees_those_of_all(world) -> None:
+    backup = world.backed_up()
+    sweeper = EfsSweeper(world.reading, world.asking)
+    (copy,) = sweeper.copies(world.fleet.account, REGION)
+    assert (copy.id, copy.vault) == (backup.id, VAULT)
+    sweeper.delete(world.fleet.account, REGION, copy)
+    assert sweeper.look(world.fleet.account, REGION, copy) is None, "it is being deleted"
+
+
+def test_a_backup_in_the_vault_of_before_is_found_and_restored(world) -> None:
+    backup = replace(world.backed_up(), vault=VAULT)
+    world.account.forget("backup-jobs", backup.job)
+    elsewhere = EfsBackupTaker(world.reading, world.asking, vault="Default", role_arn="r")
+    (copy,) = elsewhere.copies(world.resource, backup)
+    assert copy.id == backup.id
+    undo = world.undo(backup)
+    world.delete()
+    restorer = EfsRestorer(world.reading, world.asking, vault="Default", role_arn=f"arn:aws:iam::{world.fleet.account}:role/b")
+    assert restorer.restore(undo).state == "running"
 
 
 def test_the_sweeper_deletes_what_it_is_told_and_what_is_gone_is_fine(world) -> None:

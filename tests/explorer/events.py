@@ -11,16 +11,14 @@ from typing import Any, Final
 from cleanup_world import APPROVER
 from explorer.facts import COMPLETE, KEYS
 from explorer.wire import Ends
-from explorer.world import Small
+from explorer.world import METRICS_LATE_S, Small
 from slackwater.model.cleanup import EXPIRES_AT, MARK
 from slackwater_simulator.account import GOING
-from slackwater_simulator.resources import AccessPoint, ElasticFileSystem, FsxFileSystem, MountTarget, TrailEvent
+from slackwater_simulator.resources import AccessPoint, ElasticFileSystem, FsxFileSystem, MountTarget
 
-SHOWS_AFTER_S: Final = 180
-"""CloudWatch shows a use some minutes after it (AWS: "metrics are available within a few minutes")."""
-TRAIL_SHOWS_AFTER_S: Final = 300
-"""CloudTrail shows an event about five minutes after it (AWS CloudTrail User Guide)."""
 NEW_TARGET: Final = "fsmt-0123456789abcdef0"
+COMES_S: Final = 90
+"""How long EFS takes to create a mount target, and to delete one (90 seconds for the first: EFS User Guide)."""
 
 type Happens = Callable[[Small], Any]
 """Does it; False where it cannot happen now."""
@@ -32,17 +30,6 @@ def _main(world: Small) -> Any:
     return found if found is not None and getattr(found, "phase", "") not in GOING else None
 
 
-def _shows_use(world: Small) -> None:
-    """Use shows in CloudWatch a while later."""
-    id_ = world.resource.id
-
-    def show() -> None:
-        if _main(world) is not None:
-            world.account.use(id_)
-
-    world.account.after(SHOWS_AFTER_S, show)
-
-
 def client_writes(world: Small) -> Any:
     """Overwrites some bytes: the size stays. It takes a way in: an attachment, a mount target, an export."""
     main = _main(world)
@@ -50,36 +37,33 @@ def client_writes(world: Small) -> Any:
         case ElasticFileSystem():
             if not any(one.phase == "available" for one in main.mount_targets):
                 return False
+            world.account.work(main.id)
         case FsxFileSystem():
             if main.phase != "AVAILABLE":
                 return False
+            world.account.write(main.id)
+            world.account.after(METRICS_LATE_S, lambda: None if _main(world) is None else world.account.use(main.id))
         case _:
             return False
-    world.account.write(main.id)
-    return _shows_use(world)
+    return None
+
+
+def service_writes(world: Small) -> Any:
+    """AWS Transfer Family overwrites some bytes: it needs no mount target."""
+    main = _main(world)
+    if not isinstance(main, ElasticFileSystem) or main.phase != "available":
+        return False
+    return world.account.work(main.id, "service")
 
 
 def attached_written_detached(world: Small) -> Any:
     main = _main(world)
     if world.kind != "ebs" or main is None or main.phase or main.attachments:
         return False
-    account, instance = world.account, world.account.fleet.instances[0].id
-    account.attach(main.id, instance)
+    account = world.account
+    account.attach(main.id, account.fleet.instances[0].id)
     account.write(main.id)
-    account.detach(main.id)
-    at = account.now
-
-    def show() -> None:
-        named = (("AWS::EC2::Volume", main.id), ("AWS::EC2::Instance", instance))
-        told = {"volumeId": main.id, "instanceId": instance, "device": "/dev/sdf"}
-        new = [
-            TrailEvent(name=name, at=at, region=main.region, user="ops", resources=named, request=told, response=told)
-            for name in ("AttachVolume", "DetachVolume")
-        ]
-        account.change(fleet=replace(account.fleet, events=[*account.fleet.events, *new]))
-
-    account.after(TRAIL_SHOWS_AFTER_S, show)
-    return None
+    return account.detach(main.id)
 
 
 def attached(world: Small) -> Any:
@@ -99,12 +83,27 @@ def mounted(world: Small) -> Any:
 
 
 def mounted_written_unmounted(world: Small) -> Any:
-    """A mount target is added, used and removed again between two looks."""
+    """A mount target is added, used as soon as it is there, and removed again at once."""
     main = _main(world)
     if not isinstance(main, ElasticFileSystem) or main.phase != "available" or main.mount_targets:
         return False
-    world.account.write(main.id)
-    return _shows_use(world)
+    account = world.account
+    target = MountTarget(id=NEW_TARGET, az=f"{main.region}b", phase="creating")
+    account.put(replace(main, mount_targets=(target,)))
+
+    def becomes(*targets: MountTarget) -> None:
+        now = _main(world)
+        if now is not None and any(one.id == NEW_TARGET for one in now.mount_targets):
+            others = (one for one in now.mount_targets if one.id != NEW_TARGET)
+            account.put(replace(now, mount_targets=(*others, *targets)))
+
+    def used() -> None:
+        becomes(replace(target, phase="deleting"))
+        if _main(world) is not None:
+            account.work(main.id)
+        account.after(COMES_S, becomes)
+
+    return account.after(COMES_S, used)
 
 
 def access_point_made(world: Small) -> Any:
@@ -339,7 +338,7 @@ def redeployed(world: Small) -> Any:
 
 
 WORLD: Final[tuple[Happens, ...]] = (
-    client_writes, attached_written_detached, attached, mounted, mounted_written_unmounted, access_point_made, group_narrowed,
+    client_writes, service_writes, attached_written_detached, attached, mounted, mounted_written_unmounted, access_point_made, group_narrowed,
     policy_narrowed, kept, part_kept, volume_made, taken_over, tag_changed, mark_taken_off, resource_removed,
     cold_data_moved, backup_extended,
     backup_copied, backup_deleted, key_disabled, policy_loses_region, policy_loses_detector, policy_loses_approver, policy_unreadable,

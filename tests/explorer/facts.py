@@ -13,7 +13,11 @@ SWEEPS: Final = frozenset({"DeleteSnapshot", "DeleteRecoveryPoint", "DeleteBacku
 KEYS: Final = "kms-disabled"
 """A shelf of the account: the keys that are disabled."""
 NO_FENCE_S: Final = 900
+"""EBS has no fence, and EFS none against services that need no mount target: what was written this short before the deletion AWS
+may not have told yet. Such a loss is counted apart."""
 """EBS has no fence: an attachment this short before the deletion may not be in CloudTrail yet. Such a loss is counted apart."""
+COMING: Final = frozenset({"creating", "CREATING"})
+"""States of what AWS is making, and may still give up."""
 MARKS: Final = ("slackwater:marked", "slackwater:act-after")
 
 
@@ -50,7 +54,7 @@ class Facts:
     asked: tuple[tuple[str, float], ...] = ()
     """When each backup was first on record, by its token."""
     was: Any = None
-    """The main resource right before its first removal."""
+    """The main resource right before its first removal, and the file systems' policies right before its last one."""
     restored: tuple[str, ...] = ()
     """What Slackwater had AWS make."""
     against: str | None = None

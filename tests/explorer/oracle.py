@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.facts import CHANGES, COMPLETE, DAY, KEYS, NO_FENCE_S, REMOVES, SWEEPS, Facts, Owed, Violation
 from explorer.witness import Witness
 from slackwater.app.cleanups import not_undoable
-from slackwater.model.cleanup import EXPIRES_AT
+from slackwater.model.cleanup import EXPIRES_AT, TOKEN
 from slackwater_simulator.account import GOING
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ class Oracle(Witness):
         return str(backup.detail.get("kms_key") or getattr(backup.detail.get("system"), "kms_key", "") or "")
 
     def usable(self, backup: Any) -> bool:
-        """Complete, and its key is enabled."""
-        return backup.state in COMPLETE and self.key(backup) not in self._account.shelf(KEYS)
+        """Complete, or made by FSx before it lets go of the file system; and its key is enabled."""
+        complete = backup.state in COMPLETE or backup.id in self._account.shelf("final-backups").values()
+        return complete and self.key(backup) not in self._account.shelf(KEYS)
 
     def expires(self, backup: Any) -> float:
         """When it is let go: by its tag, or by AWS Backup."""
@@ -155,10 +156,13 @@ class Oracle(Witness):
         days = self._backup_days()
         until = self._account.now + days * DAY
         holding = self._account.holding(contents)
-        good = [one for one in holding if self.usable(one) and one.id in self._recorded()]
+        ids, tokens = self._recorded()
+        good = [one for one in holding if self.usable(one) and (one.id in ids or one.tags.get(TOKEN) in tokens)]
         if not good:
             written = last is not None and last.who == "client" and len(versions) > 1
-            if self.world.kind == "ebs" and last and written and self._account.now - last.at <= NO_FENCE_S:
+            by_service = last is not None and last.who == "service"
+            no_fence = by_service or (self.world.kind == "ebs" and written)
+            if no_fence and last and self._account.now - last.at <= NO_FENCE_S:
                 self.windows += 1
                 return
             if disturbed and not written:
@@ -189,9 +193,7 @@ class Oracle(Witness):
         for id_ in self._lives(was):
             if not self.there(id_) and id_ not in {one.of for one in self.facts.owed}:
                 contents = was.contents.get(id_, f"what {id_} holds")
-                good = [
-                    one for one in self._account.holding(contents) if one.state in COMPLETE and one.id in dict(self.facts.made)
-                ]
+                good = [one for one in self._account.holding(contents) if self.usable(one) and one.id in dict(self.facts.made)]
                 if good:
                     yield Owed(contents, id_, max(map(self.expires, good)), ours=False)
 
@@ -199,9 +201,11 @@ class Oracle(Witness):
         newest = next(one for one in reversed(self.world.ours.policies) if not isinstance(one, Exception))
         return int(newest.cleanup.backup_days)
 
-    def _recorded(self) -> set[str]:
+    def _recorded(self) -> tuple[set[str], set[str]]:
+        """Ids of backups on record; and tokens of those that FSx is asked for with the deletion, and names in its answer."""
         cleanup = self.world.cleanup()
-        return {one.id for one in cleanup.backups if one.id} if cleanup else set()
+        backups = cleanup.backups if cleanup else ()
+        return {one.id for one in backups if one.id}, {one.token for one in backups if one.final}
 
     # -- I3
 
@@ -220,12 +224,15 @@ class Oracle(Witness):
                 self.says("I3", "swept/not-recorded", f"{id_} was swept, and no record names it")
             tag = was.tags.get(EXPIRES_AT)
             if tag is None or datetime.fromisoformat(tag).timestamp() > self._account.now:
+                if self.facts.disturbed:  # it may have come after the look, in the moment before the act
+                    self.windows += 1
+                    continue
                 self.says("I3", "swept/not-expired", f"{actor} swept {id_}, which is kept until {tag}")
 
     def swept(self) -> None:
         """A sweep has ended: whatever is lost was there to be seen."""
         cleanup = self.world.cleanup()
-        if cleanup is None or not cleanup.deletes or not cleanup.ended:
+        if cleanup is None or not cleanup.deletes or not cleanup.ended or self.facts.disturbed:
             return
         if cleanup.backups and not_undoable(cleanup) is None and not self.there(cleanup.resource.id):
             ids = {one.id for one in cleanup.backups}

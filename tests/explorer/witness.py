@@ -7,7 +7,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from explorer.facts import MARKS, REMOVES, Facts
+from explorer.facts import COMING, MARKS, REMOVES, Facts
+from slackwater.model.cleanup import TOKEN
 from slackwater_simulator.account import GOING
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Witness:
         """What every volume and file system holds that is there."""
         fleet = self._account.fleet
         every = (*fleet.volumes, *fleet.efs, *fleet.fsx)
-        return {one.id: self._account.contents(one.id) for one in every if one.phase not in GOING}
+        return {one.id: self._account.contents(one.id) for one in every if one.phase not in GOING | COMING}
 
     def usable(self, backup: Any) -> bool:
         raise NotImplementedError
@@ -102,11 +103,15 @@ class Witness:
             self.says("I2", f"acted/{facts.against}", f"{operation} although {facts.against}")
         if towards and operation in REMOVES and not facts.acted and not self._warned():
             self.says("I2", "unwarned", f"{operation}, and no warning of it was ever delivered")
-        if operation in REMOVES and facts.was is None and self.world.deletes:
-            fleet = before.fleet
-            every = {one.id: one for one in (*fleet.volumes, *fleet.efs, *fleet.fsx)}
-            main = None if facts.disturbed else every.get(self.world.resource.id)  # changed after the last look: not comparable
-            self.facts = facts = replace(facts, was=(main, before.shelves.get("efs-policies", {})))
+        if operation in REMOVES and self.world.deletes:
+            # What was changed after the last look cannot be compared.
+            main, policies = None, None if facts.disturbed else before.shelves.get("efs-policies", {})
+            if facts.was:
+                main = facts.was[0]
+            elif not facts.disturbed:
+                fleet = before.fleet
+                main = next((one for one in (*fleet.volumes, *fleet.efs, *fleet.fsx) if one.id == self.world.resource.id), None)
+            self.facts = facts = replace(facts, was=(main, policies))
         if towards:
             self.facts = replace(facts, acted=(*facts.acted, operation))
         self.facts = replace(self.facts, against=self._against(), disturbed=False)
@@ -132,7 +137,7 @@ class Witness:
         asked = dict(facts.asked)
         for backup in cleanup.backups:
             asked.setdefault(backup.token, now)
-        named = {*facts.named, *(one.id for one in cleanup.backups if one.id)}
+        named = {*facts.named, *(id_ for one in (*cleanup.backups, *cleanup.earlier) for id_ in one.ids)}
         self.facts = replace(facts, asked=tuple(sorted(asked.items())), named=tuple(sorted(named)))
         for backup in cleanup.backups:
             copy = self._account.backup(backup.id or "")
@@ -170,6 +175,8 @@ class Witness:
             before = groups.get(target.subnet or target.az, groups.get(target.az))
             if before and not {*target.security_groups} <= before and "security group" not in said:
                 self.says("I4", "restored-stale/security-groups", f"{target.id} has {', '.join(target.security_groups)}")
+        if policies is None:
+            return
         before, after = (None if one is None else json.loads(one) for one in (policies.get(was.id), now.get(back.id)))
         if before != after and "policy" not in said:
             self.says("I4", "restored-stale/policy", "the file system's policy is not what it was when it was removed")
@@ -198,12 +205,20 @@ class Witness:
                 "I4", "not-whole", f"{cleanup.stage}: it lacks mount targets in {sorted(zones)}, and {points} access points"
             )
 
+    def _check_backups(self, cleanup: Cleanup) -> None:
+        """No backup was made that no record asked for: nothing would ever sweep it."""
+        made = {id_ for id_, maker in self.facts.made if maker == "ours"}
+        for backup in self._account.backups():
+            if backup.id in made and backup.tags.get(TOKEN) not in dict(self.facts.asked):
+                self.says("I3", "not-asked-for", f"{backup.id} was made, and no record of {cleanup.finding_id} asked for it")
+
     def ended(self) -> None:
         """An execution has ended."""
         cleanup = self.world.cleanup()
         if cleanup is None or isinstance(self.world.ours.policies[-1], Exception) or not cleanup.ended:
             return
         self._check_whole(cleanup)
+        self._check_backups(cleanup)
         words = {"done": "done", "called-off": "called-off", "failed": "failed", "undone": "undone"}[cleanup.stage]
         if not any(f"{self.world.finding_id}.{cleanup.attempt}.{words}" in id_ for id_ in self.world.ours.outbox.posts):
             self.says("I4", f"untold/{words}", f"the clean-up is {cleanup.stage}, and Slack is not told")

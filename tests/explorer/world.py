@@ -34,6 +34,13 @@ MOST_STEPS: Final = 1_000
 """Of one branch, from the beginning to its end. Without trouble it takes about thirty; looking for an approval, some hundreds."""
 
 
+METRICS_LATE_S: Final = 180
+"""CloudWatch shows a use some minutes after it (AWS: "metrics are available within a few minutes")."""
+EVENTS_LATE_S: Final = 300
+"""CloudTrail shows an event about five minutes after it (AWS CloudTrail User Guide)."""
+THEIRS: Final = "5f0c0de5f0c0de5f0c0de5f0c0de0002"
+"""The other installation's id."""
+
 FORK: Final = "fork"
 DELETED: Final = (FORK, "sweep later", "undo", "undo again", "sweep later", "undo again", "sweep later")
 KEPT: Final = ("sweep almost", "sweep after")
@@ -93,9 +100,10 @@ class Small:
         self.simulator = self.wire.simulator = Simulator(fleet)
         self.simulator._server.server_close()  # nobody comes in by HTTP
         self.simulator.faults.unthrottle("cloudtrail:LookupEvents")
+        self.account.late.metrics, self.account.late.events = METRICS_LATE_S, EVENTS_LATE_S
         sessions, policy = line(self.wire), parse_policy(WORDS, "slackwater.toml", registry())
         self.ours: World = wired(self.simulator, policy, sessions, self.wire.watched)
-        self.theirs: World = wired(self.simulator, policy, sessions)
+        self.theirs: World = wired(self.simulator, policy, sessions, installation=THEIRS)
         found = [one for one in self.ours.findings.findings.values() if one.sighting.detector == self.detector]
         self.finding_id = next(one.id for one in found if one.sighting.resource.name == self.name)
         self.resource = self.ours.findings.findings[self.finding_id].sighting.resource

@@ -278,6 +278,69 @@ def test_use_takes_the_place_of_what_there_was(simulator, clients):
     assert answer["Values"] == [60.0, 60.0, 58.0, 58.0]
 
 
+def _minutes(simulator, clients, name):
+    """The minutes since the fleet's present in which an EFS metric was not zero."""
+    metric = {"Namespace": "AWS/EFS", "MetricName": name, "Dimensions": [{"Name": "FileSystemId", "Value": "fs-1"}]}
+    answer = clients(simulator, "cloudwatch").get_metric_data(
+        MetricDataQueries=[{"Id": "m", "MetricStat": {"Metric": metric, "Period": 60, "Stat": "Sum"}}],
+        StartTime=NOW - 600,
+        EndTime=NOW + 86_400,
+    )["MetricDataResults"][0]
+    found = zip(answer["Timestamps"], answer["Values"], strict=True)
+    return sorted((int(at.timestamp()) - NOW) // 60 for at, value in found if value > 0)
+
+
+@pytest.mark.parametrize(
+    ("how", "connected", "wrote"),
+    [("client", True, True), ("service", False, True), ("backup", False, False)],
+)
+def test_work_shows_for_as_long_as_it_takes(simulator, clients, how, connected, wrote):
+    simulator.advance(600)
+    size, held = simulator.account.find("fs-1").standard_bytes, simulator.account.contents("fs-1")
+    simulator.account.work("fs-1", how, 120)
+    simulator.advance(600)
+    assert _minutes(simulator, clients, "ClientConnections") == ([10, 11] if connected else [])
+    assert _minutes(simulator, clients, "DataWriteIOBytes") == ([10, 11] if wrote else [])
+    assert _minutes(simulator, clients, "MeteredIOBytes") == [10, 11]
+    assert (simulator.account.contents("fs-1") != held) == wrote
+    assert simulator.account.find("fs-1").standard_bytes == size
+
+
+def test_cloudwatch_may_be_late(simulator, clients):
+    simulator.account.late.metrics = 600
+    simulator.account.work("fs-1", seconds=120)
+    simulator.advance(660)
+    assert _minutes(simulator, clients, "ClientConnections") == [0]
+    simulator.advance(60)
+    assert _minutes(simulator, clients, "ClientConnections") == [0, 1]
+
+
+def test_what_the_backup_reads_is_published(simulator, clients):
+    backup = clients(simulator, "backup")
+    arn = f"arn:aws:elasticfilesystem:{REGION}:{simulator.account.id}:file-system/fs-1"
+    backup.start_backup_job(BackupVaultName="Default", ResourceArn=arn, IamRoleArn="arn:aws:iam::123456789012:role/backup")
+    simulator.advance(3_600)
+    assert len(_minutes(simulator, clients, "DataReadIOBytes")) > 10
+    assert _minutes(simulator, clients, "DataWriteIOBytes") == _minutes(simulator, clients, "ClientConnections") == []
+
+
+def test_cloudtrail_shows_an_attachment_and_its_end_and_may_be_late(simulator, clients):
+    simulator.faults.unthrottle("cloudtrail:LookupEvents")
+    trail = clients(simulator, "cloudtrail")
+    named = [{"AttributeKey": "ResourceName", "AttributeValue": "vol-1"}]
+    simulator.account.late.events = 900
+    simulator.advance(1)
+    simulator.account.attach("vol-1", "i-1")
+    simulator.advance(60)
+    simulator.account.detach("vol-1")
+    assert trail.lookup_events(LookupAttributes=named)["Events"] == []
+    simulator.advance(840)
+    assert [one["EventName"] for one in trail.lookup_events(LookupAttributes=named)["Events"]] == ["AttachVolume"]
+    simulator.advance(60)
+    told = [one["EventName"] for one in trail.lookup_events(LookupAttributes=named)["Events"]]
+    assert told == ["DetachVolume", "AttachVolume"]
+
+
 def test_what_fell_silent_altogether_is_heard_of_again(clients):
     silent = ElasticFileSystem(id="fs-1", region=REGION, created=THEN, voice="absent", active=(THEN, NOW - 20 * 86_400))
     with Simulator(Fleet(now=NOW, efs=[silent])) as simulator:

@@ -12,9 +12,9 @@ import pytest
 
 from iam import Context, all_allowed, allowed, listed
 from slackwater.app import permissions
-from slackwater.aws import cleanup_ebs_restore, cleanup_store, finding_store, fsx_requests, outbox
+from slackwater.aws import cleanup_store, finding_store, installation, outbox
 from slackwater.model import object_keys, ownership
-from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, MARK
+from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, EXPIRES_AT, INSTALLATION, MARK, RESTORED_FROM, TOKEN
 
 FUNCTIONS = ["watch", "back_up", "delete", "change", "restore", "sweep", "run"]
 ROLES = {"back_up": "BackUpRole"} | {one: f"{one.title()}Role" for one in FUNCTIONS if one != "back_up"}
@@ -36,7 +36,7 @@ EVERYTHING = (VOLUME, SNAPSHOT, INTERFACE, EFS, ACCESS_POINT, FSX, FSX_VOLUME, M
 MARKED: Context = {f"aws:ResourceTag/{MARK}": "5d1c0b7a9e3f42d8"}
 OURS: Context = {f"aws:ResourceTag/{BACKUP_OF}": VOLUME}
 MADE_AS_OURS: Context = {f"aws:RequestTag/{BACKUP_OF}": VOLUME}
-RESTORED: Context = {f"aws:RequestTag/{fsx_requests.RESTORED_FROM}": "snap-1"}
+RESTORED: Context = {f"aws:RequestTag/{RESTORED_FROM}": "snap-1"}
 
 DELETES = {
     "ec2:DeleteVolume": VOLUME,
@@ -263,7 +263,7 @@ def test_nobody_else_can_put_on_the_mark(may: Any, function: str) -> None:
         "ec2:CreateTags", "ec2:CreateVolume", "elasticfilesystem:CreateAccessPoint", "elasticfilesystem:TagResource",
         "fsx:CreateFileSystemFromBackup", "fsx:TagResource", "backup:TagResource",
     )  # fmt: skip
-    asked: Context = {"ec2:CreateAction": "CreateVolume", **MARKED, **RESTORED}
+    asked: Context = {"ec2:CreateAction": "CreateVolume", **MARKED, **RESTORED, f"aws:ResourceTag/{RESTORED_FROM}": "fs-1"}
     marking = {"aws:TagKeys": ["Name", MARK], f"aws:RequestTag/{MARK}": "1", **asked}
 
     assert not any(allowed(may[function], action, arn, marking) for action in tagging for arn in EVERYTHING)
@@ -298,11 +298,40 @@ def test_a_backup_is_of_what_is_marked_and_says_what_it_is_of(may: Any, action: 
     assert not asked(MARKED, {f"aws:RequestTag/{MARK}": "1"})
 
 
-def test_a_snapshot_is_tagged_as_it_is_made_and_never_again(may: Any) -> None:
+def test_a_snapshot_is_tagged_as_it_is_made(may: Any) -> None:
     assert allowed(may["back_up"], "ec2:CreateTags", SNAPSHOT, {**MADE_AS_OURS, "ec2:CreateAction": "CreateSnapshot"})
     assert not allowed(may["back_up"], "ec2:CreateTags", SNAPSHOT, MADE_AS_OURS)
     assert not allowed(may["back_up"], "ec2:CreateTags", SNAPSHOT, {"ec2:CreateAction": "CreateSnapshot"})
     assert not allowed(may["back_up"], "ec2:CreateTags", VOLUME, {**MADE_AS_OURS, "ec2:CreateAction": "CreateVolume"})
+
+
+KEPT = {"backup:TagResource": POINT, "ec2:CreateTags": SNAPSHOT, "fsx:TagResource": FSX_BACKUP}
+
+
+@pytest.mark.parametrize("action", KEPT)
+def test_of_a_backup_of_ours_the_expiry_alone_is_changed_afterwards(may: Any, action: str) -> None:
+    expiry = {"aws:TagKeys": [EXPIRES_AT]}
+
+    assert allowed(may["back_up"], action, KEPT[action], {**OURS, **expiry})
+    assert not allowed(may["back_up"], action, KEPT[action], expiry)
+    assert not allowed(may["back_up"], action, KEPT[action], OURS), "without keys"
+    for other in (BACKUP_OF, TOKEN, INSTALLATION, MARK, "keep"):
+        assert not allowed(may["back_up"], action, KEPT[action], {**OURS, "aws:TagKeys": [EXPIRES_AT, other]})
+    assert not allowed(may["back_up"], action, VOLUME, {**OURS, **expiry})
+
+
+def test_the_lifecycle_of_a_recovery_point_of_ours_is_changed_and_of_no_other(may: Any) -> None:
+    assert allowed(may["back_up"], "backup:UpdateRecoveryPointLifecycle", POINT, OURS)
+    assert not allowed(may["back_up"], "backup:UpdateRecoveryPointLifecycle", POINT)
+    assert not allowed(may["back_up"], "backup:UpdateRecoveryPointLifecycle", VAULT, OURS)
+
+
+@pytest.mark.parametrize("function", ["back_up", "delete"])
+def test_who_verifies_a_backup_looks_at_keys_of_other_accounts_too_and_uses_none(may: Any, function: str) -> None:
+    key = f"arn:aws:kms:{REGION}:210987654321:key/1"
+
+    assert allowed(may[function], "kms:DescribeKey", key)
+    assert not any(allowed(may[function], one, key) for one in ("kms:Decrypt", "kms:CreateGrant"))
 
 
 def test_a_file_system_is_backed_up_into_the_vault_of_the_parameter(deploy_cleanup: Any) -> None:
@@ -312,10 +341,23 @@ def test_a_file_system_is_backed_up_into_the_vault_of_the_parameter(deploy_clean
     assert not allowed(back_up, "backup:StartBackupJob", VAULT)
 
 
-def test_who_deletes_cannot_begin_a_backup_nor_change_one(may: Any) -> None:
-    begins = ("ec2:CreateSnapshot", "fsx:CreateBackup", "backup:StartBackupJob", *SWEEPS, "ec2:CreateTags", "fsx:TagResource")
+def test_who_deletes_begins_no_backup_but_the_final_one_of_fsx(may: Any) -> None:
+    def final(of: Context, tags: Context) -> bool:
+        backed_up = all_allowed(may["delete"], "fsx:CreateBackup", {FSX: {**of, **tags}, FSX_BACKUP: tags})
+        deleted = all_allowed(may["delete"], "fsx:DeleteFileSystem", {FSX: {**of, **tags}, FSX_BACKUP: tags})
+        return backed_up and deleted and allowed(may["delete"], "fsx:TagResource", FSX_BACKUP, tags)
 
-    everything: Context = {**MARKED, **OURS, **MADE_AS_OURS, "ec2:CreateAction": "CreateSnapshot"}
+    assert final(MARKED, MADE_AS_OURS)
+    assert not final({}, MADE_AS_OURS)
+    assert not final(MARKED, {})
+    begins = (
+        "ec2:CreateSnapshot", "backup:StartBackupJob", *SWEEPS, "ec2:CreateTags", "backup:TagResource",
+        "backup:UpdateRecoveryPointLifecycle",
+    )  # fmt: skip
+
+    everything: Context = {
+        **MARKED, **OURS, **MADE_AS_OURS, "ec2:CreateAction": "CreateSnapshot", "aws:TagKeys": [EXPIRES_AT],
+    }  # fmt: skip
     assert not any(allowed(may["delete"], action, arn, everything) for action in begins for arn in EVERYTHING)
 
 
@@ -368,8 +410,38 @@ def test_no_role_may_do_more_to_volumes_and_machines_of_ontap_than_unmark_them(m
     assert not allowed(may[function], "fsx:CreateFileSystem", FSX, everything)
 
 
-def test_the_restorers_use_one_tag_for_what_they_made() -> None:
-    assert cleanup_ebs_restore.MADE_FROM == fsx_requests.RESTORED_FROM
+EFS_WRITES = {
+    "elasticfilesystem:PutBackupPolicy",
+    "elasticfilesystem:PutFileSystemPolicy",
+    "elasticfilesystem:PutLifecycleConfiguration",
+    "elasticfilesystem:TagResource",
+    "elasticfilesystem:UpdateFileSystem",
+    "elasticfilesystem:UpdateFileSystemProtection",
+}
+
+
+@pytest.mark.parametrize("action", sorted(EFS_WRITES))
+def test_of_file_systems_only_those_that_carry_the_tag_of_a_restore_are_set_up(may: Any, action: str) -> None:
+    restored: Context = {f"aws:ResourceTag/{RESTORED_FROM}": "fs-1", "aws:TagKeys": ["Name"]}
+
+    assert allowed(may["restore"], action, EFS, restored)
+    for context in ({}, MARKED, {f"aws:ResourceTag/{RESTORED_FROM}": ""}):
+        assert not allowed(may["restore"], action, EFS, {**context, "aws:TagKeys": ["Name"]})
+
+
+def test_the_tag_of_a_restore_comes_first_and_alone(may: Any) -> None:
+    first: Context = {**RESTORED, "aws:TagKeys": [RESTORED_FROM]}
+
+    assert allowed(may["restore"], "elasticfilesystem:TagResource", EFS, first)
+    assert not allowed(
+        may["restore"], "elasticfilesystem:TagResource", EFS, {**RESTORED, "aws:TagKeys": [RESTORED_FROM, "Name"]}
+    )
+
+
+def test_what_hung_on_a_file_system_that_was_not_deleted_is_put_back_without_any_tag(may: Any) -> None:
+    for action in ("elasticfilesystem:CreateAccessPoint", "elasticfilesystem:CreateMountTarget"):
+        assert allowed(may["restore"], action, EFS)
+    assert allowed(may["restore"], "elasticfilesystem:TagResource", ACCESS_POINT, {"aws:TagKeys": ["Name"]})
 
 
 def test_tags_are_put_on_volumes_as_they_are_made_and_on_route_tables_by_fsx(may: Any) -> None:
@@ -403,14 +475,15 @@ KEYS = {
     "control": f"{cleanup_store.CONTROL}#",
     "post": f"{outbox.KIND}#1",
     "audit": "AUDIT#1",
+    "installation": installation.KIND,
 }
 STORES = {
     "watch": {"finding", "clean-up", "hold", "post"},
-    "back_up": {"finding", "clean-up", "hold"},
+    "back_up": {"finding", "clean-up", "hold", "installation"},
     "delete": {"finding", "clean-up", "hold"},
     "change": {"finding", "clean-up", "hold"},
     "restore": {"finding", "clean-up", "hold"},
-    "sweep": set(),
+    "sweep": {"finding", "clean-up", "hold"},
     "run": {"finding", "clean-up", "hold", "control", "post"},
 }
 
@@ -427,21 +500,24 @@ def test_a_function_stores_items_of_its_kinds_and_no_others(may: Any, function: 
     assert not allowed(may[function], "dynamodb:PutItem", "OtherTable.Arn", {"dynamodb:LeadingKeys": [KEYS["clean-up"]]})
 
 
+A_LIST = object_keys.cleanup_list("f00d", "parts", "5d1c")
 READS = {
-    "watch": {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION)},
+    "watch": {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION), A_LIST},
     "back_up": {object_keys.POLICY},
-    "delete": {object_keys.POLICY},
+    "delete": {object_keys.POLICY, A_LIST},
     "change": {object_keys.POLICY},
+    "restore": {A_LIST},
     "run": {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION)},
 }
+WRITES = {"watch": {A_LIST}, "delete": {A_LIST}, "restore": {A_LIST}}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_function_reads_the_objects_that_it_needs_and_writes_none(may: Any, function: str) -> None:
-    keys = {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION)}
+def test_a_function_reads_and_writes_the_objects_that_it_needs(may: Any, function: str) -> None:
+    keys = {object_keys.POLICY, object_keys.target_scan("1", ACCOUNT, REGION), A_LIST}
 
     assert {key for key in keys if allowed(may[function], "s3:GetObject", f"Bucket.Arn/{key}")} == READS.get(function, set())
-    assert not allowed(may[function], "s3:PutObject", f"Bucket.Arn/{object_keys.POLICY}")
+    assert {key for key in keys if allowed(may[function], "s3:PutObject", f"Bucket.Arn/{key}")} == WRITES.get(function, set())
 
 
 # -- What is not a function

@@ -90,6 +90,7 @@ def test_only_reading_an_account_and_logging_is_about_everything(stack: Any) -> 
         ("plan", "NameTheOrganizationsAccounts"),
         ("scan", "ReadTheAccount"),
         ("serve", "ReadPricesTypesAndRegions"),
+        ("serve", "ListBackups"),
         ("answer", "NameAccountAndRegions"),
         ("audit", "Log"),
         ("audit", "Trace"),
@@ -280,6 +281,8 @@ WRITES = {
         object_keys.report("1"),
         object_keys.target_error("1", "123456789012", "eu-west-1"),
     },
+    "serve": {object_keys.cleanup_list("f00d", "parts", "5d1c")},
+    "answer": {object_keys.cleanup_list("f00d", "parts", "5d1c")},
 }
 
 

@@ -34,13 +34,13 @@ def test_the_environment_is_what_the_settings_read(
 
     in_tests = {"SLACK_API_URL"}
     machines = {"CLEANUP_STATE_MACHINE_ARN", "UNDO_STATE_MACHINE_ARN"}
-    backups = {"BACKUP_ROLE_ARN", "BACKUP_VAULT_NAME"}
+    backups = {"BACKUP_ROLE_ARN", "BACKUP_VAULT_NAME", "INSTALLATION_ID"}
     members = {"MEMBER_ROLE_NAME", "MEMBER_EXTERNAL_ID"}
     expected = {
         "plan": members,
         "scan": members,
         "announce": {"EVENT_BUS_NAME"},
-        "serve": {"STATE_MACHINE_ARN", *machines},
+        "serve": {"STATE_MACHINE_ARN", *machines, "INSTALLATION_ID"},
         "notify": {"SLACK_SECRET_ARN", "CLEANUP_ENABLED"},
         "acknowledge": {"SLACK_SECRET_ARN", "ANSWER_FUNCTION_NAME"},
         "answer": {"SLACK_SECRET_ARN", "STATE_MACHINE_ARN", *machines},

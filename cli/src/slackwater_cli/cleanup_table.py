@@ -109,7 +109,8 @@ def draw_cleanup(one: CleanupDetailDocument, console: Console) -> None:
         console.print(_indented(Text(one_line(_backup(backup)))))
     if removals := one["removals"]:
         parts = ", ".join(f"{gone['kind']} {gone['id']}" for gone in removals)
-        console.print(_indented(Text(one_line(f"Asked AWS to delete: {parts}"))))
+        more = f" and {one['removed'] - len(removals):,} more" if one["removed"] > len(removals) else ""
+        console.print(_indented(Text(one_line(f"Asked AWS to delete: {parts}{more}"))))
     if restored := one["restored"]:
         came = f" as {restored['id']}" if restored["id"] else ""
         console.print(_indented(Text(one_line(f"Restored{came}: {restored['state']}"))))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Protocol
 
-from .busy import busy
+from .busy import busy, worked
 from .clock import Clock
 from .contents import CLIENT, SERVICE, Version
 from .resources import (
@@ -29,6 +29,7 @@ from .resources import (
     Instance,
     MountTarget,
     StorageVirtualMachine,
+    TrailEvent,
     Volume,
 )
 from .telemetry import Telemetry
@@ -123,6 +124,17 @@ class _Index:
 
 
 @dataclass(slots=True)
+class Late:
+    """How many seconds after it happened something shows: a metric in CloudWatch, an event in CloudTrail.
+
+    What was there before the clock moved on shows at once.
+    """
+
+    metrics: float = 0.0
+    events: float = 0.0
+
+
+@dataclass(slots=True)
 class Usage:
     """What was served."""
 
@@ -139,6 +151,8 @@ class Account:
     def __init__(self, fleet: Fleet, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
         self.usage = Usage()
+        self.late = Late()
+        self.backups_show = True
         self.lock = threading.RLock()
         self._moment: float | None = None
         self._due: list[tuple[float, int, Callable[[], object]]] = []
@@ -156,7 +170,7 @@ class Account:
 
     @property
     def now(self) -> int:
-        """The present moment; metrics end at the fleet's."""
+        """The present moment."""
         return int(self.fleet.now + self.clock.elapsed if self._moment is None else self._moment)
 
     @property
@@ -330,6 +344,7 @@ class Account:
             attachment = Attachment(instance_id=instance_id, since=self.now, device=device)
             used = (*volume.used, (self.now, 1 << 40)) if volume.used else ()
             self.put(replace(volume, attachments=(*volume.attachments, attachment), used=used))
+            self._moved("AttachVolume", volume, instance_id)
 
     def detach(self, volume_id: str) -> None:
         """Detach a volume from whatever carries it."""
@@ -337,6 +352,8 @@ class Account:
             volume = self._volume(volume_id)
             used = tuple((since, min(until, self.now)) for since, until in volume.intervals)
             self.put(replace(volume, attachments=(), used=used))
+            for attachment in volume.attachments:
+                self._moved("DetachVolume", volume, attachment.instance_id)
 
     def tag(self, resource_id: str, key: str, value: str) -> None:
         """Put a tag on a resource or a backup."""
@@ -365,6 +382,16 @@ class Account:
             self.fill(resource_id, contents, who)
             return contents
 
+    def work(self, resource_id: str, how: str = "client", seconds: float = 60) -> None:
+        """Let somebody work with an EFS file system from now on, for a while; its size stays as it is.
+
+        `how` is "client", "service" (which needs no mount target, and is no connection), or "backup" (which only reads).
+        """
+        with self.lock:
+            self.put(worked(self._there(resource_id), self.now, self.now + int(seconds), how))
+            if how != "backup":
+                self.write(resource_id, how)
+
     def replace(self, resource_id: str) -> None:
         """Another resource with the same id and name, made just now, with other contents."""
         with self.lock:
@@ -372,6 +399,40 @@ class Account:
             moment = {"launched": self.now} if isinstance(resource, Instance) else {"created": self.now}
             self.put(replace(resource, **moment))
             self.fill(resource_id, f"what the {self.number()}. to be called {resource_id} holds")
+
+    def set_key(self, key_arn: str, state: str) -> None:
+        """Put a KMS key into another state, such as `Disabled` or `PendingDeletion`."""
+        with self.lock:
+            if state == "Enabled":
+                self.forget("kms-disabled", key_arn)
+            else:
+                self.keep("kms-disabled", key_arn, state)
+
+    def key_state(self, key_arn: str) -> str:
+        """The state of a KMS key: enabled, unless somebody changed it."""
+        state = self.shelf("kms-disabled").get(key_arn, "Enabled")
+        return state if isinstance(state, str) else "Disabled"
+
+    def lock_vault(self, vault: str) -> None:
+        """Put a Vault Lock on a backup vault: nobody changes the lifecycle of what is in it, or deletes it."""
+        with self.lock:
+            self.keep("locked-vaults", vault, True)
+
+    def copy_backup(self, backup_id: str) -> str:
+        """Copy a backup with all of its tags, as CopySnapshot, CopyBackup and StartCopyJob do; the copy's id."""
+        with self.lock:
+            source = self._state.backups[backup_id]
+            number = f"{self.number():017x}"
+            ids = {"snapshot": f"snap-{number}", "fsx-backup": f"backup-{number}"}
+            copied = replace(
+                source,
+                id=ids.get(source.kind) or f"{backup_id.rpartition(':')[0]}:{number}",
+                of="vol-ffffffff" if source.kind == "snapshot" else source.of,  # EC2 names an arbitrary volume
+                made=self.now,
+                detail={**source.detail, "source": source.id},
+            )
+            self.put_backup(copied)
+            return copied.id
 
     def exists(self, resource_id: str) -> bool:
         """Whether there is such a resource, part of one or backup, and nobody has asked to delete it."""
@@ -443,6 +504,23 @@ class Account:
         if resource is None:
             raise KeyError(resource_id)
         return resource
+
+    def hide_backups(self) -> None:
+        """Publish nothing of what AWS Backup reads from now on: AWS does not say whether it does."""
+        self.backups_show = False
+
+    def _moved(self, name: str, volume: Volume, instance_id: str) -> None:
+        """CloudTrail's event of an attachment, or of its end."""
+        event = TrailEvent(
+            name=name,
+            at=self.now,
+            region=volume.region,
+            user="somebody",
+            resources=(("AWS::EC2::Volume", volume.id), ("AWS::EC2::Instance", instance_id)),
+            request={"volumeId": volume.id, "instanceId": instance_id},
+            response={},
+        )
+        self.change(fleet=replace(self.fleet, events=[*self.fleet.events, event]))
 
     def _volume(self, volume_id: str) -> Volume:
         volume = self._there(volume_id)

@@ -29,10 +29,12 @@ ROUTES: Final[tuple[Route, ...]] = tuple(
         ("PUT", "StartBackupJob", r"/backup-jobs"),
         ("GET", "ListBackupJobs", r"/backup-jobs"),
         ("GET", "DescribeBackupJob", r"/backup-jobs/(?P<BackupJobId>[^/]+)"),
+        ("GET", "ListBackupVaults", r"/backup-vaults"),
         ("GET", "DescribeBackupVault", _VAULT),
         ("GET", "ListRecoveryPointsByBackupVault", _VAULT + "/recovery-points"),
         ("GET", "DescribeRecoveryPoint", _POINT),
         ("DELETE", "DeleteRecoveryPoint", _POINT),
+        ("POST", "UpdateRecoveryPointLifecycle", _POINT),
         ("GET", "GetRecoveryPointRestoreMetadata", _POINT + "/restore-metadata"),
         ("GET", "ListRecoveryPointsByResource", r"/resources/(?P<ResourceArn>[^/]+)/recovery-points"),
         ("GET", "ListTags", r"/tags/(?P<ResourceArn>[^/]+)"),
@@ -111,6 +113,24 @@ def guarded(vault: str, action: str) -> None:
     """Refuse what the automatic vault's access policy denies to everybody."""
     if vault == AUTOMATIC:
         raise AwsError("AccessDeniedException", f"Insufficient privileges to perform this action: {action} on {vault}.", 403)
+
+
+def unlocked(call: Call, vault: str) -> None:
+    """Refuse to change or delete what a Vault Lock protects."""
+    if call.account.shelf("locked-vaults").get(vault):
+        raise AwsError("InvalidRequestException", f"Backup vault {vault} is locked: its recovery points cannot be changed.")
+
+
+def expire(account: Account, point_id: str) -> None:
+    """Delete a recovery point on its day, as its lifecycle says then; come again where that day is later now."""
+    point = account.backup(point_id)
+    if point is None or point.detail["days"] is None:
+        return
+    left = point.made + point.detail["days"] * DAY - account.now
+    if left > 0:
+        account.after(left, lambda: expire(account, point_id))
+    else:
+        account.drop_backup(point_id)
 
 
 def paged[T](call: Call, name: str, found: Iterable[T], render: Callable[[T], Json]) -> Reply:

@@ -12,7 +12,9 @@ from .backup import (
     POINTS,
     START_SECONDS,
     TYPE,
+    VAULTS,
     absent,
+    expire,
     identifier,
     invalid,
     known,
@@ -123,6 +125,8 @@ def _run(account: Account, job_id: str) -> None:
     job: Job = account.shelf("backup-jobs")[job_id]
     if job.state == "CREATED":
         account.keep("backup-jobs", job_id, replace(job, state="RUNNING"))
+        if account.backups_show and isinstance(account.find(job.of), ElasticFileSystem):
+            account.work(job.of, "backup", BACKUP_SECONDS - START_SECONDS)
 
 
 def _finish(account: Account, job_id: str) -> None:
@@ -143,8 +147,7 @@ def _finish(account: Account, job_id: str) -> None:
     account.put_backup(replace(point, state="COMPLETED", bytes=whole, detail={**point.detail, "done": account.now}))
     moved = max(0, whole - earlier[-1]) if earlier else whole
     account.keep("backup-jobs", job_id, replace(job, state="COMPLETED", done=account.now, size=moved))
-    if job.days is not None:
-        account.after(job.created + job.days * DAY - account.now, lambda: account.drop_backup(job.point))
+    expire(account, job.point)
 
 
 def _bytes(system: ElasticFileSystem) -> int:
@@ -224,9 +227,15 @@ def describe_backup_vault(call: Call) -> Reply:
             "EncryptionKeyArn": key_arn(call.region, call.account.id),
             "CreationDate": float(call.account.fleet.now - 400 * DAY),
             "NumberOfRecoveryPoints": sum(each.detail["vault"] == vault for each in points_in(call)),
-            "Locked": False,
+            "Locked": bool(call.account.shelf("locked-vaults").get(vault)),
         },
     )
+
+
+def list_backup_vaults(call: Call) -> Reply:
+    """Every vault of the Region."""
+    found = [{"BackupVaultName": vault, "BackupVaultArn": vault_arn(call, vault)} for vault in VAULTS]
+    return paged(call, "BackupVaultList", found, lambda vault: vault)
 
 
 OPERATIONS: Final[dict[str, Operation]] = {
@@ -234,5 +243,6 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "DescribeBackupJob": describe_backup_job,
     "ListBackupJobs": list_backup_jobs,
     "DescribeBackupVault": describe_backup_vault,
+    "ListBackupVaults": list_backup_vaults,
 }
 """Of AWS Backup, those of vaults and backup jobs."""

@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 from .account import Account
 from .backup import START_SECONDS, TYPE, absent, guarded, identifier, invalid, missing, point_of, role_of, system_arn
-from .ec2_query import hexadecimal
+from .ec2_query import hexadecimal, key_arn
+from .kms import usable
 from .once import once
 from .resources import Backup, ElasticFileSystem, rfc3339
 from .wire import AwsError, Call, Json, Operation, Reply, json_reply
@@ -134,6 +135,9 @@ def _finish(account: Account, job_id: str, point: Backup) -> None:
     system = account.find(job.into)
     if not isinstance(system, ElasticFileSystem) or not account.exists(job.into):
         fail_restore_job(account, job_id, f"File system {job.into} does not exist.")
+        return
+    if not usable(account, key_arn(job.region, account.id)):
+        fail_restore_job(account, job_id, f"The key of {job.point} cannot be used.")
         return
     account.put(replace(system, standard_bytes=point.bytes))
     account.fill(system.id, point.contents)

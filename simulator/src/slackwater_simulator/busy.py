@@ -10,7 +10,7 @@ from .efs_metrics import efs_track
 from .fsx_metrics import fsx_names, fsx_track, fsx_work
 from .published import MINUTELY
 from .resources import KIB, MIB, ElasticFileSystem, FsxFileSystem, FsxVolume, Volume
-from .series import FOREVER, Series, Track
+from .series import FOREVER, MINUTE, Series, Track
 
 _OPERATIONS, _BYTES = 1_200.0, 1_200.0 * 64 * KIB
 """Of each kind in a minute: 20 operations of 64 KiB a second."""
@@ -69,6 +69,32 @@ def busy(resource: Any, since: int) -> Any:
         case _:
             raise KeyError(resource.id)
     return replace(resource, telemetry={**resource.telemetry, **published})
+
+
+_SERVICE = {name: value for name, value in _EFS.items() if name != "ClientConnections"}
+_BACKUP = {
+    "DataReadIOBytes": _BYTES,
+    "MetadataIOBytes": 0.5 * MIB,
+    "MetadataReadIOBytes": 0.5 * MIB,
+    "MeteredIOBytes": _BYTES / 3 + 0.5 * MIB,
+    "TotalIOBytes": _BYTES + 0.5 * MIB,
+}
+_WORK = {"client": _EFS, "service": _SERVICE, "backup": _BACKUP}
+
+
+def worked(system: Any, since: int, until: int, how: str) -> Any:
+    """The same file system, with so much more in its metrics for each minute from `since` to `until` (epoch seconds).
+
+    One that is dark publishes nothing of it. AWS does not say whether AWS Backup's own reading is published: here it is.
+    """
+    if system.voice == "dark":
+        return system
+    since, until = since // MINUTE * MINUTE, -(-until // MINUTE) * MINUTE
+    more = {
+        name: (*(efs_track(system, name) or ()), Series(MINUTELY, value, since=since, until=until, digits=4))
+        for name, value in _WORK[how].items()
+    }
+    return replace(system, telemetry={**system.telemetry, **more})
 
 
 def _from(track: Track | None, since: int, value: float) -> Track:

@@ -30,7 +30,9 @@ def lookup_events(call: Call) -> Reply:
     found = [
         event
         for event in call.account.fleet.events
-        if event.region == call.region and max(start, now - KEPT) <= event.at <= end
+        if event.region == call.region
+        and max(start, now - KEPT) <= event.at <= end
+        and event.at <= max(call.account.fleet.now, now - call.account.late.events)
     ]
     for attribute in attributes:
         found = [event for event in found if _has(event, attribute["AttributeKey"], attribute["AttributeValue"])]

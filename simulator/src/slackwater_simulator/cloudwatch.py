@@ -1,7 +1,8 @@
 """CloudWatch: GetMetricData, GetMetricStatistics and ListMetrics, as JSON 1.0 and as the older query protocol.
 
 Buckets lie on the clock's grid (a day starts at UTC midnight) and are returned when they start within [StartTime,
-EndTime); StartTime is first rounded down as the API reference says, by its age. Limits: CloudWatch service quotas.
+EndTime); StartTime is first rounded down as the API reference says, by its age. What happens while the clock moves on is
+published `Account.late.metrics` seconds later. Limits: CloudWatch service quotas.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def _moment(value: object) -> float:
 
 
 def _window(call: Call) -> Window:
-    now = call.account.fleet.now
+    now, fleet_now = call.account.now, call.account.fleet.now
     if "StartTime" not in call.input or "EndTime" not in call.input:
         raise _invalid("The parameters StartTime and EndTime are required.")
     start, end = _moment(call.input["StartTime"]), _moment(call.input["EndTime"])
@@ -86,7 +87,8 @@ def _window(call: Call) -> Window:
         raise _invalid("The parameter StartTime must be less than the parameter EndTime.")
     age = now - start
     grain = 60 if age <= 15 * DAY else 300 if age <= 63 * DAY else HOUR
-    return Window(int(start // grain * grain), min(-int(-end // 1), now), now)
+    published = max(fleet_now, now - int(call.account.late.metrics))
+    return Window(int(start // grain * grain), min(-int(-end // 1), published), now)
 
 
 def _invalid(message: str) -> AwsError:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from . import ec2_tags
 from .ec2_query import hexadecimal, matches, owned, page_size, paged, read_filters, reply, volume_xml
+from .kms import usable
 from .resources import GIB, Volume, rfc3339
 from .series import DAY
 from .wire import AwsError, Call, Operation, Reply
@@ -81,7 +82,10 @@ def create_volume(call: Call) -> Reply:
     def available() -> None:
         now = account.find(volume.id)
         if isinstance(now, Volume) and now.phase == "creating":
-            account.put(replace(now, phase=""))
+            if usable(account, snapshot.detail["kms_key"] if (snapshot := account.backup(now.snapshot_id)) else None):
+                account.put(replace(now, phase=""))
+            else:
+                account.remove(volume.id)
 
     account.after(CREATION_S, available)
     return reply(call, volume_xml(volume, account.id))

@@ -294,6 +294,8 @@ def backup(call: Call, item: Backup) -> Json:
     }
     if item.detail["volume"]:
         answer["Volume"] = volume(call, item.detail["volume"])
+    if source := item.detail.get("source"):
+        answer |= {"SourceBackupId": source, "SourceBackupRegion": item.region}
     if item.state == "AVAILABLE":
         answer["SizeInBytes"] = item.bytes
     if item.state == "FAILED":

@@ -9,6 +9,7 @@ from typing import Any, Final
 from . import fsx
 from .account import Account
 from .ec2_query import hexadecimal
+from .kms import usable
 from .once import once
 from .resources import Backup, FsxFileSystem
 from .wire import AwsError, Call, Json, Operation, Reply, json_reply
@@ -112,6 +113,8 @@ def _usable(call: Call) -> Backup:
         raise AwsError("BadRequest", f"{backup.id} is not the backup of a file system.")
     if backup.state != "AVAILABLE":
         raise AwsError("BadRequest", f"{backup.id} is {backup.state}.")
+    if not usable(call.account, fsx.backup(call, backup)["KmsKeyId"]):
+        raise AwsError("BadRequest", f"The key of {backup.id} cannot be used.")
     return backup
 
 

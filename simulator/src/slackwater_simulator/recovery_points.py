@@ -6,7 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from .backup import DAY, TYPE, guarded, invalid, known, paged, point_of, points_in, system_arn, vault_arn, vault_of, within
+from .backup import (
+    DAY,
+    TYPE,
+    expire,
+    guarded,
+    invalid,
+    known,
+    paged,
+    point_of,
+    points_in,
+    system_arn,
+    unlocked,
+    vault_arn,
+    vault_of,
+    within,
+)
 from .ec2_query import key_arn
 from .resources import Backup, ElasticFileSystem
 from .wire import AwsError, Call, Json, Operation, Reply, json_reply
@@ -103,12 +118,29 @@ def delete_recovery_point(call: Call) -> Reply:
     vault = vault_of(call)
     point = point_of(call, call.input["RecoveryPointArn"], vault)
     guarded(vault, "backup:DeleteRecoveryPoint")
+    unlocked(call, vault)
     restoring = (each for each in call.account.shelf("restore-jobs").values() if each.point == point.id and not each.ended)
     if point.state != "COMPLETED" or next(restoring, None):
         raise AwsError("InvalidResourceStateException", f"{point.id} is {point.state}, or being restored.")
     call.account.put_backup(replace(point, state="DELETING"))
     call.account.after(DELETION_SECONDS, lambda: call.account.drop_backup(point.id))
     return json_reply(call, {})
+
+
+def update_recovery_point_lifecycle(call: Call) -> Reply:
+    """Set how many days after its making a recovery point is deleted; -1 is never."""
+    vault = vault_of(call)
+    point = point_of(call, call.input["RecoveryPointArn"], vault)
+    unlocked(call, vault)
+    days = int(call.input.get("Lifecycle", {}).get("DeleteAfterDays", -1))
+    if days != -1 and not 1 <= days <= 36_500:
+        raise invalid("DeleteAfterDays has to be between 1 and 36,500, or -1.")
+    changed = replace(point, detail={**point.detail, "days": None if days == -1 else days})
+    call.account.put_backup(changed)
+    call.account.after(0, lambda: expire(call.account, point.id))
+    whole = _point(call, changed)
+    names = ("BackupVaultArn", "RecoveryPointArn", "Lifecycle", "CalculatedLifecycle")
+    return json_reply(call, {name: whole[name] for name in names if name in whole})
 
 
 def list_tags(call: Call) -> Reply:
@@ -140,6 +172,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "ListRecoveryPointsByResource": list_recovery_points_by_resource,
     "GetRecoveryPointRestoreMetadata": get_recovery_point_restore_metadata,
     "DeleteRecoveryPoint": delete_recovery_point,
+    "UpdateRecoveryPointLifecycle": update_recovery_point_lifecycle,
     "ListTags": list_tags,
     "TagResource": tag_resource,
     "UntagResource": untag_resource,

@@ -33,6 +33,7 @@ from . import (
     fsx_creations,
     iam,
     interfaces,
+    kms,
     organizations,
     pricing,
     recovery_points,
@@ -57,7 +58,9 @@ _ROUTES = {"elasticfilesystem": efs.ROUTES, "backup": backup.ROUTES}
 """Of the services that speak rest-json."""
 _TOLD = ("id", "kind", "of", "region", "made", "state", "tags", "bytes", "contents")
 """Of a backup; the rest is its service's own."""
-_DEEDS = frozenset({"attach", "detach", "tag", "untag", "use", "replace"})
+_DEEDS = frozenset({
+    "attach", "detach", "tag", "untag", "use", "work", "replace", "set_key", "lock_vault", "copy_backup", "hide_backups",
+})  # fmt: skip
 """What other people do to an account, which may be asked for over HTTP."""
 _REASONS = {
     200: "OK",
@@ -160,6 +163,7 @@ class Simulator:
             "fsx": fsx.OPERATIONS | writes_fsx.OPERATIONS | fsx_creations.OPERATIONS,
             "backup": backup_jobs.OPERATIONS | recovery_points.OPERATIONS | backup_restores.OPERATIONS,
             "iam": iam.operations(self.faults.denies),
+            "kms": kms.OPERATIONS,
             "cloudwatch": cloudwatch.operations(self.faults),
             "pricing": pricing.OPERATIONS,
             "cloudtrail": cloudtrail.OPERATIONS,

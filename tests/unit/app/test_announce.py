@@ -76,6 +76,8 @@ class Bus:
         ("cleaning", "Finding Changed"),
         ("backed-up", "Finding Changed"),
         ("queued", "Finding Changed"),
+        ("backup-gone", "Finding Changed"),
+        ("adopted", "Finding Changed"),
         ("removing", "Finding Changed"),
         ("cleaned", "Finding Resolved"),
         ("failed", "Finding Changed"),

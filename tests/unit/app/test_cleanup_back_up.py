@@ -1,7 +1,10 @@
 """What a backup says of itself."""
 
-from slackwater.app.cleanup_back_up import NAME_CHARACTERS, legal, tags
-from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, OWNER, RESTORE, TOKEN, Backup, Cleanup, Subject
+from dataclasses import replace
+from datetime import timedelta
+
+from slackwater.app.cleanup_back_up import NAME_CHARACTERS, legal, made_for, tags
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, INSTALLATION, OWNER, RESTORE, TOKEN, Backup, Cleanup, Copy, Subject
 from slackwater.model.detector import CASE_NOW
 from slackwater.model.tracking import TrackedResource
 
@@ -30,7 +33,9 @@ def test_a_backup_says_of_what_it_is_for_whom_how_long_and_how_to_restore_it() -
         started_at=CASE_NOW,
         promised_monthly_usd=None,
     )
-    backup = Backup(subject=Subject(id="vol-1", size_bytes=1), token="f1-1-0", asked_at=CASE_NOW, expires_at=CASE_NOW)
+    backup = Backup(
+        subject=Subject(id="vol-1", size_bytes=1), token="f1-1-0", asked_at=CASE_NOW, expires_at=CASE_NOW, installation="here"
+    )
 
     assert tags(cleanup, backup) == {
         "Name": f"{'x' * NAME_CHARACTERS} before it was deleted",
@@ -38,5 +43,31 @@ def test_a_backup_says_of_what_it_is_for_whom_how_long_and_how_to_restore_it() -
         TOKEN: "f1-1-0",
         EXPIRES_AT: "2026-11-16T09:00:00Z",
         RESTORE: "slackwater cleanup undo f1",
+        INSTALLATION: "here",
         OWNER: "data and others",
     }
+
+
+class TestWhatAwsMade:
+    BACKUP = Backup(
+        subject=Subject(id="vol-1", size_bytes=1), token="7f3a", asked_at=CASE_NOW, expires_at=CASE_NOW, installation="here"
+    )
+    FIRST = Copy(id="snap-1", of="vol-1", state="complete", size_bytes=1, made_at=CASE_NOW, token="7f3a", tags={BACKUP_OF: ARN})
+    SECOND = replace(FIRST, id="snap-2", made_at=CASE_NOW + timedelta(minutes=12))
+
+    def made(self, *copies: Copy, **backup: object) -> list[str | None]:
+        return [one.id for one in made_for(replace(self.BACKUP, **backup), copies, ARN)]
+
+    def test_of_a_request_that_was_sent_once_is_one_backup_and_what_is_younger_is_somebodys_copy(self) -> None:
+        assert self.made(self.SECOND, self.FIRST) == ["snap-1"]
+
+    def test_of_a_request_that_was_sent_twice_there_may_be_two(self) -> None:
+        third = replace(self.SECOND, id="snap-3", made_at=CASE_NOW + timedelta(hours=1))
+        assert self.made(third, self.SECOND, self.FIRST, asked=2) == ["snap-1", "snap-2"]
+
+    def test_what_is_on_record_comes_first_and_what_failed_last(self) -> None:
+        assert self.made(self.FIRST, self.SECOND, asked=2, id="snap-2") == ["snap-2", "snap-1"]
+        assert self.made(replace(self.FIRST, state="failed"), self.SECOND, asked=2) == ["snap-2", "snap-1"]
+
+    def test_what_only_looks_like_it_is_left_out(self) -> None:
+        assert self.made(replace(self.FIRST, token="f1-1-0"), replace(self.FIRST, tags={})) == []

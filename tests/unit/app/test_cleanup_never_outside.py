@@ -29,7 +29,7 @@ from slackwater.app.cleanup_watch import Watch
 from slackwater.app.scan import Audit, Sources
 from slackwater.engine.plan import MetricCall
 from slackwater.engine.registry import registry
-from slackwater.model.cleanup import MARK, Backup, Cleanup, Copy, Look, Part, Said, Subject
+from slackwater.model.cleanup import BACKUP_OF, MARK, Backup, Cleanup, Copy, Look, Part, Said, Subject
 from slackwater.model.detector import CASE_NOW
 from slackwater.model.findings import Gap
 from slackwater.model.fleet import Fleet
@@ -89,17 +89,25 @@ class Aws:
         return Subject(id=resource.id, size_bytes=self.volumes[resource.id].size_gib * GIB)
 
     def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
-        return self.backups.get(resource.id) or self._copy(resource, "complete")
+        return self._copy(resource, backup)
 
     def copies(self, resource: TrackedResource, backup: Backup) -> list[Copy]:
-        return [self.backups.get(resource.id) or self._copy(resource, "complete")]
+        return [self._copy(resource, backup)]
 
-    def _copy(self, resource: TrackedResource, state: Any) -> Copy:
+    def _copy(self, resource: TrackedResource, backup: Backup) -> Copy:
         size = self.volumes[resource.id].size_gib * GIB
-        return Copy(id=f"snap-{resource.id}", of=resource.id, state=state, size_bytes=size, made_at=CASE_NOW)
+        made = Copy(id=f"snap-{resource.id}", of=resource.id, state="complete", size_bytes=size, made_at=backup.asked_at)
+        of = {BACKUP_OF: resource.arn}
+        return replace(self.backups.get(resource.id, made), made_at=backup.asked_at, token=backup.token, tags=of)
+
+    def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
+        raise AssertionError("it has no expiry")
+
+    def unusable(self, key: str, region: str, until: datetime) -> str | None:
+        return None
 
     # A remover
-    def remove(self, resource: TrackedResource, part: Part) -> None:
+    def remove(self, resource: TrackedResource, part: Part, final_tags: Mapping[str, str] | None = None) -> None:
         self.deleted.append(part.id)
         del self.volumes[part.id]
 
@@ -256,8 +264,8 @@ def deleted_at_all(some_cases: Any, section: CleanupSection, *, running: bool) -
         account=ACCOUNTS[0], cases=clean, documents=documents, policy=lambda: policy, rechecker=rechecker, watchers=kind, permissions=aws,
         backup_monthly_usd=lambda *_: None, news=CleanupNews(outbox=outbox, clock=lambda: now[0]),
     )  # fmt: skip
-    back_up = BackUp(cases=clean, policy=lambda: policy, takers=kind)
-    delete = Delete(cases=clean, policy=lambda: policy, rechecker=rechecker, takers=kind, removers=kind)
+    back_up = BackUp(cases=clean, policy=lambda: policy, takers=kind, keys=aws, installation=lambda: "here")
+    delete = Delete(cases=clean, policy=lambda: policy, rechecker=rechecker, takers=kind, removers=kind, keys=aws)
     if not running:
         store.control_ = replace(store.control_, stopped=Said(who="x", why="", at=CASE_NOW))
     allowed = set()

@@ -1,7 +1,7 @@
 """`slackwater cleanup`."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -12,15 +12,31 @@ from typing import Any
 import boto3
 import pytest
 
-from slackwater.app import policies
+from slackwater.app import policies, wiring
+from slackwater.aws import cleanup_adopted
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.documents import S3Documents
+from slackwater.aws.errors import AccessDeniedError
 from slackwater.aws.finding_store import DynamoFindings
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import AwsSession
 from slackwater.aws.table import Table
 from slackwater.model import object_keys
-from slackwater.model.cleanup import Backup, Cleanup, Marked, Observed, Part, Removal, Restored, Said, Subject
+from slackwater.model.cleanup import (
+    BACKUP_OF,
+    EXPIRES_AT,
+    INSTALLATION,
+    Backup,
+    Cleanup,
+    Copy,
+    Marked,
+    Observed,
+    Part,
+    Removal,
+    Restored,
+    Said,
+    Subject,
+)
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
 
@@ -454,6 +470,86 @@ def test_what_still_waits_is_stopped_and_not_undone(run, deployed) -> None:
 
     assert (done.status, "`slackwater cleanup stop a` stops it" in done.err) == (2, True)
     assert deployed.started("undo") == []
+
+
+# -- Backups
+
+
+class Listed:
+    """The BackupLister of one snapshot, which another installation made."""
+
+    needs_place = "the zone that the volume is to be in"
+
+    def __init__(self, session: Any) -> None: ...
+
+    def copies(self, account: str, region: str) -> Iterator[Copy]:
+        tags = {BACKUP_OF: f"arn:aws:ec2:{region}:{account}:volume/vol-9", INSTALLATION: "another", EXPIRES_AT: "x"}
+        yield Copy(
+            id="snap-9", of="vol-9", state="complete", size_bytes=8 << 30, made_at=OPENED, tags=tags,
+            expires_at=OPENED + timedelta(days=90),
+        )  # fmt: skip
+
+    def not_restorable(self, copy: Copy) -> None: ...
+
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> dict[str, Any]:
+        return {"availability_zone": places[0]}
+
+
+class Denied(Listed):
+    """One that may not look."""
+
+    def copies(self, account: str, region: str) -> Iterator[Copy]:
+        raise AccessDeniedError("UnauthorizedOperation: no")
+
+
+@pytest.fixture
+def listed(deployed, monkeypatch) -> pytest.MonkeyPatch:
+    monkeypatch.setattr(cleanup_adopted, "EbsBackupLister", Listed)
+    for name in ("EfsBackupLister", "FsxBackupLister"):
+        monkeypatch.setattr(cleanup_adopted, name, type(name, (Listed,), {"copies": lambda *_: iter(())}))
+    monkeypatch.setattr(wiring, "backup_prices", lambda session: lambda *_: Decimal("0.40"))
+    return monkeypatch
+
+
+def test_backups_are_listed_with_what_they_cost_and_who_made_them(run, told, listed) -> None:
+    said = run("cleanup", "backups", "--region", HOME).out.splitlines()
+    (one,) = told("backups", "--region", HOME)["backups"]
+
+    assert said[0] == "1 backup: at most 0.40 USD a month"
+    assert said[3].split("  ")[0] == "snap-9"
+    assert "another installation" in " ".join(said)
+    assert (one["id"], one["whose"], one["monthly_usd"], one["expires_at"]) == (
+        "snap-9",
+        "other",
+        "0.40",
+        "2027-01-30T06:00:00Z",
+    )
+
+
+def test_what_could_not_be_listed_shows_in_the_status(run, listed) -> None:
+    listed.setattr(cleanup_adopted, "EbsBackupLister", Denied)
+
+    done = run("cleanup", "backups", "--region", HOME)
+
+    assert done.status == 3
+    assert done.out.startswith(f"Not listed: ebs-volume in {HOME}: ")
+    assert run("cleanup", "backups", "--region", "eu-west-99").status == 2
+
+
+def test_a_backup_is_adopted_and_can_be_undone(run, deployed, listed) -> None:
+    adopt = ("cleanup", "adopt", "snap-9", "--region", HOME, "--why", "their stack is gone")
+    refused = run(*adopt)
+    assert (refused.status, "--place: say where: the zone" in refused.err) == (2, True)
+
+    done = run(*adopt, "--place", f"{HOME}a")
+
+    assert done.status == 0, done.err
+    id_ = done.out.partition(":")[0]
+    assert done.out == f"{id_}: adopted\n"
+    assert run("cleanup", "undo", id_, "--why", "needed").status == 0
+    assert deployed.started("undo") == [f"{id_}-1-undo-1"]
+    deployed.policy(POLICY.replace("user/moto", "user/joe"))
+    assert run(*adopt, "--place", f"{HOME}a").status == 4
 
 
 def test_foreign_words_cannot_move_the_cursor(run, deployed) -> None:

@@ -307,3 +307,15 @@ def test_a_client_settles_it_with_one_metric(job: int) -> None:
     )
 
     assert [query.metric.name for query in queries] == ["ClientConnections"]
+
+
+@pytest.mark.parametrize(
+    "title", [case.title for case in registry()["efs-orphaned"].cases if "nothing deletes it" in case.title]
+)
+def test_an_orphan_that_a_service_may_use_is_reported_and_not_deleted(title: str) -> None:
+    (one,) = [case for case in registry()["efs-orphaned"].cases if case.title == title]
+    verdict = play(registry()["efs-orphaned"], one)
+
+    assert isinstance(verdict, Flagged)
+    assert not any(advice.deletes for advice in verdict.advice)
+    assert any(caveat.endswith("Slackwater does not delete it.") for caveat in verdict.caveats)

@@ -33,7 +33,7 @@ COSTS = [
     ("ebs-surplus-size", "no agent", []),
     ("ebs-surplus-size", "one of two data volumes, and an agent that names none", []),
     ("ebs-surplus-size", "a tenth of it is used", [DAY_S]),
-    ("efs-orphaned", "no mount target", []),
+    ("efs-orphaned", "no mount target", [DAY_S] * 3),
     ("efs-abandoned", "no tag is named", []),
     ("efs-abandoned", "not a job's", []),
     ("efs-abandoned", "a client that is mounted, and does nothing", [FIVE_MINUTES_S]),

@@ -19,11 +19,14 @@ from slackwater.engine.cleanup import (
     not_listed,
     over_cap,
     recent,
+    recorded_anew,
+    restored,
     unattended,
+    unproven,
     unverified,
     warning_due,
 )
-from slackwater.model.cleanup import ONTAP_STAYS, Begun, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet
 from slackwater.model.policy import CleanupSection, UnattendedTag
 from slackwater.model.resources import (
@@ -309,9 +312,94 @@ class TestVerified:
         assert unverified(replace(self.COPY, size_bytes=90 * 1024**3), files, metered=True) is None
         assert unverified(replace(self.COPY, size_bytes=200 * 1024**3), files, metered=True) is None
         assert unverified(replace(self.COPY, size_bytes=89 * 1024**3), files, metered=True)
+        assert unverified(replace(self.COPY, size_bytes=0, incremental=True), files, metered=True) is None
+        assert unverified(replace(self.COPY, size_bytes=0, incremental=True, state="failed"), files, metered=True)
 
     def test_an_empty_file_system_is_metered_and_has_nothing_to_bring_back(self) -> None:
         empty = Subject(id="vol-1", size_bytes=6 * 1024)
         assert unverified(replace(self.COPY, size_bytes=0), empty, metered=True) is None
         assert unverified(replace(self.COPY, size_bytes=0, of="vol-2"), empty, metered=True)
         assert unverified(replace(self.COPY, size_bytes=0), empty, metered=False)
+
+
+@pytest.mark.parametrize("tag", ["slackwater:restored-from", "aws:backup:source-resource"])
+def test_no_rule_lets_what_was_restored_go_without_an_approval(tag: str) -> None:
+    rule = UnattendedTag(tag="Job")
+    policy = ALLOWING.model_copy(update={"unattended": [rule]})
+
+    assert unattended(SEEN, {"Job": "encode"}, policy) == rule
+    assert unattended(SEEN, {"Job": "encode", tag: "fs-2"}, policy) is None
+    assert restored({tag: "fs-2"})
+    assert restored({"Job": "encode"}) is restored(None) is None
+
+
+RECORDED: dict[str, Any] = {
+    "policy": "wide",
+    "access_points": [{"id": "fsap-1"}, {"id": "fsap-2"}],
+    "mount_targets": [{"id": "fsmt-1", "security_groups": ["wide"]}, {"id": "fsmt-2", "security_groups": ["wide"]}],
+}
+
+
+class TestRecordedAnew:
+    def test_what_the_clean_up_took_off_is_kept_and_the_rest_is_as_it_is_now(self) -> None:
+        newest = {
+            "policy": "narrow",
+            "access_points": [],
+            "mount_targets": [{"id": "fsmt-2", "security_groups": ["narrow"]}],
+        }
+
+        assert recorded_anew(RECORDED, newest, {"fsap-1", "fsap-2", "fsmt-1"}) == {
+            "policy": "narrow",
+            "access_points": [{"id": "fsap-1"}, {"id": "fsap-2"}],
+            "mount_targets": [{"id": "fsmt-1", "security_groups": ["wide"]}, {"id": "fsmt-2", "security_groups": ["narrow"]}],
+        }
+
+    def test_what_somebody_else_took_off_stays_away(self) -> None:
+        newest = {"policy": None, "access_points": [{"id": "fsap-2"}], "mount_targets": []}
+
+        assert recorded_anew(RECORDED, newest, ()) == newest
+
+    def test_what_was_asked_to_go_and_is_still_there_is_as_it_is_now(self) -> None:
+        newest = {**RECORDED, "mount_targets": [{"id": "fsmt-1", "security_groups": ["narrow"]}]}
+
+        assert recorded_anew(RECORDED, newest, {"fsmt-1"})["mount_targets"] == newest["mount_targets"]
+
+    def test_the_first_record_and_lists_of_words_are_as_they_are_now(self) -> None:
+        newest = {"system": {"Tags": {}}, "security_group_ids": ["sg-2"], "children": [{"id": "fsvol-1"}]}
+
+        assert recorded_anew(None, newest, {"fsvol-1"}) == newest
+        assert recorded_anew({"security_group_ids": ["sg-1"]}, newest, ()) == newest
+
+
+class TestProven:
+    ARN = "arn:aws:ec2:eu-west-1:123456789012:volume/vol-1"
+    BACKUP = Backup(
+        subject=Subject(id="vol-1", size_bytes=100), token="7f3a", asked_at=NOW, expires_at=NOW, installation="here"
+    )
+    COPY = Copy(
+        id="snap-1", of="vol-1", state="complete", size_bytes=100, made_at=NOW, token="7f3a", tags={BACKUP_OF: ARN}
+    )  # fmt: skip
+
+    def test_what_was_asked_for(self) -> None:
+        assert unproven(self.COPY, self.BACKUP, self.ARN) is None
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            ({"token": None}, "token"),
+            ({"token": "7f3"}, "token"),
+            ({"copied": True}, "copy of another"),
+            ({"of": "vol-ffffffff"}, "not of vol-1"),
+            ({"tags": {}}, "does not name"),
+            ({"tags": {BACKUP_OF: "arn:aws:ec2:eu-west-1:123456789012:volume/vol-2"}}, "does not name"),
+            ({"made_at": NOW - timedelta(minutes=1, seconds=1)}, "before it was asked for"),
+        ],
+    )
+    def test_what_only_looks_like_it(self, change: dict[str, Any], says: str) -> None:
+        assert says in (unproven(replace(self.COPY, **change), self.BACKUP, self.ARN) or "")
+
+    def test_clocks_may_differ_by_a_minute(self) -> None:
+        assert unproven(replace(self.COPY, made_at=NOW - timedelta(minutes=1)), self.BACKUP, self.ARN) is None
+
+    def test_what_an_older_version_asked_for_had_no_token_of_its_own(self) -> None:
+        assert "older version" in (unproven(self.COPY, replace(self.BACKUP, installation=None), self.ARN) or "")

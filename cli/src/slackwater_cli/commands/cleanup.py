@@ -12,12 +12,14 @@ import typer
 from slackwater.app import cleanup_told as told
 from slackwater.app.cleanups import ENABLE, Cleanups
 from slackwater.app.findings import BadDecisionError
-from slackwater.app.wiring import clock, serving
+from slackwater.app.wiring import Serving, clock, serving
 from slackwater.aws.identity import identity
+from slackwater.aws.regions import known_regions
 from slackwater.model.listing import PAGE
 from slackwater.views import service_json
 from slackwater.views.cleanup_document import CandidateDocument, SaidDocument
 from slackwater.views.scan_json import dump
+from slackwater_cli.backups_table import draw_backups
 from slackwater_cli.cleanup_table import deed, draw_approval, draw_cleanup, draw_cleanups, draw_plan, draw_run
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus, UsageError
@@ -26,6 +28,7 @@ from slackwater_cli.listing import first
 from slackwater_cli.moment import minute
 from slackwater_cli.options import LISTED, STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
+from slackwater_cli.targets import refuse_unknown
 
 RUN: Final = """\b
 Exit status:
@@ -33,6 +36,13 @@ Exit status:
 2 wrong usage, no such finding, over the policy's cap, stopped, or clean-up is not enabled: nothing was begun
 3 some that were named are not begun, or not known to have started
 4 no credentials, not allowed by AWS or by the policy, or nothing reachable
+"""
+BACKUPS: Final = """\b
+Exit status:
+0 all listed
+2 wrong usage
+3 some could not be listed
+4 no credentials, not allowed, or nothing reachable
 """
 DECIDED: Final = """\b
 Exit status:
@@ -44,6 +54,9 @@ Exit status:
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The finding's id.")]
 IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="These findings instead of all.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+RegionsOption = Annotated[
+    list[str] | None, typer.Option("--region", metavar="R", help="Look there only; repeatable.", show_default=False)
+]
 WhyOption = Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept with the clean-up.")]
 
 app = typer.Typer(
@@ -163,6 +176,50 @@ def undo(
     note(f"It is on its way, and may take hours; `slackwater cleanup status {id}` tells how it is, and what differs.")
 
 
+@app.command(epilog=BACKUPS)
+def backups(
+    region: RegionsOption = None,
+    format: FormatOption = Output.TABLE,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """List every backup in the account that carries Slackwater's tags: what it costs, and which installation made it."""
+    there = deployment(stack, stack_region, profile)
+    refuse_unknown("--region", region or [], known_regions(there.session))
+    found = told.backups(_serving(there).backups().listed(region or []))
+    write(dump(found) if format is Output.JSON else rendered(partial(draw_backups, found), widest=WIDEST_LIST))
+    if not found["complete"]:
+        raise typer.Exit(ExitStatus.INCOMPLETE)
+
+
+@app.command(epilog=DECIDED)
+def adopt(
+    backup: Annotated[str, typer.Argument(metavar="BACKUP", help="The backup's id, as `slackwater cleanup backups` lists it.")],
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it is kept with it.")],
+    place: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--place", metavar="P", help="Zone of a volume, or subnet of an FSx file system; repeatable.", show_default=False
+        ),
+    ] = None,
+    region: RegionsOption = None,
+    stack: StackOption = STACK,
+    stack_region: StackRegionOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Adopt a backup that is on no record here, to undo from it. This restores nothing yet. The sweeper never deletes it."""
+    there = deployment(stack, stack_region, profile)
+    refuse_unknown("--region", region or [], known_regions(there.session))
+    there_are = _serving(there).backups()
+    try:
+        adopted = there_are.adopt(backup, who=_who(there), why=why, places=place or [], regions=region or [], now=clock())
+    except BadDecisionError as error:
+        raise UsageError(f"--{error.part.removesuffix('s')}: {error.problem}") from error
+    write(f"{adopted.finding_id}: adopted\n")
+    note(f"`slackwater cleanup undo {adopted.finding_id}` restores from it.")
+
+
 @app.command(epilog=DECIDED)
 def stop(
     id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The finding's id.")] = None,
@@ -235,7 +292,11 @@ def _lifted(before: SaidDocument | None) -> str:
 
 
 def _cleanups(there: Deployment) -> Cleanups:
-    return serving(there.deployed, there.session, tells=False).cleanups
+    return _serving(there).cleanups
+
+
+def _serving(there: Deployment) -> Serving:
+    return serving(there.deployed, there.session, tells=False)
 
 
 def _who(there: Deployment) -> str:

@@ -369,7 +369,19 @@ class CleanupStore(Protocol):
     """Keeps clean-ups, one for each finding, and sees to it that what one holds no other has."""
 
     def get(self, finding_id: str) -> Cleanup | None:
-        """The clean-up of a finding as it is now."""
+        """The clean-up of a finding as it is now; lists that its record has no room for are cut short."""
+        ...
+
+    def whole(self, cleanup: Cleanup) -> Cleanup:
+        """The same clean-up with all of its lists.
+
+        Raises:
+            AwsError: one is missing, or AWS did not say.
+        """
+        ...
+
+    def unchanged(self, cleanup: Cleanup) -> bool:
+        """Whether its record is still of this revision, and nobody has stopped all clean-ups."""
         ...
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
@@ -464,6 +476,18 @@ class Watcher(Protocol):
         ...
 
 
+class PartWatcher(Protocol):
+    """Looks at single parts of resources of one kind."""
+
+    def part_tags(self, resource: TrackedResource, part: Part) -> Mapping[str, str] | None:
+        """The tags of a part as they are now, by one call; None if the part is gone, or going.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+
 class BackupTaker(Protocol):
     """Backs up resources of one kind. Deletes nothing."""
 
@@ -491,12 +515,34 @@ class BackupTaker(Protocol):
         """
         ...
 
+    def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
+        """Have a backup kept at least until then, by its tag and by AWS itself. What is kept for longer stays so.
+
+        Raises:
+            AwsError: it was refused, or not all of it was done.
+        """
+        ...
+
+
+class Keys(Protocol):
+    """Knows whether encrypted backups can be read."""
+
+    def unusable(self, key: str, region: str, until: datetime) -> str | None:
+        """Why nobody can be sure that what this key encrypts can be read until then; None where it can.
+
+        Raises:
+            AwsError: AWS did not say, and may a moment later.
+        """
+        ...
+
 
 class Remover(Protocol):
     """Deletes resources of one kind, part by part."""
 
-    def remove(self, resource: TrackedResource, part: Part) -> None:
-        """Ask AWS once to delete one part, without a final backup; what is gone or going is fine.
+    def remove(self, resource: TrackedResource, part: Part, final_tags: Mapping[str, str] | None = None) -> str | None:
+        """Ask AWS once to delete one part; what is gone or going is fine.
+
+        With `final_tags` FSx takes a final backup that carries them. Returns its id, None where FSx does not name it.
 
         Raises:
             AwsError: it was refused, or nobody knows whether it was heard.
@@ -527,6 +573,14 @@ class Changer(Protocol):
         """
         ...
 
+    def left_behind(self, resource: TrackedResource, changed: Setting, was: Setting) -> Sequence[str]:
+        """What putting the old setting back does not bring back, and what it costs, for people.
+
+        Raises:
+            AwsError: AWS did not say, or there is no such resource.
+        """
+        ...
+
 
 class Restorer(Protocol):
     """Brings resources of one kind back."""
@@ -544,10 +598,26 @@ class Restorer(Protocol):
 
 
 class Sweeper(Protocol):
-    """Deletes backups of ours, of one kind. Nothing else."""
+    """Lists and deletes backups of ours, of one kind. Nothing else."""
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:
         """Every backup there that carries `slackwater:backup-of`.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:
+        """A backup as it is now; None where it is gone.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def born_at(self, resource: TrackedResource) -> datetime | None:
+        """When what is backed up was created; None where it is gone, or going.
 
         Raises:
             AwsError: AWS did not say.
@@ -559,6 +629,38 @@ class Sweeper(Protocol):
 
         Raises:
             AwsError: it was refused, or nobody knows whether it was heard.
+        """
+        ...
+
+
+class BackupLister(Protocol):
+    """Lists backups of ours, of one kind, and says what a `Restorer` needs to restore one that is on no record.
+
+    `needs_place` says what a person has to name, where the backup does not say it; None where nothing.
+    """
+
+    @property
+    def needs_place(self) -> str | None:
+        """What a person has to name; None where nothing."""
+        ...
+
+    def copies(self, account: str, region: str) -> Iterable[Copy]:
+        """Every backup there that carries `slackwater:backup-of`.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        ...
+
+    def not_restorable(self, copy: Copy) -> str | None:
+        """Why Slackwater cannot restore from it; None where it can."""
+        ...
+
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:
+        """As much as the backup says of what `Watcher.record` records.
+
+        Raises:
+            AwsError: AWS did not say.
         """
         ...
 

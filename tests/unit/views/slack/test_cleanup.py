@@ -418,3 +418,11 @@ def test_whatever_the_words_slack_takes_them_and_parses_none(words: str, what: W
 
     assert problems(message, limits) == []
     assert problems(over_cap(words, 3), limits) == []
+
+
+def test_a_setting_that_was_put_back_says_what_stays_as_the_change_made_it() -> None:
+    stays = Restored(state="done", id=SEEN.resource.id, differences=("30.0 GiB stay in Infrequent Access",))
+    told_of = text("undone", DATED, setting=GP3, was=GP2, stage="undone", restored=stays)
+
+    assert "It was changed back to gp2." in told_of
+    assert "Not as it was: 30.0 GiB stay in Infrequent Access" in told_of

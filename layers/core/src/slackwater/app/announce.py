@@ -27,6 +27,8 @@ OF_A_FINDING: Final[Mapping[Happening, str]] = {
     "cleaning": "Finding Changed",
     "backed-up": "Finding Changed",
     "queued": "Finding Changed",
+    "backup-gone": "Finding Changed",
+    "adopted": "Finding Changed",
     "removing": "Finding Changed",
     "cleaned": "Finding Resolved",
     "failed": "Finding Changed",

@@ -150,6 +150,21 @@ class Because(Request):
     why: Why = ""
 
 
+class Adopt(Request):
+    """Which backup to adopt, and why."""
+
+    backup: Annotated[str, StringConstraints(min_length=1, max_length=256)] = Field(
+        description="Its id, or its ARN if it is a recovery point"
+    )
+    why: Annotated[Why, StringConstraints(min_length=1)]
+    places: list[Annotated[str, StringConstraints(pattern=ID, max_length=64)]] = Field(
+        default=[], max_length=2, description="Where to restore it: the zone of a volume, the subnets of an FSx file system"
+    )
+    region: Annotated[str, StringConstraints(pattern=REGION, max_length=32)] | None = Field(
+        default=None, description="Where it is; without it, every region of the account is looked at"
+    )
+
+
 class Start(Request):
     """What to audit; what is left out is as the policy says."""
 
@@ -181,6 +196,7 @@ ApproveBody = Annotated[Approve, Body()]
 RunBody = Annotated[Run, Body()]
 BecauseBody = Annotated[Because, Body()]
 StartBody = Annotated[Start, Body()]
+AdoptBody = Annotated[Adopt, Body()]
 
 
 def caller(event: APIGatewayProxyEventV2) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -19,6 +20,11 @@ type Answer = dict[str, str | int | bool]
 GO: Final[Answer] = {"outcome": "go"}
 OVER: Final[Answer] = {"outcome": "over"}
 FAILED: Final[Answer] = {"outcome": "failed"}
+
+LONGEST_WHY: Final = 4_000
+"""Characters of a reason."""
+SHOWN: Final = 10
+"""Parts that a reason names; it counts the others."""
 
 BY_POLICY: Final = "the policy, for its tag"
 """Who approved what the policy lets go without a person's approval."""
@@ -80,6 +86,18 @@ def failed_half_way(ahead: Cleanup) -> str | None:
     )
 
 
+def cut(why: str) -> str:
+    """A reason that fits into any record. AWS may refuse each of 10,000 parts for a reason of its own."""
+    return why if len(why) <= LONGEST_WHY else f"{why[: LONGEST_WHY - 1]}…"
+
+
+def some(words: Sequence[str], of: int | None = None, *, between: str = ", ") -> str:
+    """`a, b`, or of many the first ten and how many more there are; `of` is how many there are if not all are here."""
+    shown = words[:SHOWN]
+    more = (len(words) if of is None else of) - len(shown)
+    return between.join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
 def _rfc3339(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
@@ -93,10 +111,19 @@ class Cases:
     clock: Clock
 
     def get(self, finding_id: str, execution: str) -> Cleanup:
-        """The clean-up that this execution works on.
+        """The clean-up that this execution works on, with all of its lists.
 
         Raises:
             NotMineError: there is none, or it is another's.
+            AwsError: a list cannot be read.
+        """
+        return self.store.whole(self.short(finding_id, execution))
+
+    def short(self, finding_id: str, execution: str) -> Cleanup:
+        """The same from its record alone: enough to cancel it or to record that it failed; it changes no list.
+
+        Raises:
+            NotMineError: as `get`.
         """
         cleanup = self.store.get(finding_id)
         mine = {cleanup.undo_execution, None if cleanup.stage == "undoing" else cleanup.execution} if cleanup else {}
@@ -179,7 +206,7 @@ class Cases:
             who=who,
             was=finding.status,
             now=becomes,
-            why=why,
+            why=cut(why),
             revision=told.revision,
             audit_id=finding.audit_id,
             evidence=finding.sighting,
@@ -187,7 +214,10 @@ class Cases:
         return self._written(cleanup, Write(finding=told, entry=entry, expects=finding.revision)), told
 
     def _written(self, cleanup: Cleanup, finding: Write | None) -> Cleanup:
-        written = replace(cleanup, revision=cleanup.revision + 1)
+        restored = cleanup.restored
+        if restored and restored.why:
+            restored = replace(restored, why=cut(restored.why))
+        written = replace(cleanup, why=cut(cleanup.why), restored=restored, revision=cleanup.revision + 1)
         if not self.store.write(written, finding):
             raise MovedError(f"the clean-up of finding {cleanup.finding_id} was changed by others")
         return written

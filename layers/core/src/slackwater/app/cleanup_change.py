@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, assert_never
@@ -10,7 +10,7 @@ from typing import Final, Literal, assert_never
 from slackwater.app.cleanup_case import GO, LONGEST_WAIT, Answer, Cases, UnsafeError, wait, wait_since
 from slackwater.app.cleanup_recheck import Rechecker
 from slackwater.aws.errors import BusyError
-from slackwater.model.cleanup import Cleanup
+from slackwater.model.cleanup import Cleanup, Restored
 from slackwater.model.policy import Policy
 from slackwater.model.settings import Setting, in_words
 from slackwater.ports import Changer
@@ -43,7 +43,7 @@ class Change:
             NotMineError, UnsafeError: it must not be taken.
             MovedError, NotSeenError, AwsError: it may be taken again.
         """
-        cleanup = self.cases.get(finding_id, execution)
+        cleanup = self.cases.short(finding_id, execution)
         if cleanup.setting is None:
             raise UnsafeError("it changes no setting")
         if cleanup.stage != ("undoing" if step == "put_back" else "working"):
@@ -107,7 +107,7 @@ class Change:
         if changing:
             return self._wait_for_aws(cleanup, cleanup.undone.at if cleanup.undone else None)
         if now == cleanup.was:
-            return GO
+            return self._is_back(cleanup, changer.left_behind(resource, changed_to, cleanup.was))
         if now != changed_to:
             return self.cases.failed(cleanup, f"somebody changed it to {in_words(now)} since: that was left as it is")
         if why := changer.refusal(resource, cleanup.was):
@@ -121,3 +121,11 @@ class Change:
                 return self.cases.failed(cleanup, str(error))
             return wait(ASK_AGAIN_S)
         return wait(LOOK_AT_CHANGE_S)
+
+    def _is_back(self, cleanup: Cleanup, differences: Sequence[str]) -> Answer:
+        """Put on record that the old setting is back, and what is not as it was all the same."""
+        resource = cleanup.resource
+        restored = Restored(state="done", id=resource.id, arn=resource.arn, differences=tuple(differences))
+        if cleanup.restored != restored:
+            self.cases.write(replace(cleanup, restored=restored))
+        return GO

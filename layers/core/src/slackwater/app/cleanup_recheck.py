@@ -7,13 +7,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
-from slackwater.app.scan import Audit
+from slackwater.app.cleanup_case import some
+from slackwater.app.scan import Audit, Sources
+from slackwater.engine import efs_use
 from slackwater.engine.cleanup import managed_elsewhere, never
 from slackwater.engine.exempt import tags_keep
-from slackwater.model.cleanup import MARK, Cleanup, Look
+from slackwater.engine.plan import MetricCall
+from slackwater.model.cleanup import MARK, Cleanup, Look, Part
 from slackwater.model.detector import Limits
 from slackwater.model.findings import Finding, Gap, TargetScan
 from slackwater.model.fleet import Fleet
+from slackwater.model.metrics import Series
 from slackwater.model.ownership import managed_by
 from slackwater.model.policy import Policy
 from slackwater.model.resources import (
@@ -28,7 +32,7 @@ from slackwater.model.resources import (
 )
 from slackwater.model.stock import WholeStock
 from slackwater.model.tracking import TrackedResource
-from slackwater.ports import Clock, Inventory, Stock, Watcher
+from slackwater.ports import Clock, Inventory, MetricAnswer, Metrics, Stock, Watcher
 
 KINDS: Final[Mapping[str, type[Record]]] = {kind.KIND: kind for kind in (Volume, EfsFileSystem, FsxFileSystem)}
 RAILS_READ: Final[Mapping[str, tuple[type[Record], ...]]] = {
@@ -54,7 +58,8 @@ class Rechecked:
 
     "gone": there is no such resource; "changed": it must not be touched, and `why`; "unknown": AWS did not publish what would
     tell; "same": it is as it was found, and `finding` is what the audit would say now. `look` is None where it is gone;
-    `detached` is what CloudTrail remembers of a volume.
+    `detached` is what CloudTrail remembers of a volume. `use_unknown` says, of an EFS file system that is to be deleted, why it
+    is not known that nobody used it until nothing could mount it any more; empty where it is known.
     """
 
     state: Literal["same", "changed", "unknown", "gone"]
@@ -62,6 +67,7 @@ class Rechecked:
     look: Look | None = None
     finding: Finding | None = None
     detached: AttachmentEvent | None = None
+    use_unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +101,28 @@ class Rechecker:
         resource = cleanup.resource
         inventory = _Kept(self.inventory(resource), cleanup)
         audit = self.audit(replace(policy, limits={cleanup.detector: limits}), inventory)
-        scan = audit.scan_target(Target(resource.account, resource.region, resource.arn.split(":")[1]), now)
+        target = Target(resource.account, resource.region, resource.arn.split(":")[1])
+        start = efs_use.began(cleanup) if cleanup.deletes and resource.type == EfsFileSystem.KIND else None
+        scan = (_as_of(audit, start) if start else audit).scan_target(target, start or now)
         checked = self._compared(cleanup, scan, inventory.fleet)
         seen = checked.state == "same" and not scan.closed
         unseen = [gap for gap in scan.gaps if not gap.optional or (not seen and gap.what != PRICES)]
         if unseen:
             raise NotSeenError("; ".join(f"{gap.what}: {gap.reason}" for gap in unseen))
+        if checked.state == "same" and start:
+            return self._used_since(checked, cleanup, audit.sources(target).metrics, start, now)
         return checked
+
+    def _used_since(self, checked: Rechecked, cleanup: Cleanup, metrics: Metrics, start: datetime, now: datetime) -> Rechecked:
+        """The same, or "changed" where somebody used it since the clean-up began to work on it."""
+        during = efs_use.period(cleanup, start, now)
+        answer = metrics.fetch(efs_use.question(cleanup.resource.id, during.start, now))
+        if answer.failed:
+            raise NotSeenError("; ".join(f"{query.metric.name}: {why}" for query, why in answer.failed.items()))
+        answered = {query.metric: series for query, series in answer.series.items()}
+        if why := efs_use.use(answered, during):
+            return Rechecked(state="changed", why=why)
+        return replace(checked, use_unknown=efs_use.unknown(answered, during, cleanup.fenced_at) or "")
 
     def _compared(self, cleanup: Cleanup, scan: TargetScan, fleet: Fleet) -> Rechecked:
         """What the scan says, if it saw all there is to see. Without what is optional it may doubt what it was sure of."""
@@ -147,11 +168,48 @@ def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> st
         return look.held
     known = {*(part.id for part in cleanup.parts), *cleanup.children}
     if known and (new := {*(part.id for part in look.parts), *look.children} - known):
-        return f"something new hangs on it: {', '.join(sorted(new))}"
-    backed_up = sum(backup.subject.size_bytes for backup in cleanup.backups)
+        return f"something new hangs on it: {some(sorted(new))}"
+    backed_up = sum(backup.subject.size_bytes for backup in cleanup.prior_backups)
     if cleanup.backups and look.size_bytes > backed_up:
         return f"it holds {look.size_bytes:,} bytes, and its backup was made of {backed_up:,}"
     return None
+
+
+def _as_of(audit: Audit, at: datetime) -> Audit:
+    """The same audit with metrics as they were then: our own backup reads the file system after it."""
+
+    def sources(target: Target) -> Sources:
+        now = audit.sources(target)
+        return replace(now, metrics=_MetricsUntil(now.metrics, at, now.metrics.concurrency))
+
+    return replace(audit, sources=sources)
+
+
+@dataclass(slots=True)
+class _MetricsUntil:
+    """Metrics without the points that end after a moment: CloudWatch adds a day up to its end, whatever end is asked for."""
+
+    inner: Metrics
+    at: datetime
+    concurrency: int
+
+    def fetch(self, call: MetricCall) -> MetricAnswer:
+        answer = self.inner.fetch(call)
+        return replace(answer, series={query: self._cut(series) for query, series in answer.series.items()})
+
+    def _cut(self, series: Series) -> Series:
+        whole = len(series.between(series.start_s, self.at.timestamp()))
+        return Series.of(series.start_s, series.period_s, [*series.optional()[:whole], *[None] * (len(series) - whole)])
+
+
+def part_objection(cleanup: Cleanup, part: Part, tags: Mapping[str, str], policy: Policy, now: datetime) -> str | None:
+    """What the tags of one part have against its removal; None if nothing. Everything was looked at a moment ago."""
+    name = f"{part.kind} {part.id}"
+    if tags_keep(tags, policy.exempt, now):
+        return f"a tag keeps {name}, which hangs on it"
+    if owner := managed_by(tags, policy.owners.managed_tags):
+        return f"its {name} is managed by {owner}: it has to be changed there"
+    return None if tags.get(MARK) == cleanup.finding_id else f"{VETO}: the tag {MARK} of its {name}"
 
 
 @dataclass(slots=True)

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, wait_since
-from slackwater.ports import Restorer
+from slackwater.app.cleanup_back_up import final_backup, settled, with_backup
+from slackwater.app.cleanup_case import GO, Answer, Cases, UnsafeError, some, wait_since
+from slackwater.ports import BackupTaker, Keys, Restorer
 
 LOOK_AT_RESTORE_S: Final = 600
 """Between looks, at first."""
 LONGEST_RESTORE: Final = timedelta(days=14)
 """After which the undo fails. Asked for again, it goes on from where it is."""
+ADOPTED: Final = "no more was known of it than its backup says: other settings and tags are not as they were"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,8 @@ class Restore:
 
     cases: Cases
     restorers: Mapping[str, Restorer]
+    takers: Mapping[str, BackupTaker]
+    keys: Keys
 
     def restore(self, finding_id: str, execution: str) -> Answer:
         """One step further: "wait" while AWS is at it, "go" once all that can be is back, "failed" where it cannot.
@@ -38,7 +42,15 @@ class Restore:
             return GO
         if why := cleanup.not_restored:
             return self.cases.failed(cleanup, why)
+        if final := final_backup(cleanup):  # its execution died before it was on record what became of it
+            now = self.cases.clock()
+            ended = settled(cleanup, final, self.takers[cleanup.resource.type], self.keys, now)
+            if ended is None:
+                return wait_since(final.asked_at, now, LOOK_AT_RESTORE_S)
+            cleanup = self.cases.write(with_backup(cleanup, ended))
         restored = self.restorers[cleanup.resource.type].restore(cleanup)
+        if cleanup.adopted and restored.state == "done":
+            restored = replace(restored, differences=(*restored.differences, ADOPTED))
         known = replace(cleanup, restored=restored)
         if restored.state == "failed":
             return self.cases.failed(known, restored.why or "AWS does not say why")
@@ -54,6 +66,6 @@ class Restore:
         if undoing:
             self.cases.write(known)
         else:
-            differences = f": {'; '.join(restored.differences)}" if restored.differences else ""
+            differences = f": {some(restored.differences, between='; ')}" if restored.differences else ""
             self.cases.tell(known, "undone", f"what had been taken off it was put back{differences}")
         return GO

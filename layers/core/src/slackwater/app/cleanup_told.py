@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from slackwater.app.cleanup_backups import BackupList
 from slackwater.app.cleanups import Approved, Candidate, Plan, Story, Totals, not_undoable
 from slackwater.engine.savings import realised, savings
 from slackwater.model.cleanup import Cleanup, Said
 from slackwater.model.listing import Page
-from slackwater.views import cleanup_json, service_json
+from slackwater.views import cleanup_backups, cleanup_json, service_json
+from slackwater.views.cleanup_backups import BackupListDocument
 from slackwater.views.cleanup_document import (
     ApprovedDocument,
     CandidateDocument,
@@ -96,6 +98,25 @@ def story(one: Story, now: datetime) -> CleanupDetailDocument:
         not_undoable=one.not_undoable,
         ledger=one.ledger,
     )
+
+
+def backups(found: BackupList) -> BackupListDocument:
+    """Every backup that carries our tags."""
+    told = [
+        cleanup_backups.listed_backup(
+            one.copy,
+            type=one.kind,
+            of=one.of,
+            account=one.account,
+            region=one.region,
+            whose=one.whose,
+            finding_id=one.cleanup.finding_id if one.cleanup else None,
+            undoable=one.cleanup is not None and not_undoable(one.cleanup) is None,
+            monthly_usd=one.monthly_usd,
+        )
+        for one in found.backups
+    ]
+    return cleanup_backups.backup_list(told, found.installation, found.gaps)
 
 
 def switch(stopped: Said | None) -> SwitchDocument:

@@ -23,6 +23,7 @@ from slackwater.app.cleanup_case import (
     failed_half_way,
     go,
     longer,
+    some,
     wait_since,
     wait_until,
 )
@@ -44,6 +45,9 @@ from slackwater.ports import Documents, Permissions, Watcher
 type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "preflight"]
 """Steps towards the deed: each first asks whether anybody or the policy is against it."""
 type WatchStep = Literal[Going, "confirm", "record", "call_off", "fail", "not_put_back", "undo", "undone", "undo_failed"]
+
+BY_RECORD: Final[tuple[WatchStep, ...]] = ("confirm", "record", "call_off", "fail", "not_put_back", "undo_failed")
+"""Steps that need nothing but the record: they work also if a list of the clean-up is lost, or too long to be stored."""
 
 LOOK_FOR_DELIVERY: Final = timedelta(minutes=15)
 """How soon to look again whether a warning was delivered, at first."""
@@ -81,7 +85,8 @@ class Watch:
             NotMineError, UnsafeError: it must not be taken.
             MovedError, NotSeenError, AwsError: it may be taken again.
         """
-        cleanup = self.cases.get(finding_id, execution)
+        read = self.cases.short if step in BY_RECORD else self.cases.get
+        cleanup = read(finding_id, execution)
         match step:
             case "load" | "recheck" | "mark" | "grace" | "approval" | "begin" | "preflight":
                 return self._go_on(step, cleanup, self.policy())
@@ -263,6 +268,7 @@ class Watch:
         approval = self._approver(cleanup, finding, policy)
         if rule is None and approval is None:
             return self.cases.over(cleanup, "its approval does not stand any more")
+        begun_at = self.cases.clock()
         seen = self.rechecker.recheck(cleanup, policy)
         if seen.state != "same" or seen.finding is None:
             return self.cases.over(cleanup, seen.why)
@@ -275,6 +281,7 @@ class Watch:
         begun = replace(
             cleanup,
             stage="working",
+            begun_at=begun_at,
             approved_by=by,
             unattended=rule is not None,
             scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
@@ -295,7 +302,7 @@ class Watch:
             return self.cases.over(cleanup, why)
         denied = self.permissions.denied(watcher.removal_actions(resource, look), {MARK: cleanup.finding_id})
         if denied:
-            return self.cases.over(cleanup, f"the role that deletes may not: {', '.join(denied)}")
+            return self.cases.over(cleanup, f"the role that deletes may not: {some(denied)}")
         if not cleanup.backups and not cleanup.removals:
             usd = None
             if not cleanup.scratch:
@@ -397,13 +404,15 @@ class Watch:
         return go(put_back=put_back, **({"failed": True} if new else {}))
 
     def _not_put_back(self, cleanup: Cleanup, error: StepError | None) -> Answer:
-        """What had been taken off a resource that stays is still missing there: loudly."""
-        if cleanup.why.startswith(NOT_PUT_BACK):
+        """Record which parts were removed and not put back: putting them back failed, or AWS does not say what is missing."""
+        missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
+        if not missing or cleanup.why.startswith(NOT_PUT_BACK):
             return GO
-        gone = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
+        gone = some([f"{one.kind} {one.id}" for one in missing], cleanup.removed - (len(cleanup.removals) - len(missing)))
         again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
         what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}{again}"
-        cleanup, _ = self.cases.tell(replace(cleanup, stage="failed", why=what), "failed", what, status="failed")
+        failed = replace(cleanup, stage="failed", ended_at=cleanup.ended_at or self.cases.clock(), why=what)
+        cleanup, _ = self.cases.tell(failed, "failed", what, status="failed")
         self._tell("failed", cleanup, self.cases.finding(cleanup))
         return go(failed=True)
 
@@ -485,18 +494,24 @@ def done_words(cleanup: Cleanup) -> str:
     deleted = "deleted" if cleanup.removals else "it was gone already"
     if not cleanup.backups:
         return f"{deleted} without a backup, as the policy says of its tag" if cleanup.removals else deleted
-    kept = ", ".join(f"{backup.id} until {backup.expires_at:%Y-%m-%d}" for backup in cleanup.backups)
-    return f"{deleted}; its data is in {kept}"
+    kept = ", ".join(f"{one.id} until {one.expires_at:%Y-%m-%d}" for one in cleanup.backups if one.state != "failed")
+    lost = next((one for one in cleanup.backups if one.final and one.state == "failed"), None)
+    without = f"; the final backup failed ({lost.why}): what was written since {_backed_up(cleanup)} is lost" if lost else ""
+    return f"{deleted}; its data is in {kept}{without}"
+
+
+def _backed_up(cleanup: Cleanup) -> str:
+    return f"{min(one.asked_at for one in cleanup.prior_backups):%Y-%m-%d %H:%M} UTC"
 
 
 def undone_words(cleanup: Cleanup) -> str:
     """What came back, and what is not as it was."""
-    if cleanup.setting is not None:
-        return f"changed back to {in_words(cleanup.was)}" if cleanup.was else "nothing had been changed"
     restored = cleanup.restored
+    differences = f"; {some(restored.differences, between='; ')}" if restored and restored.differences else ""
+    if cleanup.setting is not None:
+        return f"changed back to {in_words(cleanup.was)}{differences}" if cleanup.was else "nothing had been changed"
     if restored is None:
         return "nothing had been removed"
-    differences = f"; {'; '.join(restored.differences)}" if restored.differences else ""
     back = "is as it was" if restored.id == cleanup.resource.id else f"came back as {restored.id}"
     return f"{cleanup.resource.id} {back}{differences}"
 
@@ -504,7 +519,8 @@ def undone_words(cleanup: Cleanup) -> str:
 def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
     """What a step wrote down, and what the state machine says, unless that only points there."""
     told = said(error) if error and ON_RECORD not in error.get("Cause", "") else ""
-    return "; ".join(one for one in (cleanup.why, told) if one) or "for a reason that nobody gave"
+    words = (cleanup.why, "" if told in cleanup.why else told)
+    return "; ".join(one for one in words if one) or "for a reason that nobody gave"
 
 
 def _with_rest(why: str, cleanup: Cleanup) -> str:
@@ -513,14 +529,17 @@ def _with_rest(why: str, cleanup: Cleanup) -> str:
     if cleanup.backups:
         done += [f"backup {one.state}: {one.id or NO_BACKUP.get(one.state, 'AWS names none')}" for one in cleanup.backups]
     if cleanup.removals:
-        parts = ", ".join(f"{one.part.kind} {one.part.id}" for one in cleanup.removals)
-        done.append(f"asked AWS to delete {parts}")
+        done.append(f"asked AWS to delete {_removed(cleanup)}")
     if cleanup.changed_at and cleanup.setting:
         done.append(f"asked AWS to change it to {in_words(cleanup.setting)}")
     nothing = "nothing was deleted" if cleanup.deletes else "nothing was changed"
     if not cleanup.removals and not cleanup.changed_at:
         done.append(nothing)
     return f"{why}; {'; '.join(done)}"
+
+
+def _removed(cleanup: Cleanup) -> str:
+    return some([f"{one.part.kind} {one.part.id}" for one in cleanup.removals], cleanup.removed)
 
 
 NO_BACKUP: Final = {"asked": "AWS may or may not have begun it", "failed": "AWS did not begin it"}

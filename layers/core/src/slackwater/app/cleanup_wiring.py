@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from slackwater.app.cleanup_case import Cases
 from slackwater.app.settings import Deployed, NotDeployedError
-from slackwater.app.wiring import clock, policies
+from slackwater.app.wiring import backup_prices, clock, policies
 from slackwater.aws.cleanup_store import DynamoCleanups
 from slackwater.aws.finding_store import DynamoFindings
+from slackwater.aws.installation import Installation
+from slackwater.aws.keys import KmsKeys
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.session import ONCE, AwsSession
 from slackwater.aws.table import Table
@@ -26,10 +28,7 @@ if TYPE_CHECKING:
     from slackwater.app.cleanup_watch import Watch
     from slackwater.app.scan import Audit
     from slackwater.model.policy import Policy
-    from slackwater.ports import BackupTaker, Changer, Inventory, Watcher
-
-A_MONTH_OF: Final = 1 << 30
-"""Backups are billed by the GiB-month."""
+    from slackwater.ports import BackupTaker, Changer, Documents, Inventory, Prices, Watcher
 
 
 def watching(deployed: Deployed) -> Watch:
@@ -41,17 +40,17 @@ def watching(deployed: Deployed) -> Watch:
     from slackwater.aws.permissions import SimulatedPermissions
 
     session, _ = _sessions()
-    table = Table(session, deployed.table_name)
+    table, documents = Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)
     delete_role_arn = _given(deployed.delete_role_arn, "DELETE_ROLE_ARN")
     return Watch(
         account=delete_role_arn.split(":")[4],  # of the same stack
-        cases=_cases(table),
-        documents=S3Documents(session, deployed.bucket_name),
+        cases=_cases(table, documents),
+        documents=documents,
         policy=policies(deployed, session).current,
         rechecker=_rechecker(session),
         watchers=_watchers(session),
         permissions=SimulatedPermissions(session, delete_role_arn),
-        backup_monthly_usd=lambda kind, region, size: _backup_monthly_usd(session, kind, region, size),
+        backup_monthly_usd=backup_prices(session),
         news=CleanupNews(outbox=DynamoOutbox(table, clock), clock=clock),
     )
 
@@ -61,10 +60,13 @@ def backing_up(deployed: Deployed) -> BackUp:
     from slackwater.app.cleanup_back_up import BackUp
 
     session, once = _sessions()
+    table = Table(session, deployed.table_name)
     return BackUp(
-        cases=_cases(Table(session, deployed.table_name)),
+        cases=_cases(table),
         policy=policies(deployed, session).current,
         takers=_takers(deployed, session, once),
+        keys=KmsKeys(session),
+        installation=Installation(table, deployed.installation_id),
     )
 
 
@@ -72,12 +74,13 @@ def deleting(deployed: Deployed) -> Delete:
     """What DeleteFunction does."""
     from slackwater.app.cleanup_delete import Delete
     from slackwater.aws.cleanup_ebs import EbsRemover
-    from slackwater.aws.cleanup_efs import EfsRemover
+    from slackwater.aws.cleanup_efs import ACCESS_POINT, EfsRemover, EfsWatcher
     from slackwater.aws.cleanup_fsx import FsxRemover
+    from slackwater.aws.documents import S3Documents
 
     session, once = _sessions()
     return Delete(
-        cases=_cases(Table(session, deployed.table_name)),
+        cases=_cases(Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)),
         policy=policies(deployed, session).current,
         rechecker=_rechecker(session),
         takers=_takers(deployed, session, once),
@@ -86,6 +89,8 @@ def deleting(deployed: Deployed) -> Delete:
             EfsFileSystem.KIND: EfsRemover(once),
             FsxFileSystem.KIND: FsxRemover(session, once),
         },
+        keys=KmsKeys(session),
+        many={ACCESS_POINT: EfsWatcher(session)},
     )
 
 
@@ -96,7 +101,10 @@ def changing(deployed: Deployed) -> Change:
     from slackwater.aws.cleanup_efs_change import EfsChanger
 
     session, once = _sessions()
-    changers: Mapping[str, Changer] = {Volume.KIND: EbsChanger(session, once), EfsFileSystem.KIND: EfsChanger(session, once)}
+    changers: Mapping[str, Changer] = {
+        Volume.KIND: EbsChanger(session, once),
+        EfsFileSystem.KIND: EfsChanger(session, once, lambda: _prices(session)),
+    }
     return Change(
         cases=_cases(Table(session, deployed.table_name)),
         policy=policies(deployed, session).current,
@@ -111,15 +119,18 @@ def restoring(deployed: Deployed) -> Restore:
     from slackwater.aws.cleanup_ebs_restore import EbsRestorer
     from slackwater.aws.cleanup_efs_restore import EfsRestorer
     from slackwater.aws.cleanup_fsx_restore import FsxRestorer
+    from slackwater.aws.documents import S3Documents
 
     session, once = _sessions()
     return Restore(
-        cases=_cases(Table(session, deployed.table_name)),
+        cases=_cases(Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)),
         restorers={
             Volume.KIND: EbsRestorer(session, once),
             EfsFileSystem.KIND: EfsRestorer(session, once, **_of_backup(deployed)),
             FsxFileSystem.KIND: FsxRestorer(session, once),
         },
+        takers=_takers(deployed, session, once),
+        keys=KmsKeys(session),
     )
 
 
@@ -131,14 +142,15 @@ def sweeping(deployed: Deployed) -> Sweep:
     from slackwater.aws.recovery_points import EfsSweeper
 
     session, once = _sessions()
+    table = Table(session, deployed.table_name)
     return Sweep(
-        store=DynamoCleanups(Table(session, deployed.table_name)),
+        cases=_cases(table),
         sweepers={
             Volume.KIND: EbsSweeper(session, once),
-            EfsFileSystem.KIND: EfsSweeper(session, once, vault=_of_backup(deployed)["vault"]),
+            EfsFileSystem.KIND: EfsSweeper(session, once),
             FsxFileSystem.KIND: FsxSweeper(session, once),
         },
-        clock=clock,
+        installation=Installation(table, deployed.installation_id).known,
     )
 
 
@@ -148,8 +160,9 @@ def _sessions() -> tuple[AwsSession, AwsSession]:
     return AwsSession(meter=meter), AwsSession(meter=meter, patience=ONCE)
 
 
-def _cases(table: Table) -> Cases:
-    return Cases(store=DynamoCleanups(table), findings=DynamoFindings(table), clock=clock)
+def _cases(table: Table, lists: Documents | None = None) -> Cases:
+    """The records; with `lists`, those who need clean-ups whole have them so."""
+    return Cases(store=DynamoCleanups(table, lists), findings=DynamoFindings(table), clock=clock)
 
 
 def _watchers(session: AwsSession) -> Mapping[str, Watcher]:
@@ -199,17 +212,11 @@ def _audit(session: AwsSession, policy: Policy, inventory: Inventory) -> Audit:
     )
 
 
-def _backup_monthly_usd(session: AwsSession, kind: str, region: str, size_bytes: int) -> Decimal | None:
-    """Before discounts of AWS's own; None where nobody knows the price."""
+def _prices(session: AwsSession) -> Prices:
+    """Before discounts of AWS's own, and of the policy."""
     from slackwater.aws.pricing import PriceList
-    from slackwater.model.money import EBS_SNAPSHOT_STORAGE
 
-    if kind != Volume.KIND:
-        return None
-    prices = PriceList(session, None, Decimal(1), {}, clock().date())
-    table, _ = prices.of([EBS_SNAPSHOT_STORAGE], region)
-    price = table.get(EBS_SNAPSHOT_STORAGE)
-    return price.usd * size_bytes / A_MONTH_OF if price else None
+    return PriceList(session, None, Decimal(1), {}, clock().date())
 
 
 def _of_backup(deployed: Deployed) -> dict[str, str]:

@@ -27,10 +27,11 @@ from slackwater.engine.cleanup import (
     not_listed,
     over_cap,
     recent,
+    restored,
     unattended,
 )
 from slackwater.engine.savings import Savings, realised, savings
-from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage
+from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage, left_by
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
 from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
@@ -250,6 +251,7 @@ class Cleanups:
             or (last and _spoiled(last))
             or elsewhere(sighting.resource.account, self.account)
             or not_listed(sighting, cleanup)
+            or (deletes and restored(seen.tags))
             or not_let(finding, rule, last, cleanup, now)
             or seen.problem
             or self._held(finding)
@@ -275,7 +277,7 @@ class Cleanups:
             AwsError: AWS did not say; approved again, it comes to the same.
         """
         policy = self.policy()
-        _check_approver(who, policy.cleanup)
+        check_approver(who, policy.cleanup)
         seen = self._finding(id).sighting
         if why := elsewhere(seen.resource.account, self.account):
             raise NotAllowedError(why)
@@ -311,7 +313,7 @@ class Cleanups:
             raise NotEnabledError
         policy = self.policy()
         if who != SERVICE:
-            _check_approver(who, policy.cleanup)
+            check_approver(who, policy.cleanup)
         return self._run(None if ids is None else tuple(ids), policy, self.starter, who=who, now=now)
 
     def _run(
@@ -448,7 +450,7 @@ class Cleanups:
             NotAllowedError: the policy does not let this person approve.
             PolicyError: the policy cannot be used.
         """
-        _check_approver(who, self.policy().cleanup)
+        check_approver(who, self.policy().cleanup)
         before: list[Said | None] = []
 
         def lifted(control: Control) -> Control:
@@ -473,7 +475,7 @@ class Cleanups:
         """
         if self.starter is None:
             raise NotEnabledError
-        _check_approver(who, self.policy().cleanup)
+        check_approver(who, self.policy().cleanup)
         said = Said(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
@@ -597,13 +599,15 @@ def not_undoable(cleanup: Cleanup) -> str | None:
             return "it was, already"
         case _:
             pass
+    since = f"; if it is gone since, `slackwater cleanup undo {cleanup.finding_id}` restores it from its backup"
     if not _touched(cleanup):
-        since = f"; if it is gone since, `slackwater cleanup undo {cleanup.finding_id}` restores it from its backup"
         return f"it deleted and changed nothing{since if _restorable(cleanup) else ''}"
     if cleanup.restored and cleanup.restored.state == "done":
-        return "what it had taken away was put back"
+        return f"what it had taken away was put back{since if _restorable(cleanup) else ''}"
     if cleanup.not_restored:
         return cleanup.not_restored
+    if cleanup.lost_at:
+        return f"its backup is gone, {_time(cleanup.lost_at)} at the latest"
     if cleanup.deletes and cleanup.scratch and cleanup.stage == "done":
         return "the policy said that the data was scratch, and no backup was made"
     return None
@@ -614,7 +618,12 @@ def stopped_words(stopped: Said) -> str:
     return f"{stopped.who} stopped all clean-ups {_time(stopped.at)}{f': {stopped.why}' if stopped.why else ''}"
 
 
-def _check_approver(who: str, cleanup: CleanupSection) -> None:
+def check_approver(who: str, cleanup: CleanupSection) -> None:
+    """Refuse whom the policy does not let approve.
+
+    Raises:
+        NotAllowedError: it does not.
+    """
     if may_approve(who, cleanup):
         return
     key, name = ("approvers", who.removeprefix("slack:")) if who.startswith("slack:") else ("approver_identities", who)
@@ -651,6 +660,7 @@ def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
         unattended=rule is not None,
         scratch=one.scratch,
         approved_by=finding.decision.who if finding.status == "approved" and finding.decision else None,
+        earlier=left_by(last),
         revision=last.revision + 1 if last else 1,
     )
 
@@ -661,6 +671,7 @@ def _undoing(cleanup: Cleanup, said: Said) -> Cleanup:
         cleanup,
         stage="undoing",
         undone=said,
+        restored=None if _put_back(cleanup) else cleanup.restored,
         undo_execution=_next(cleanup.undo_execution or cleanup.execution, "undo"),
         ended_at=None,
         why="",
@@ -685,10 +696,16 @@ def _touched(cleanup: Cleanup) -> bool:
     return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
 
 
+def _put_back(cleanup: Cleanup) -> bool:
+    """Whether the resource itself has stayed, and has again what was taken off it."""
+    return cleanup.restored is not None and cleanup.restored.state == "done" and cleanup.restored.id == cleanup.resource.id
+
+
 def _restorable(cleanup: Cleanup) -> bool:
     """Whether an undo would bring back what somebody else deleted after the backup; nothing where it is still there."""
-    ended = cleanup.stage in {"called-off", "failed"} and not _touched(cleanup)
-    return ended and any(backup.state == "verified" for backup in cleanup.backups) and not cleanup.not_restored
+    ended = cleanup.stage in {"called-off", "failed"} and (_put_back(cleanup) or not _touched(cleanup))
+    kept = any(backup.state == "verified" and backup.gone_at is None for backup in cleanup.backups)
+    return ended and kept and not cleanup.not_restored
 
 
 def _spoiled(last: Cleanup) -> str | None:

@@ -59,9 +59,9 @@ class NotAllowedError(Exception):
 
 
 class BadDecisionError(Exception):
-    """A decision that cannot be: which part of it ("why" or "until"), and what is wrong with it."""
+    """A decision that cannot be: which part of it ("why", "until" or "places"), and what is wrong with it."""
 
-    def __init__(self, part: Literal["why", "until"], problem: str) -> None:
+    def __init__(self, part: Literal["why", "until", "places"], problem: str) -> None:
         """Say both."""
         super().__init__(f"{part}: {problem}")
         self.part = part

@@ -8,6 +8,7 @@ from slackwater.aws import (
     audit_starter,
     audit_store,
     background,
+    cleanup_adopted,
     cleanup_ebs,
     cleanup_ebs_restore,
     cleanup_ebs_snapshots,
@@ -24,8 +25,10 @@ from slackwater.aws import (
     event_bus,
     finding_store,
     identity,
+    installation,
     instance_types,
     inventory,
+    keys,
     leases,
     organization,
     outbox,
@@ -88,14 +91,26 @@ DECIDE: Final = (
     | finding_store.FINDING_READ
     | finding_store.FINDING_WRITE
     | cleanup_starter.LOOK_ACTIONS
+    | cleanup_store.LISTS_WRITE
 )
+"""Lists are written of clean-ups that an older version left in one large item: it may have no room for another word."""
 ESTIMATE: Final = pricing.ACTIONS | instance_types.ACTIONS
 """What an estimate asks, if it may: what is packaged stands in."""
-SERVE: Final = DECIDE | ESTIMATE | regions.ACTIONS
+_BACKUPS: Final = cleanup_adopted.ACTIONS | installation.INSTALLATION_READ
+"""To list backups, and to adopt one."""
+SERVE: Final = DECIDE | ESTIMATE | regions.ACTIONS | _BACKUPS
 ACKNOWLEDGE: Final = secrets.ACTIONS | request_guard.ACTIONS | background.ACTIONS
 ANSWER: Final = secrets.ACTIONS | outbox.READ | DECIDE | identity.ACTIONS | regions.ACTIONS
 OPERATE: Final = (
-    DECIDE | documents.READ_VERSION | documents.WRITE | documents.HISTORY | stack.ACTIONS | identity.ACTIONS | secrets.ACTIONS
+    DECIDE
+    | documents.READ_VERSION
+    | documents.WRITE
+    | documents.HISTORY
+    | stack.ACTIONS
+    | identity.ACTIONS
+    | secrets.ACTIONS
+    | regions.ACTIONS
+    | _BACKUPS
 )
 """Everything that the command line does with the deployed service."""
 
@@ -110,26 +125,34 @@ _RECORD: Final = documents.READ | regions.ACTIONS | cleanup_store.CLEANUP_READ |
 _WATCHERS: Final = cleanup_ebs.WATCHER_ACTIONS | cleanup_efs.WATCHER_ACTIONS | cleanup_fsx.WATCHER_ACTIONS
 _TAKERS: Final = cleanup_ebs_snapshots.BACKUP_ACTIONS | recovery_points.BACKUP_ACTIONS | cleanup_fsx_backups.BACKUP_ACTIONS
 _RECHECK: Final = inventory.ACTIONS | cloudwatch.ACTIONS | pricing.ACTIONS | _reading(_WATCHERS)
-WATCH: Final = _RECORD | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.READ | outbox.WRITE
-BACK_UP: Final = _RECORD | _TAKERS
+_LISTS: Final = cleanup_store.LISTS_READ | cleanup_store.LISTS_WRITE
+"""The lists of a clean-up that its record has no room for."""
+WATCH: Final = _RECORD | _LISTS | _RECHECK | _WATCHERS | permissions.ACTIONS | outbox.READ | outbox.WRITE
+BACK_UP: Final = _RECORD | _TAKERS | keys.ACTIONS | installation.INSTALLATION_WRITE
 DELETE: Final = (
     _RECORD
+    | _LISTS
     | _RECHECK
     | _reading(_TAKERS)
+    | keys.ACTIONS
     | cleanup_ebs.REMOVER_ACTIONS
     | cleanup_efs.REMOVER_ACTIONS
     | cleanup_fsx.REMOVER_ACTIONS
 )
 CHANGE: Final = _RECORD | _RECHECK | cleanup_ebs.CHANGER_ACTIONS | cleanup_efs_change.CHANGER_ACTIONS
 RESTORE: Final = (
-    cleanup_store.CLEANUP_READ
+    _LISTS
+    | cleanup_store.CLEANUP_READ
     | cleanup_store.CLEANUP_WRITE
     | cleanup_ebs_restore.RESTORER_ACTIONS
     | cleanup_efs_restore.RESTORER_ACTIONS
     | cleanup_fsx_restore.RESTORER_ACTIONS
+    | _reading(cleanup_fsx_backups.BACKUP_ACTIONS)
+    | keys.ACTIONS
 )
 SWEEP: Final = (
     cleanup_store.CLEANUP_READ
+    | cleanup_store.CLEANUP_WRITE
     | cleanup_ebs_snapshots.SWEEPER_ACTIONS
     | recovery_points.SWEEPER_ACTIONS
     | cleanup_fsx_backups.SWEEPER_ACTIONS

@@ -29,6 +29,7 @@ class Deployed:
     delete_role_arn: str | None = None
     backup_role_arn: str | None = None
     backup_vault_name: str | None = None
+    installation_id: str | None = None
     member_role_name: str | None = None
     member_external_id: str | None = None
 
@@ -55,6 +56,7 @@ class Deployed:
                 delete_role_arn=environment.get("DELETE_ROLE_ARN") or None,
                 backup_role_arn=environment.get("BACKUP_ROLE_ARN") or None,
                 backup_vault_name=environment.get("BACKUP_VAULT_NAME") or None,
+                installation_id=environment.get("INSTALLATION_ID") or None,
                 member_role_name=environment.get("MEMBER_ROLE_NAME") or None,
                 member_external_id=environment.get("MEMBER_EXTERNAL_ID") or None,
             )
@@ -78,6 +80,7 @@ class Deployed:
                 slack_secret_arn=outputs.get("SlackSecretArn"),
                 cleanup_state_machine_arn=outputs.get("CleanupStateMachineArn"),
                 undo_state_machine_arn=outputs.get("UndoStateMachineArn"),
+                installation_id=outputs.get("InstallationId"),
             )
         except KeyError as error:
             raise NotDeployedError(f"The stack has no output {error}") from error

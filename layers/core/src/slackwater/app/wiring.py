@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from slackwater.app.audit_publish import Publisher
     from slackwater.app.audit_scan import Scanner
     from slackwater.app.audits import Audits
+    from slackwater.app.cleanup_backups import Backups
     from slackwater.app.cleanups import Cleanups
     from slackwater.app.estimates import Estimates
     from slackwater.app.findings import Findings
@@ -377,6 +378,8 @@ class Serving:
     known_regions: Callable[[], Collection[str]]
     estimates: Callable[[], Estimates]
     """Made anew for each question, whose time runs from then on."""
+    backups: Callable[[], Backups]
+    """Made when a request needs it."""
 
 
 def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: bool = True) -> Serving:
@@ -390,7 +393,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: boo
 
     if deployed.state_machine_arn is None:
         raise NotDeployedError("The environment lacks 'STATE_MACHINE_ARN': template.yaml sets it")
-    session = session or AwsSession(meter=CallMeter(), patience=SOMEBODY_WAITS)
+    session, machine_arn = session or AwsSession(meter=CallMeter(), patience=SOMEBODY_WAITS), deployed.state_machine_arn
     documents = S3Documents(session, deployed.bucket_name)
     findings = Findings(store=_findings(deployed, session), documents=documents)
     return Serving(
@@ -399,12 +402,13 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: boo
         audits=Audits(
             audits=_audits(deployed, session),
             documents=documents,
-            starter=StateMachineStarter(session, deployed.state_machine_arn),
+            starter=StateMachineStarter(session, machine_arn),
             registry=registry,
             clock=clock,
         ),
         known_regions=partial(known_regions, session),
         estimates=lambda: estimating(session, kept_while_warm(), session.home, known_regions(session)),
+        backups=lambda: _backups(deployed, session, machine_arn),
     )
 
 
@@ -426,13 +430,65 @@ def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, te
 
     machine, table = deployed.cleanup_state_machine_arn, Table(session, deployed.table_name)
     return Cleanups(
-        store=DynamoCleanups(table),
+        store=DynamoCleanups(table, findings.documents),
         findings=findings,
         starter=StateMachineCleanups(session, machine, deployed.undo_state_machine_arn) if machine else None,
         policy=lambda: policies(deployed, session).current(),  # most requests need none
         account=own.split(":")[4] if (own := machine or deployed.state_machine_arn) else None,
         breached=partial(_tell_of_breach, table) if tells else lambda *_: None,
     )
+
+
+def _backups(deployed: Deployed, session: AwsSession, machine_arn: str) -> Backups:
+    from slackwater.app.cleanup_backups import Backups
+    from slackwater.aws.cleanup_adopted import EbsBackupLister, EfsBackupLister, FsxBackupLister
+    from slackwater.aws.cleanup_store import DynamoCleanups
+    from slackwater.aws.installation import Installation
+    from slackwater.aws.regions import enabled_regions
+    from slackwater.aws.table import Table
+    from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
+
+    table = Table(session, deployed.table_name)
+    return Backups(
+        store=DynamoCleanups(table),
+        listers={
+            Volume.KIND: EbsBackupLister(session),
+            EfsFileSystem.KIND: EfsBackupLister(session),
+            FsxFileSystem.KIND: FsxBackupLister(session),
+        },
+        regions=lambda: enabled_regions(session),
+        account=machine_arn.split(":")[4],
+        installation=Installation(table, deployed.installation_id).known,
+        price=backup_prices(session),
+        policy=lambda: policies(deployed, session).current(),
+    )
+
+
+def backup_prices(session: AwsSession) -> Callable[[str, str, int], Decimal | None]:
+    """What so many bytes of backups of a kind cost a month in a region, before discounts; None where the price is unknown."""
+    from slackwater.aws.pricing import PriceList
+    from slackwater.model.money import EBS_SNAPSHOT_STORAGE, EFS_BACKUP_STORAGE, OPENZFS_BACKUP_STORAGE
+    from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
+    from slackwater.model.units import GIB
+
+    prices = PriceList(session, None, Decimal(1), {}, clock().date())
+    items = {
+        Volume.KIND: EBS_SNAPSHOT_STORAGE,
+        EfsFileSystem.KIND: EFS_BACKUP_STORAGE,
+        FsxFileSystem.KIND: OPENZFS_BACKUP_STORAGE,
+    }
+
+    @cache
+    def per_gib(kind: str, region: str) -> Decimal | None:
+        table, _ = prices.of([items[kind]], region)
+        price = table.get(items[kind])
+        return price.usd if price else None
+
+    def monthly_usd(kind: str, region: str, size_bytes: int) -> Decimal | None:
+        usd = per_gib(kind, region)
+        return None if usd is None else usd * size_bytes / GIB
+
+    return monthly_usd
 
 
 def _tell_of_breach(table: Table, why: str, wanted: int, policy: Policy) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -129,7 +129,12 @@ class EbsRemover:
         self._asking = asking
 
     @remedies()
-    def remove(self, resource: TrackedResource, part: Part) -> None:
+    def remove(
+        self,
+        resource: TrackedResource,
+        part: Part,
+        final_tags: Mapping[str, str] | None = None,  # noqa: ARG002 -- as the port has it
+    ) -> None:
         """Ask EC2 once to delete the volume; EC2 itself refuses one that is attached.
 
         Raises:
@@ -223,6 +228,15 @@ class EbsChanger:
                 chosen[name] = given
         client: Any = self._asking.client("ec2", resource.region)
         client.modify_volume(VolumeId=resource.id, **chosen)
+
+    def left_behind(
+        self,
+        resource: TrackedResource,  # noqa: ARG002 -- as the port has it
+        changed: Setting,  # noqa: ARG002
+        was: Setting,  # noqa: ARG002
+    ) -> Sequence[str]:
+        """Nothing: type, IOPS and throughput are all there is to it."""
+        return ()
 
 
 def _volume_setting(setting: Setting) -> VolumeSetting:

@@ -12,7 +12,7 @@ from slackwater.aws.ebs_volumes import WITH_IOPS, WITH_THROUGHPUT, recorded, utc
 from slackwater.aws.errors import remedies
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import ACT_AFTER, MARK, Restored
+from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM, Restored
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,9 +37,6 @@ KEY_ACTIONS: Final = frozenset(
 
 RESTORER_ACTIONS: Final = frozenset({"ec2:CreateTags", "ec2:CreateVolume", "ec2:DescribeVolumes"}) | KEY_ACTIONS
 """CreateTags as CreateVolume asks for it, of the volume."""
-
-MADE_FROM: Final = "slackwater:restored-from"
-"""The tag of a volume that was made again; its value is the snapshot's id. By it one is found whose making was not answered."""
 
 APPEARS_WITHIN: Final = timedelta(hours=1)
 """A new volume shows within seconds. One that does not for so long was given up: EC2 looks at its key after it has answered."""
@@ -95,14 +92,14 @@ class EbsRestorer:
 
     def _made_already(self, region: str, snapshot: str) -> str | None:
         call = self._reading.client("ec2", region).describe_volumes
-        found = pages(call, "Volumes", Filters=[{"Name": f"tag:{MADE_FROM}", "Values": [snapshot]}])
+        found = pages(call, "Volumes", Filters=[{"Name": f"tag:{RESTORED_FROM}", "Values": [snapshot]}])
         return next((one["VolumeId"] for one in found if one["State"] in {"creating", "available", "in-use"}), None)
 
     def _make(self, cleanup: Cleanup, was: Mapping[str, Any], snapshot: str) -> str:
         """Ask for it. The same clean-up asks with the same token, but after one that EC2 gave up."""
         given_up = cleanup.restored.id if cleanup.restored and cleanup.restored.state == "failed" else None
         words = f"{cleanup.finding_id}/{cleanup.attempt}/{snapshot}/{given_up or ''}"
-        tags = {key: value for key, value in was["tags"].items() if _can_be_put_back(key)} | {MADE_FROM: snapshot}
+        tags = {key: value for key, value in was["tags"].items() if _can_be_put_back(key)} | {RESTORED_FROM: snapshot}
         chosen = {
             "Iops": was["iops"] if was["volume_type"] in WITH_IOPS else None,
             "Throughput": was["throughput_mib_s"] if was["volume_type"] in WITH_THROUGHPUT else None,
@@ -164,4 +161,4 @@ def _differences(was_id: str, was: Mapping[str, Any], found: Any, snapshot: str)
     if lost := sorted(key for key, value in was["tags"].items() if key not in {MARK, ACT_AFTER} and tags.get(key) != value):
         reserved = " (AWS keeps names that begin with aws: to itself)" if any(key.startswith("aws:") for key in lost) else ""
         yield f"it lacks the tags {', '.join(lost)}{reserved}"
-    yield f"it has a tag {MADE_FROM}"
+    yield f"it has a tag {RESTORED_FROM}"

@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.ebs_volumes import there
+from slackwater.aws.ebs_volumes import there, volume
 from slackwater.aws.errors import AwsError, code_of, remedies
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject, expiry
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject, expiry, timestamp
 from slackwater.model.units import GIB
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from slackwater.aws.session import AwsSession
     from slackwater.model.tracking import TrackedResource
 
 BACKUP_ACTIONS: Final = frozenset({"ec2:CreateSnapshot", "ec2:CreateTags", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"})
-"""CreateTags as CreateSnapshot asks for it, of the snapshot."""
-SWEEPER_ACTIONS: Final = frozenset({"ec2:DeleteSnapshot", "ec2:DescribeSnapshots"})
+"""CreateTags as CreateSnapshot asks for it, of the snapshot, and to have it kept for longer."""
+SWEEPER_ACTIONS: Final = frozenset({"ec2:DeleteSnapshot", "ec2:DescribeSnapshots", "ec2:DescribeVolumes"})
 
 NO_SNAPSHOT: Final = "InvalidSnapshot.NotFound"
 
@@ -80,17 +82,19 @@ class EbsBackupTaker:
         tagged = _snapshots(self._reading, resource.region, (f"tag:{TOKEN}", backup.token))
         found = {one.id: one for one in map(_copy, tagged) if one.token == backup.token}
         if backup.id and backup.id not in found:
-            found |= {one.id: one for one in self._named(resource.region, backup.id)}
+            found |= {one.id: one for one in _named(self._reading, resource.region, backup.id)}
         return tuple(found.values())
 
-    def _named(self, region: str, id: str) -> Sequence[Copy]:
-        call = self._reading.client("ec2", region).describe_snapshots
-        try:
-            return tuple(_copy(one) for one in pages(call, "Snapshots", SnapshotIds=[id]))
-        except ClientError as error:
-            if code_of(error) != NO_SNAPSHOT:
-                raise
-            return ()
+    @remedies()
+    def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
+        """Change the tag with its expiry, where that is sooner. EC2 deletes no snapshot by itself.
+
+        Raises:
+            AwsError: EC2 did not, or did not say.
+        """
+        if copy.id and copy.expires_at and copy.expires_at < until:
+            client = self._reading.client("ec2", resource.region)
+            client.create_tags(Resources=[copy.id], Tags=[{"Key": EXPIRES_AT, "Value": timestamp(until)}])
 
 
 class EbsSweeper:
@@ -110,6 +114,25 @@ class EbsSweeper:
             yield from map(_copy, _snapshots(self._reading, region, ("tag-key", BACKUP_OF)))
 
     @remedies()
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- as the port has it
+        """A snapshot as it is now; None where it is gone.
+
+        Raises:
+            AwsError: EC2 did not say.
+        """
+        return next(iter(_named(self._reading, region, copy.id)), None) if copy.id else None
+
+    @remedies()
+    def born_at(self, resource: TrackedResource) -> datetime | None:
+        """When the volume was created; None where it is gone, or going.
+
+        Raises:
+            AwsError: EC2 did not say.
+        """
+        found = volume(self._reading, resource)
+        return found["CreateTime"] if found and found["State"] != "deleting" else None
+
+    @remedies()
     def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- as the port has it
         """Delete one; one that is gone is fine.
 
@@ -123,6 +146,17 @@ class EbsSweeper:
         except ClientError as error:
             if code_of(error) != NO_SNAPSHOT:
                 raise
+
+
+def _named(session: AwsSession, region: str, id: str) -> Sequence[Copy]:
+    """The snapshot of this id, if there is one."""
+    call = session.client("ec2", region).describe_snapshots
+    try:
+        return tuple(_copy(one) for one in pages(call, "Snapshots", SnapshotIds=[id]))
+    except ClientError as error:
+        if code_of(error) != NO_SNAPSHOT:
+            raise
+        return ()
 
 
 def _snapshots(session: AwsSession, region: str, like: tuple[str, str]) -> Iterator[Any]:
@@ -144,5 +178,8 @@ def _copy(found: Any) -> Copy:
         made_at=found["StartTime"],
         expires_at=expiry(tags),
         token=tags.get(TOKEN),
+        tags=tags,
+        stored_bytes=found.get("FullSnapshotSizeInBytes"),
+        key=found.get("KmsKeyId", "") if found.get("Encrypted") else None,
         why=f"EC2 says: {said}" if state == "failed" else None,
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from itertools import chain
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
 from slackwater.aws import efs_reading as read
 from slackwater.aws.efs_reading import unless_gone
-from slackwater.aws.errors import AwsError, code_of, remedies
+from slackwater.aws.errors import AwsError, BusyError, code_of, remedies
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.inventory_efs import GONE
 from slackwater.aws.pages import pages
@@ -37,6 +38,8 @@ REMOVER_ACTIONS: Final = frozenset(
         "elasticfilesystem:DeleteMountTarget",
     }
 )
+LONGEST_S: Final = 600
+"""For tags of access points, which take a call each: a step has fifteen minutes."""
 ACCESS_POINT: Final = "access-point"
 MOUNT_TARGET: Final = "mount-target"
 FILE_SYSTEM: Final = "file-system"
@@ -70,14 +73,19 @@ class EfsWatcher:
     def mark(self, resource: TrackedResource, look: Look, tags: Mapping[str, str]) -> None:
         """Tag its access points, and then the file system itself, whose tags stand for its mount targets too.
 
+        Access points that have the tags already are left as they are: where one step has too little time, the next goes on.
+
         Raises:
+            BusyError: there are too many for one step.
             AwsError: not on all, or AWS did not say.
         """
         efs = self._reading.client("efs", resource.region)
         listed = [{"Key": key, "Value": value} for key, value in tags.items()]
+        ends = monotonic() + LONGEST_S
         with remedies():
             for part in look.parts:
-                if part.kind == ACCESS_POINT and not part.going:
+                if part.kind == ACCESS_POINT and not part.going and not tags.items() <= (look.children[part.id] or {}).items():
+                    self._check_time(ends, resource)
                     unless_gone(efs.tag_resource, "AccessPointNotFound", ResourceId=part.id, Tags=listed)
             efs.tag_resource(ResourceId=resource.id, Tags=listed)  # type: ignore[arg-type]
 
@@ -85,14 +93,19 @@ class EfsWatcher:
         """Untag its access points, and then the file system itself.
 
         Raises:
+            BusyError: there are too many for one step: the next goes on.
             AwsError: not off all, or AWS did not say.
         """
         efs = self._reading.client("efs", resource.region)
+        ends = monotonic() + LONGEST_S
         with remedies():
             if read.file_system(efs, resource.id) is None:
                 return
             try:
                 for found in read.access_points(efs, resource.id):
+                    if not tags_of(found.get("Tags")).keys() & set(keys):
+                        continue
+                    self._check_time(ends, resource)
                     unless_gone(
                         efs.untag_resource, "AccessPointNotFound", ResourceId=found["AccessPointId"], TagKeys=sorted(keys)
                     )
@@ -100,6 +113,16 @@ class EfsWatcher:
             except ClientError as error:
                 if code_of(error) != "FileSystemNotFound":
                     raise
+
+    def part_tags(self, resource: TrackedResource, part: Part) -> Mapping[str, str] | None:
+        """The tags of one of its access points as they are now; None if it is gone, or going.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        with remedies():
+            found = read.access_point(self._reading.client("efs", resource.region), part.id)
+            return None if found is None or found["LifeCycleState"] in GONE else tags_of(found.get("Tags"))
 
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
         """Its settings, policies and tags, its access points and its mount targets with their addresses and security groups.
@@ -128,6 +151,10 @@ class EfsWatcher:
                 "mount_targets": [_mount_target_record(efs, one) for one in targets],
             }
 
+    def _check_time(self, ends: float, resource: TrackedResource) -> None:
+        if monotonic() >= ends:
+            raise BusyError(f"{resource.id} has more access points than can be tagged in {LONGEST_S} s: the next try goes on")
+
     def removal_actions(self, resource: TrackedResource, look: Look) -> Mapping[str, Collection[str]]:
         """IAM's names of what it takes, by ARN.
 
@@ -152,7 +179,12 @@ class EfsRemover:
         """Makes no call."""
         self._asking = asking
 
-    def remove(self, resource: TrackedResource, part: Part) -> None:
+    def remove(
+        self,
+        resource: TrackedResource,
+        part: Part,
+        final_tags: Mapping[str, str] | None = None,  # noqa: ARG002 -- as the port has it
+    ) -> None:
         """Ask AWS once to delete an access point, a mount target or the file system.
 
         Raises:

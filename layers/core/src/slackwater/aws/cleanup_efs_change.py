@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
 from slackwater.aws.efs_reading import existing, lifecycle, throughput
 from slackwater.aws.errors import AwsError, BusyError, code_of, reason, remedies
+from slackwater.model.money import EFS_IA_READ, efs_storage
+from slackwater.model.quantities import size_words
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
+    from slackwater.model.money import PriceItem, PriceTable
     from slackwater.model.tracking import TrackedResource
+    from slackwater.ports import Prices
 
 CHANGER_ACTIONS: Final = frozenset(
     {
@@ -25,13 +29,19 @@ CHANGER_ACTIONS: Final = frozenset(
 )
 
 
+COLDER: Final = (("IA", "Infrequent Access", "ValueInIA"), ("Archive", "Archive", "ValueInArchive"))
+"""Storage classes as prices, people and DescribeFileSystems name them."""
+UNPRICED: Final = "a price that is not known here"
+
+
 class EfsChanger:
     """Changes the throughput and the lifecycle of file systems."""
 
-    def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
-        """Makes no call."""
+    def __init__(self, reading: AwsSession, asking: AwsSession, prices: Callable[[], Prices] | None = None) -> None:
+        """Makes no call. Without `prices`, none is known."""
         self._reading = reading
         self._asking = asking
+        self._prices = prices
 
     def setting(self, resource: TrackedResource, like: Setting) -> tuple[Setting, bool]:
         """The present setting of the same kind as `like`, and whether EFS is updating the file system.
@@ -98,6 +108,38 @@ class EfsChanger:
                 raise BusyError(
                     f"EFS lets the throughput of {resource.id} be changed once in 24 hours: later ({reason(error)})"
                 ) from error
+
+    def left_behind(self, resource: TrackedResource, changed: Setting, was: Setting) -> Sequence[str]:
+        """What lies in colder storage classes: a lifecycle that is put back moves none of it.
+
+        Raises:
+            AwsError: AWS did not say, or there is no such file system.
+        """
+        if not isinstance(changed, EfsLifecycleSetting) or not isinstance(was, EfsLifecycleSetting):
+            return ()
+        efs = self._reading.client("efs", resource.region)
+        with remedies():
+            found = existing(efs, resource.id)
+        sizes, one_zone = found["SizeInBytes"], "AvailabilityZoneName" in found
+        elastic = found["ThroughputMode"] == "elastic"
+        stored = {
+            name: efs_storage("IA" if name == "IA" else "Archive", one_zone=one_zone, elastic=elastic) for name, _, _ in COLDER
+        }
+        table = self._prices().of([*stored.values(), EFS_IA_READ], resource.region)[0] if self._prices else {}
+        read = {"IA": _usd(table, EFS_IA_READ)}
+        moves = f"EFS moves {'a file' if was.transition_to_primary else 'none of it'} back to Standard"
+        when = "when it is read" if was.transition_to_primary else "by itself"
+        return [
+            f"{size_words(sizes[value])} stay in {words}, at {_usd(table, stored[name])} a GiB-month and"
+            f" {read.get(name, UNPRICED)} for each GiB that is read back: {moves} {when}"
+            for name, words, value in COLDER
+            if sizes.get(value)
+        ]
+
+
+def _usd(prices: PriceTable, item: PriceItem) -> str:
+    price = prices.get(item)
+    return f"${price.usd.normalize():f} (as of {price.as_of})" if price else UNPRICED
 
 
 def _lifecycle_setting(policies: Collection[Mapping[str, str]]) -> EfsLifecycleSetting:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -12,7 +14,7 @@ from slackwater.aws.efs_putting_back import NOT_YET, Hands, not_heard, token
 from slackwater.aws.errors import BrokenAnswerError, code_of, reason, remedies
 from slackwater.aws.inventory_efs import GONE
 from slackwater.aws.recovery_points import POINT_STATES, unless_unknown
-from slackwater.model.cleanup import Restored
+from slackwater.model.cleanup import RESTORED_FROM, Restored
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -35,6 +37,11 @@ RESTORER_ACTIONS: Final = read.ACTIONS | {
     "elasticfilesystem:UpdateFileSystemProtection",
     "iam:PassRole",  # to AWS Backup, of the role that makes the file system
 }
+
+LONGEST_S: Final = 600
+"""For access points, which take a call each: a step has fifteen minutes."""
+SHOWN: Final = 10
+"""Refusals that a reason names."""
 
 RESTORED_UNDER: Final = "/aws-backup-restore_<date and time>"
 """Where AWS Backup puts the files, of a new file system too. Which date and time, it does not tell."""
@@ -106,11 +113,12 @@ class EfsRestorer:
         resource, was = cleanup.resource, cleanup.recorded or {}
         point = unless_unknown(
             self._reading.client("backup", resource.region).describe_recovery_point,
-            BackupVaultName=self._vault,
+            BackupVaultName=backup.vault or self._vault,
             RecoveryPointArn=backup.id,
         )
         if point is None:
-            return Restored(state="failed", why=f"its backup {backup.id} is not in the vault {self._vault} any more")
+            vault = backup.vault or self._vault
+            return Restored(state="failed", why=f"its backup {backup.id} is not in the vault {vault} any more")
         if POINT_STATES.get(point["Status"]) != "complete" or point["ResourceArn"] != resource.arn:
             return Restored(state="failed", why=f"its backup {backup.id} is {point['Status']}, of {point['ResourceArn']}")
         undo = cleanup.undone.at.isoformat() if cleanup.undone else ""
@@ -148,11 +156,18 @@ class EfsRestorer:
         if found["LifeCycleState"] == "error":
             return Restored(state="failed", id=id_, arn=arn, job=job, why=f"EFS says that the state of {id_} is error")
         new = id_ != cleanup.resource.id
-        hands = Hands(self._reading.client("efs", region), self._asking.client("efs", region), id_)
+        ends = monotonic() + LONGEST_S
+        efs, asking = self._reading.client("efs", region), self._asking.client("efs", region)
+        hands = Hands(efs, asking, id_, has_time=lambda: monotonic() < ends)
         try:
             if found["LifeCycleState"] != "available":
                 return running
+            if new and not hands.put_origin(found, cleanup.resource.id):
+                why = "; ".join(hands.refused) or None
+                return running if hands.waits else replace(running, state="failed", why=why)
             points = hands.put_access_points(was["access_points"], cleanup.execution)
+            if hands.late:
+                return running
             if new:
                 hands.put_settings(found, was)
             if not new or hands.put_policy(was["policy"], {cleanup.resource.arn: arn, **points}):
@@ -176,8 +191,14 @@ class EfsRestorer:
             arn=arn,
             job=job,
             differences=differences,
-            why="; ".join(hands.refused) or None,
+            why=_some(hands.refused) or None,
         )
+
+
+def _some(refused: Sequence[str]) -> str:
+    """What EFS refused; of very much, the first of it."""
+    more = len(refused) - SHOWN
+    return "; ".join([*refused[:SHOWN], *([f"{more:,} more"] if more > 0 else [])])
 
 
 def _moved(old: str, new: str, was: Mapping[str, Any]) -> list[str]:
@@ -188,4 +209,5 @@ def _moved(old: str, new: str, was: Mapping[str, Any]) -> list[str]:
         f"its id is {new}, not {old}: whatever mounts it has to name the new one",
         f"{files}{until}",
         "all of its files are in the Standard storage class",
+        f"it has a tag {RESTORED_FROM}: while it has that, Slackwater does not delete it",
     ]

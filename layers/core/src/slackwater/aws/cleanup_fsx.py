@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from slackwater.model.tracking import TrackedResource
 
 WATCHER_ACTIONS: Final = LOOK_ACTIONS | {"ec2:DescribeNetworkInterfaces", "fsx:TagResource", "fsx:UntagResource"}
-REMOVER_ACTIONS: Final = frozenset({"fsx:DeleteFileSystem", "fsx:DescribeFileSystems"})
+REMOVER_ACTIONS: Final = frozenset({"fsx:CreateBackup", "fsx:DeleteFileSystem", "fsx:DescribeFileSystems", "fsx:TagResource"})
+"""CreateBackup and TagResource as DeleteFileSystem asks for them, for the final backup (Service Authorization Reference)."""
 
 REFUSED: Final = frozenset({"BadRequest", "IncompatibleParameterError"})
 """How FSx may answer where something is being deleted already, among other things."""
@@ -130,8 +131,9 @@ class FsxWatcher:
         resource: TrackedResource,  # noqa: ARG002 -- as the port has it
         look: Look,
     ) -> Mapping[str, Collection[str]]:
-        """One action, on the file system's ARN."""
-        return {part.arn: frozenset({"fsx:DeleteFileSystem"}) for part in look.parts if part.arn and not part.going}
+        """To delete it, and to back it up once more, on the file system's ARN."""
+        needed = frozenset({"fsx:CreateBackup", "fsx:DeleteFileSystem"})
+        return {part.arn: needed for part in look.parts if part.arn and not part.going}
 
     def _security_groups(self, resource: TrackedResource, interfaces: Collection[str]) -> list[str]:
         """FSx itself does not tell them again."""
@@ -143,36 +145,40 @@ class FsxWatcher:
 
 
 class FsxRemover:
-    """The Remover of FSx for OpenZFS. What is backed up is backed up before: it asks for no final backups."""
+    """The Remover of FSx for OpenZFS."""
 
     def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
         """`asking` asks once."""
         self._reading, self._asking = reading, asking
 
     @remedies()
-    def remove(self, resource: TrackedResource, part: Part) -> None:
-        """Ask FSx once to delete the file system.
+    def remove(self, resource: TrackedResource, part: Part, final_tags: Mapping[str, str] | None = None) -> str | None:
+        """Ask FSx once to delete the file system. With `final_tags` FSx backs it up once more before; the id of that backup.
 
         Raises:
             AwsError: it was refused, is of a type that Slackwater does not delete, or nobody knows whether it was heard.
         """
         if part.going:
-            return
+            return None
         if part.kind != "file-system" or part.id != resource.id:
             raise AwsError(f"{part.kind} {part.id} is no part of {resource.id}: it is not deleted")
         system = file_system(self._reading, resource.region, part.id)
         if system is None or going(system):
-            return
+            return None
         if why := not_deletable(system):
             raise AwsError(f"{part.id} is not deleted: {why}")
         client: Any = self._asking.client("fsx", resource.region)
-        whole = {"SkipFinalBackup": True, "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]}
+        whole: dict[str, Any] = {"SkipFinalBackup": final_tags is None, "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]}
+        if final_tags is not None:
+            whole["FinalBackupTags"] = [{"Key": key, "Value": value} for key, value in final_tags.items()]
         try:
-            client.delete_file_system(FileSystemId=part.id, OpenZFSConfiguration=whole)
+            answer = client.delete_file_system(FileSystemId=part.id, OpenZFSConfiguration=whole)
         except ClientError as error:
             if code_of(error) == NO_FILE_SYSTEM or (code_of(error) in REFUSED and self._is_going(resource)):
-                return
+                return None
             raise
+        made: str | None = answer.get("OpenZFSResponse", {}).get("FinalBackupId")
+        return made
 
     def _is_going(self, resource: TrackedResource) -> bool:
         found = file_system(self._reading, resource.region, resource.id)

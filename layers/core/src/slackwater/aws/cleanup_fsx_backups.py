@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import AwsError, BusyError, code_of, reason, remedies
-from slackwater.aws.fsx_parts import NO_FILE_SYSTEM, known, system_bytes, there
+from slackwater.aws.fsx_parts import NO_FILE_SYSTEM, file_system, going, known, system_bytes, there
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject, expiry
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject, expiry, timestamp
 from slackwater.model.units import MIB
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from slackwater.aws.session import AwsSession
     from slackwater.model.tracking import TrackedResource
 
@@ -34,8 +36,8 @@ BACKUP_ACTIONS: Final = frozenset(
         "fsx:TagResource",
     }
 )
-"""TagResource as CreateBackup asks for it, of the backup."""
-SWEEPER_ACTIONS: Final = frozenset({"fsx:DeleteBackup", "fsx:DescribeBackups"})
+"""TagResource as CreateBackup asks for it, of the backup, and to have it kept for longer."""
+SWEEPER_ACTIONS: Final = frozenset({"fsx:DeleteBackup", "fsx:DescribeBackups", "fsx:DescribeFileSystems"})
 
 NO_BACKUP: Final = "BackupNotFound"
 UNDER_WAY: Final = "BackupInProgress"
@@ -94,20 +96,23 @@ class FsxBackupTaker:
             AwsError: FSx did not say.
         """
         subject = {"Name": "file-system-id", "Values": [resource.id]}
-        made = self._listed(resource.region, {NO_FILE_SYSTEM}, Filters=[subject, OURS])
+        made = _listed(self._reading, resource.region, {NO_FILE_SYSTEM}, Filters=[subject, OURS])
         found = {one.id: one for one in made if one.token == backup.token}
         if backup.id and backup.id not in found:
-            found |= {one.id: one for one in self._listed(resource.region, {NO_BACKUP}, BackupIds=[backup.id])}
+            found |= {one.id: one for one in _listed(self._reading, resource.region, {NO_BACKUP}, BackupIds=[backup.id])}
         return tuple(found.values())
 
-    def _listed(self, region: str, not_found: set[str], **asked: Any) -> list[Copy]:
-        call = self._reading.client("fsx", region).describe_backups
-        try:
-            return [_copy(one) for one in pages(call, "Backups", **asked)]
-        except ClientError as error:
-            if code_of(error) not in not_found:
-                raise
-            return []
+    @remedies()
+    def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
+        """Change the tag with its expiry, where that is sooner. FSx deletes no backup by itself that was asked for.
+
+        Raises:
+            AwsError: FSx did not, or did not say.
+        """
+        if copy.id and copy.expires_at and copy.expires_at < until:
+            arn = f"{resource.arn.rpartition(':')[0]}:backup/{copy.id}"
+            tags: Any = [{"Key": EXPIRES_AT, "Value": timestamp(until)}]
+            self._reading.client("fsx", resource.region).tag_resource(ResourceARN=arn, Tags=tags)
 
 
 class FsxSweeper:
@@ -131,6 +136,25 @@ class FsxSweeper:
                     yield _copy(one)
 
     @remedies()
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- as the port has it
+        """A backup as it is now; None where it is gone.
+
+        Raises:
+            AwsError: FSx did not say.
+        """
+        return next(iter(_listed(self._reading, region, {NO_BACKUP}, BackupIds=[copy.id])), None) if copy.id else None
+
+    @remedies()
+    def born_at(self, resource: TrackedResource) -> datetime | None:
+        """When the file system was created; None where it is gone, or going.
+
+        Raises:
+            AwsError: FSx did not say.
+        """
+        found = file_system(self._reading, resource.region, resource.id)
+        return found["CreationTime"] if found and not going(found) else None
+
+    @remedies()
     def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- as the port has it
         """Delete one; one that is gone is fine.
 
@@ -146,6 +170,17 @@ class FsxSweeper:
                 raise
 
 
+def _listed(session: AwsSession, region: str, not_found: set[str], **asked: Any) -> list[Copy]:
+    """The backups that are asked for; none where FSx says by one of these errors that there is none."""
+    call = session.client("fsx", region).describe_backups
+    try:
+        return [_copy(one) for one in pages(call, "Backups", **asked)]
+    except ClientError as error:
+        if code_of(error) not in not_found:
+            raise
+        return []
+
+
 def _copy(found: Any) -> Copy:
     tags, of = tags_of(found.get("Tags")), found.get("Volume")
     state = STATES.get(found["Lifecycle"], "failed")
@@ -158,6 +193,10 @@ def _copy(found: Any) -> Copy:
         made_at=found["CreationTime"],
         expires_at=expiry(tags),
         token=tags.get(TOKEN),
+        tags=tags,
+        copied=found.get("SourceBackupId") is not None,
+        key=found.get("KmsKeyId", ""),
+        stored_bytes=found.get("SizeInBytes"),
         why=f"FSx says: {said}" if state == "failed" else None,
     )
 

@@ -6,25 +6,27 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.errors import remedies
-from slackwater.aws.fsx_parts import THERE, file_system, going
+from slackwater.aws.fsx_parts import THERE, file_system, going, volumes_of
 from slackwater.aws.fsx_requests import (
-    RESTORED_FROM,
     SETTLING,
     LostError,
+    NoBackupError,
     ask,
+    data_differences,
     system_differences,
     system_request,
     token,
     verified,
+    volume_differences,
 )
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import Restored
+from slackwater.model.cleanup import RESTORED_FROM, Restored
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
@@ -46,7 +48,9 @@ NETWORK_ACTIONS: Final = frozenset(
 of value `ManagedByAmazonFSx` (AWS managed policy AmazonFSxFullAccess)."""
 
 RESTORER_ACTIONS: Final = (
-    {"fsx:CreateFileSystemFromBackup", "fsx:DescribeFileSystems", "fsx:TagResource"} | KEY_ACTIONS | NETWORK_ACTIONS
+    {"fsx:CreateFileSystemFromBackup", "fsx:DescribeFileSystems", "fsx:DescribeVolumes", "fsx:TagResource"}
+    | KEY_ACTIONS
+    | NETWORK_ACTIONS
 )
 """TagResource as CreateFileSystemFromBackup asks for it."""
 
@@ -88,20 +92,29 @@ class FsxRestorer:
     # -- The file system is gone
 
     def _anew(self, cleanup: Cleanup) -> Restored:
-        recorded, backup = cleanup.recorded, verified(cleanup).get(cleanup.resource.id)
+        recorded, backups = cleanup.recorded, verified(cleanup)
         if recorded is None:
             raise LostError("what it was like was not recorded")
-        if backup is None:
+        if not backups:
             raise LostError("it was deleted without a backup" if cleanup.scratch else "there is no verified backup of it")
-        made = self._made(cleanup) or self._make(cleanup, recorded, backup)
-        restored = Restored(state="running", id=made["FileSystemId"], arn=made["ResourceARN"])
+        of = cleanup.restored.of if cleanup.restored else None
+        made = self._made(cleanup)
+        if made is None:
+            made, of = self._make(cleanup, recorded, backups)
+        restored = Restored(state="running", id=made["FileSystemId"], arn=made["ResourceARN"], of=of)
         if made["Lifecycle"] in SETTLING - {"DELETING"}:
             return restored
         if made["Lifecycle"] not in THERE:
             said = made.get("FailureDetails", {}).get("Message", "FSx does not say why")
             why = f"{restored.id} was made, and is {made['Lifecycle'].lower()}: {said}; delete it, and ask again"
             return replace(restored, state="failed", why=why)
-        return replace(restored, state="done", differences=tuple(system_differences(recorded, cleanup.resource.id, made)))
+        volumes = volumes_of(self._reading, replace(cleanup.resource, id=made["FileSystemId"]))
+        differences = (
+            *data_differences(cleanup, of),
+            *system_differences(recorded, cleanup.resource.id, made),
+            *volume_differences(recorded, volumes),
+        )
+        return replace(restored, state="done", differences=differences)
 
     def _made(self, cleanup: Cleanup) -> Any | None:
         """What was made already, by its id, or by its tag where the answer was lost."""
@@ -112,13 +125,27 @@ class FsxRestorer:
                 raise LostError(f"FSx began to make {before.id}, and does not show it any more")
             return found
         all_there_are = pages(self._reading.client("fsx", resource.region).describe_file_systems, "FileSystems")
-        ours = (one for one in all_there_are if tags_of(one.get("Tags")).get(RESTORED_FROM) == resource.id)
+        backups = {
+            one.id for one in cleanup.backups if one.id
+        }  # of the same file system there may be others, by other clean-ups
+        ours = (one for one in all_there_are if tags_of(one.get("Tags")).get(RESTORED_FROM) in backups)
         return next((one for one in ours if one["Lifecycle"] in SETTLING - {"DELETING"} | THERE), None)
 
-    def _make(self, cleanup: Cleanup, recorded: Mapping[str, Any], backup: str) -> Any:
-        """Ask for it. The same clean-up asks with the same token, but after one that FSx gave up."""
+    def _make(self, cleanup: Cleanup, recorded: Mapping[str, Any], backups: Sequence[str]) -> tuple[Any, str]:
+        """Ask for it, from the first of these backups that is there; what FSx says of it, and that backup.
+
+        The same clean-up asks with the same token, but after one that FSx gave up.
+        """
         resource = cleanup.resource
         given_up = cleanup.restored.id if cleanup.restored and cleanup.restored.state == "failed" else None
-        asked = system_request(recorded, resource.id) | {"ClientRequestToken": token(cleanup, resource.id, given_up or "")}
         client: Any = self._asking.client("fsx", resource.region)
-        return ask(client.create_file_system_from_backup, "FileSystem", BackupId=backup, **asked)
+        gone: NoBackupError | None = None
+        for backup in backups:
+            of = "" if backup == backups[-1] else backup
+            asked = system_request(recorded, backup)
+            asked["ClientRequestToken"] = token(cleanup, resource.id, f"{given_up or ''}{of}")
+            try:
+                return ask(client.create_file_system_from_backup, "FileSystem", BackupId=backup, **asked), backup
+            except NoBackupError as error:
+                gone = error
+        raise gone or LostError("there is no verified backup of it")

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from slackwater.aws import finding_store, listing, table
+from slackwater.aws import documents, finding_store, listing, table
+from slackwater.aws.cleanup_lists import lengthened, packed, shortened, unpacked
 from slackwater.aws.listing import Listed
 from slackwater.aws.table import NEW, Item, Put, Table, item, key, key_of
 from slackwater.model.cleanup import Cleanup, Control
 from slackwater.model.listing import Page
 from slackwater.model.tracking import Write
+from slackwater.ports import Documents
 
 CLEANUP_READ: Final = table.READ
 CLEANUP_WRITE: Final = table.WRITE
+LISTS_READ: Final = documents.READ
+LISTS_WRITE: Final = documents.WRITE
+"""For those who read and write clean-ups whole."""
 
 KIND: Final = "CLEANUP"
 HOLD: Final = "HOLD"
@@ -24,26 +29,51 @@ FREE_OR_MINE: Final = "attribute_not_exists(#holder) OR #holder = :holder"
 MINE: Final = "#holder = :holder"
 """Of a hold: its item names the finding that has it, or nobody once it was let go."""
 
+NOT_STORED: Final = {"kept"}
+"""Fields that a record has elsewhere."""
+
 NEWEST_FIRST: Final = Listed(index=table.BY_AGE, listing=table.CLEANUPS, spans=(("0", ":"),), descending=True)
 
 
 class DynamoCleanups:
-    """The CleanupStore of a table."""
+    """The CleanupStore of a table, and of the bucket that has the lists for which a record has no room."""
 
-    def __init__(self, table: Table) -> None:
-        """Makes no call."""
+    def __init__(self, table: Table, lists: Documents | None = None) -> None:
+        """Makes no call. Without `lists` it reads no clean-up whole, and cuts none short."""
         self._table = table
+        self._lists = lists
+        self._stored = set[str]()
 
     def get(self, finding_id: str) -> Cleanup | None:
         """The clean-up of a finding as it is now."""
         return next(iter(self._load([f"{KIND}#{finding_id}"]).values()), None)
+
+    def whole(self, cleanup: Cleanup) -> Cleanup:
+        """The same clean-up with all of its lists.
+
+        Raises:
+            AwsError: one is missing, or S3 did not say.
+        """
+        return lengthened(cleanup, self._read) if cleanup.kept else cleanup
+
+    def unchanged(self, cleanup: Cleanup) -> bool:
+        """Whether its record is still of this revision, and nobody has stopped all clean-ups; one call."""
+        record = f"{KIND}#{cleanup.finding_id}"
+        found = self._table.read([key_of(record), key_of(CONTROL)])
+        control = table.parsed(found[CONTROL], table.CONTROL) if CONTROL in found else Control()
+        return not control.stopped and found.get(record, {}).get("revision") == {"N": str(cleanup.revision)}
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
         """Store a clean-up whose revision is one more than what is stored, and what that makes of its finding: both or neither.
 
         False, and nothing stored, where a revision has moved, or another clean-up has what this one is to hold.
         """
-        puts = [_put(_item(cleanup), cleanup.revision), *self._hold(cleanup)]
+        short, objects = shortened(cleanup) if self._lists else (cleanup, dict[str, str]())
+        for key_, text in objects.items():
+            if key_ not in self._stored:
+                self._bucket.write(key_, text)
+                self._stored.add(key_)
+        puts = [_put(_item(short), cleanup.revision), *self._hold(cleanup)]
         return self._table.put(*puts, *(finding_store.puts(finding) if finding else ()))
 
     def holder(self, place: str) -> str | None:
@@ -84,7 +114,20 @@ class DynamoCleanups:
 
     def _load(self, pks: Iterable[str]) -> dict[str, Cleanup]:
         found = self._table.read(key_of(pk) for pk in pks)
-        return {pk: table.parsed(one, table.CLEANUP) for pk, one in found.items()}
+        return {pk: unpacked(table.parsed(one, table.CLEANUP)) for pk, one in found.items()}
+
+    def _read(self, key: str) -> str | None:
+        found = self._bucket.read(key)
+        if found is None:
+            return None
+        self._stored.add(key)
+        return found[0]
+
+    @property
+    def _bucket(self) -> Documents:
+        if self._lists is None:
+            raise ValueError("this store has no bucket for the lists of clean-ups")
+        return self._lists
 
 
 def _put(stored: Item, revision: int) -> Put:
@@ -93,7 +136,7 @@ def _put(stored: Item, revision: int) -> Put:
 
 def _item(cleanup: Cleanup) -> Item:
     return key(KIND, cleanup.finding_id) | item(
-        document=table.CLEANUP.dump_json(cleanup).decode(),
+        document=table.CLEANUP.dump_json(packed(cleanup), exclude=NOT_STORED).decode(),
         revision=cleanup.revision,
         listing=table.CLEANUPS,
         age_key=f"{table.sortable(cleanup.started_at)}#{cleanup.finding_id}",

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.errors import BrokenAnswerError, remedies
+from slackwater.aws.errors import BrokenAnswerError, FormatError, remedies
+from slackwater.model.formats import FORMAT, current, refusal
 from slackwater.ports import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from mypy_boto3_s3 import S3Client
@@ -35,7 +36,7 @@ NO_BODY_TO_SAY_WHY: Final = "404"
 
 THERE: Final = "PreconditionFailed"
 
-KINDS: Final = {".json": "application/json", ".sqlite": "application/vnd.sqlite3", ".html": "text/html; charset=utf-8"}
+TYPES: Final = {".json": "application/json", ".sqlite": "application/vnd.sqlite3", ".html": "text/html; charset=utf-8"}
 """What a browser is told that a key's text is; any other is plain text."""
 
 CHUNK_BYTES: Final = 1 << 20
@@ -56,6 +57,7 @@ class S3Documents:
         """The text and its version; None where there is none.
 
         Raises:
+            FormatError: it has a format that this version does not read.
             AwsError: it may not be read, or S3 did not say.
             UnicodeDecodeError: it is no text.
         """
@@ -68,6 +70,7 @@ class S3Documents:
                 if error.response.get("Error", {}).get("Code") in not_there:
                     return None
                 raise
+            self._check_format(key, answer)
             body, found = answer["Body"].read(), answer.get("VersionId", UNVERSIONED)
         return body.decode(), found
 
@@ -117,7 +120,7 @@ class S3Documents:
             AwsError: as `write`.
         """
         with remedies(), file.open("rb") as body:
-            self._s3.put_object(Bucket=self._bucket, Key=key, Body=body, ContentType=_kind(key))
+            self._s3.put_object(Bucket=self._bucket, Key=key, Body=body, **_about(key))
 
     def read_file(self, key: str, file: Path) -> bool:
         """Put what is stored into a file; False, and no file, where there is nothing.
@@ -132,14 +135,20 @@ class S3Documents:
                 if error.response.get("Error", {}).get("Code") in NOT_THERE:
                     return False
                 raise
+            self._check_format(key, answer)
             with file.open("wb") as out:
                 for chunk in answer["Body"].iter_chunks(CHUNK_BYTES):
                     out.write(chunk)
         return True
 
     def _put(self, key: str, text: str, **condition: Any) -> str:
-        answer = self._s3.put_object(Bucket=self._bucket, Key=key, Body=text.encode(), ContentType=_kind(key), **condition)
+        answer = self._s3.put_object(Bucket=self._bucket, Key=key, Body=text.encode(), **_about(key), **condition)
         return answer.get("VersionId", UNVERSIONED)
+
+    def _check_format(self, key: str, answer: Mapping[str, Any]) -> None:
+        found = answer.get("Metadata", {}).get(FORMAT)
+        if why := refusal(_kind(key), f"s3://{self._bucket}/{key}", found):
+            raise FormatError(why)
 
     def versions(self, key: str) -> Iterator[Version]:
         """Every version and deletion of this very key, the newest first.
@@ -176,4 +185,10 @@ class S3Documents:
 
 
 def _kind(key: str) -> str:
-    return KINDS.get(PurePosixPath(key).suffix, "text/plain; charset=utf-8")
+    return key.partition("/")[0]
+
+
+def _about(key: str) -> dict[str, Any]:
+    """What an object says of itself: to a browser its type, to readers its format number."""
+    type_ = TYPES.get(PurePosixPath(key).suffix, "text/plain; charset=utf-8")
+    return {"ContentType": type_, "Metadata": {FORMAT: str(current(_kind(key)))}}

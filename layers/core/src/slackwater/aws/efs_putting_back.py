@@ -14,7 +14,7 @@ from slackwater.aws import efs_reading as read
 from slackwater.aws.errors import EXPIRED, NOT_KNOWN, code_of, may_pass, reason
 from slackwater.aws.inventory_ec2 import tags_of
 from slackwater.aws.inventory_efs import GONE
-from slackwater.model.cleanup import ACT_AFTER, MARK
+from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM
 
 if TYPE_CHECKING:
     from mypy_boto3_efs import EFSClient
@@ -25,21 +25,37 @@ NOT_YET: Final = frozenset({"FileSystemNotFound", "IncorrectFileSystemLifeCycleS
 
 @dataclass(slots=True)
 class Hands:
-    """Makes what one file system lacks. `waits`: EFS is still at it; `refused`: what it did not take, and why."""
+    """Makes what one file system lacks. `waits`: EFS is still at it; `refused`: what it did not take, and why.
+
+    `late` says that there was no time for all access points: the next step makes the others.
+    """
 
     reading: EFSClient
     asking: EFSClient
     id: str
+    has_time: Callable[[], bool] = lambda: True
+    late: bool = False
     waits: bool = False
     refused: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
+
+    def put_origin(self, found: Mapping[str, Any], of: str) -> bool:
+        """The tag that says what it was restored from, before anything else is asked of it; whether it is on.
+
+        IAM lets the restoring role change a file system only if it carries the tag, and no rule lets it be deleted then.
+        """
+        if tags_of(found["Tags"]).get(RESTORED_FROM) == of:
+            return True
+        tag = _listed({RESTORED_FROM: of})
+        self.waits |= self._put("its origin", self.asking.tag_resource, ResourceId=self.id, Tags=tag)
+        return False
 
     def put_settings(self, found: Mapping[str, Any], was: Mapping[str, Any]) -> None:
         """Tags, daily backups and protection as they were."""
         tags, want = tags_of(found["Tags"]), _own(was["tags"])
         if lacking := {key: value for key, value in want.items() if tags.get(key) != value}:
             self._put("its tags", self.asking.tag_resource, ResourceId=self.id, Tags=_listed(lacking))
-        if read.backed_up_daily(self.reading, self.id) != was["backed_up_daily"]:
+        if was["backed_up_daily"] not in {None, read.backed_up_daily(self.reading, self.id)}:
             status = "ENABLED" if was["backed_up_daily"] else "DISABLED"
             self._put("its daily backups", self.asking.put_backup_policy, FileSystemId=self.id, BackupPolicy={"Status": status})
         protection = found.get("FileSystemProtection", {}).get("ReplicationOverwriteProtection")
@@ -54,12 +70,12 @@ class Hands:
     def put_performance(self, found: Mapping[str, Any], was: Mapping[str, Any]) -> None:
         """Throughput and lifecycle as they were. EFS takes nothing else while it changes the throughput."""
         now = (found["ThroughputMode"], found.get("ProvisionedThroughputInMibps"))
-        if now != (was["throughput_mode"], was["provisioned_mib_s"]):
+        if was["throughput_mode"] and now != (was["throughput_mode"], was["provisioned_mib_s"]):
             throughput = read.throughput(was["throughput_mode"], was["provisioned_mib_s"])
             if self._put("its throughput", self.asking.update_file_system, FileSystemId=self.id, **throughput):
                 self.waits = True
                 return
-        if _sorted(read.lifecycle(self.reading, self.id)) != _sorted(was["lifecycle"]):
+        if was["lifecycle"] is not None and _sorted(read.lifecycle(self.reading, self.id)) != _sorted(was["lifecycle"]):
             self._put(
                 "its lifecycle",
                 self.asking.put_lifecycle_configuration,
@@ -77,6 +93,9 @@ class Hands:
             same = token(execution, self.id, was["id"])
             now = by_id.get(was["id"]) or by_token.get(same)
             if now is None:
+                if not self.has_time():
+                    self.late = True
+                    break
                 self.waits |= self._put(f"its access point {was['id']}", self._create_access_point, same=same, was=was)
             elif now["LifeCycleState"] == "error":
                 self.refused.append(f"the state of its access point {now['AccessPointId']} is error")

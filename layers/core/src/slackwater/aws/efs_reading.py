@@ -67,6 +67,17 @@ def access_points(efs: EFSClient, file_system_id: str) -> Iterator[Mapping[str, 
     return (one for one in found if one["LifeCycleState"] != "deleted")
 
 
+def access_point(efs: EFSClient, access_point_id: str) -> Mapping[str, Any] | None:
+    """One access point; None where there is none."""
+    try:
+        found = list(pages(efs.describe_access_points, "AccessPoints", AccessPointId=access_point_id))
+    except ClientError as error:
+        if code_of(error) != "AccessPointNotFound":
+            raise
+        return None
+    return next((one for one in found if one["AccessPointId"] == access_point_id), None)
+
+
 def mount_targets(efs: EFSClient, file_system_id: str) -> Iterator[Mapping[str, Any]]:
     """Its mount targets that are not gone yet, over all pages."""
     found = pages(

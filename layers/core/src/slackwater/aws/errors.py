@@ -75,6 +75,10 @@ class BrokenAnswerError(AwsError):
     """An answer that lacks what it must hold, or repeats itself: it must not be taken for an empty account."""
 
 
+class FormatError(BrokenAnswerError):
+    """A stored document of a format that this version does not read; the message names the document and the remedy."""
+
+
 def code_of(error: boto.ClientError) -> str:
     """AWS's name of an error."""
     return error.response.get("Error", {}).get("Code", "")

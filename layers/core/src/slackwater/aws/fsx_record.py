@@ -1,13 +1,14 @@
 """FSx for OpenZFS: what is kept of a file system, in FSx's own words, so that it can be made again.
 
-As JSON holds it: `system`, with tags as a mapping; its `security_group_ids`; and `children`, the volumes that are deleted with
-it: `id`, `name`, `path`, and `size_bytes`, None where only the file system bounds it. Records of older versions also have
-ONTAP's `machines` and `volumes`.
+As JSON holds it: `system`, with tags as a mapping; its `security_group_ids`; `children`, the volumes that are deleted with it:
+`id`, `name`, `path`, and `size_bytes`, None where only the file system bounds it; and `volume_settings` of every volume, by
+path. ONTAP's `machines` and `volumes` are empty: after a rollback, an older version cannot restore without them. Older records
+have them filled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.fsx_parts import path_of
@@ -35,6 +36,16 @@ SETTINGS: Final = (
     "WeeklyMaintenanceStartTime",
 )
 """What is kept, in FSx's words, to make it again."""
+VOLUME_SETTINGS: Final[Mapping[str, str]] = {
+    "NfsExports": "NFS exports",
+    "UserAndGroupQuotas": "user and group quotas",
+    "StorageCapacityQuotaGiB": "storage quota",
+    "StorageCapacityReservationGiB": "storage reservation",
+    "DataCompressionType": "compression",
+    "RecordSizeKiB": "record size",
+    "ReadOnly": "read-only setting",
+}
+"""What is kept of a volume, in FSx's words and for people. Its backup brings it back: it is only compared."""
 
 
 def recorded(parts: FsxParts, security_group_ids: Sequence[str]) -> dict[str, Any]:
@@ -47,10 +58,13 @@ def recorded(parts: FsxParts, security_group_ids: Sequence[str]) -> dict[str, An
             kind: _kept(system.get(kind, {}), SETTINGS),
         },
         "security_group_ids": list(security_group_ids),
+        "machines": [],
+        "volumes": [],
         "children": [
             {"id": one["VolumeId"], "name": one.get("Name", ""), "path": path_of(one), "size_bytes": _quota_bytes(one)}
             for one in parts.children
         ],
+        "volume_settings": {path_of(one): _kept(one.get("OpenZFSConfiguration", {}), VOLUME_SETTINGS) for one in parts.volumes},
     }
 
 

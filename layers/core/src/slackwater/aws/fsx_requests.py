@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
 from slackwater.aws.errors import code_of, reason
+from slackwater.aws.fsx_parts import path_of
+from slackwater.aws.fsx_record import VOLUME_SETTINGS
 from slackwater.aws.inventory_fsx import CONFIGURATIONS
-from slackwater.model.cleanup import ACT_AFTER, MARK
+from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM
 
 if TYPE_CHECKING:
     from slackwater.model.cleanup import Cleanup
 
-RESTORED_FROM: Final = "slackwater:restored-from"
-"""The tag of what was made again; its value is the id of what it stands for. By it one is found whose making was
-not answered."""
-
 SETTLING: Final = frozenset({"CREATING", "PENDING", "UPDATING", "DELETING"})
 """Lifecycles that end by themselves."""
 
+NO_BACKUP: Final = "BackupNotFound"
 FINAL: Final = frozenset(
     {
         "ActiveDirectoryError",
-        "BackupNotFound",
+        NO_BACKUP,
         "BadRequest",
         "IncompatibleParameterError",
         "InvalidNetworkSettings",
@@ -44,6 +43,10 @@ class LostError(Exception):
     """Something cannot be brought back as things are."""
 
 
+class NoBackupError(LostError):
+    """A backup is gone."""
+
+
 def ask(call: Callable[..., Any], key: str, **parameters: Any) -> Any:
     """Ask FSx to make something; what it says of it.
 
@@ -55,22 +58,23 @@ def ask(call: Callable[..., Any], key: str, **parameters: Any) -> Any:
     except ClientError as error:
         if code_of(error) not in FINAL:
             raise
-        raise LostError(f"FSx will not make it: {reason(error)}") from error
+        raise (NoBackupError if code_of(error) == NO_BACKUP else LostError)(f"FSx will not make it: {reason(error)}") from error
 
 
 def token(cleanup: Cleanup, what: str, given_up: str = "") -> str:
     """The same whenever a clean-up asks for the same again, of fewer than the 64 characters that FSx does not take."""
-    words = f"{cleanup.finding_id}/{cleanup.attempt}/{what}/{given_up}"
+    own = "/".join(one.token for one in cleanup.backups)  # two installations have clean-ups of the same finding and attempt
+    words = f"{cleanup.finding_id}/{cleanup.attempt}/{own}/{what}/{given_up}"
     return f"slackwater-{sha256(words.encode()).hexdigest()[:40]}"
 
 
-def verified(cleanup: Cleanup) -> dict[str, str]:
-    """Ids of verified backups, by the id of what they are of."""
-    return {one.subject.id: one.id for one in cleanup.backups if one.state == "verified" and one.id}
+def verified(cleanup: Cleanup) -> tuple[str, ...]:
+    """Ids of verified backups, the newest first: FSx's final one also holds what was written since the other."""
+    return tuple(one.id for one in reversed(cleanup.backups) if one.state == "verified" and one.id)
 
 
-def system_request(recorded: Mapping[str, Any], id: str) -> dict[str, Any]:
-    """What CreateFileSystemFromBackup takes beside the backup, to make the file system that had this id."""
+def system_request(recorded: Mapping[str, Any], backup: str) -> dict[str, Any]:
+    """What CreateFileSystemFromBackup takes beside the backup, to make the file system that it is of."""
     system = recorded["system"]
     kind = CONFIGURATIONS[system["FileSystemType"]]
     settings = dict(system[kind])
@@ -89,15 +93,40 @@ def system_request(recorded: Mapping[str, Any], id: str) -> dict[str, Any]:
         "SubnetIds": system["SubnetIds"],
         **given,
         **({"SecurityGroupIds": groups} if groups else {}),
-        "Tags": tags_request(system["Tags"], id),
+        "Tags": tags_request(system["Tags"], backup),
         kind: settings,
     }
 
 
-def tags_request(tags: Mapping[str, str], stands_for: str) -> list[dict[str, str]]:
+def tags_request(tags: Mapping[str, str], backup: str) -> list[dict[str, str]]:
     """Tags as they were, without the mark and what AWS keeps to itself, and the one by which it is known again."""
     kept = {key: value for key, value in tags.items() if key not in {MARK, ACT_AFTER} and not key.startswith("aws:")}
-    return [{"Key": key, "Value": value} for key, value in (kept | {RESTORED_FROM: stands_for}).items()]
+    return [{"Key": key, "Value": value} for key, value in (kept | {RESTORED_FROM: backup}).items()]
+
+
+def data_differences(cleanup: Cleanup, of: str | None) -> Iterator[str]:
+    """What of the data is not there, in a file system that was made from this backup; None where that is not known."""
+    since = min(one.asked_at for one in cleanup.prior_backups)
+    lost = f"what was written to it since {since:%Y-%m-%d %H:%M} UTC is not there"
+    final = next((one for one in cleanup.backups if one.final), None)
+    if final and final.state == "failed":
+        yield f"{lost}: FSx's final backup failed ({final.why or 'FSx does not say why'})"
+    elif final and final.state != "verified":
+        yield f"{lost}: whether FSx's final backup succeeded is not known"
+    elif final and of not in {None, final.id}:
+        yield f"{lost}: FSx's final backup {final.id} is gone, and it was made from {of}"
+
+
+def volume_differences(recorded: Mapping[str, Any], volumes: Iterable[Any]) -> Iterator[str]:
+    """Which volumes of a file system are not there again, or have other settings than the backup is to have kept."""
+    now = {path_of(one): one.get("OpenZFSConfiguration", {}) for one in volumes}
+    for path, was in recorded.get("volume_settings", {}).items():
+        if path not in now:
+            yield f"its volume {path} is not there"
+        elif other := [
+            words for name, words in VOLUME_SETTINGS.items() if (now[path].get(name) or None) != (was.get(name) or None)
+        ]:
+            yield f"its volume {path} has other settings than before: {', '.join(other)}"
 
 
 def system_differences(recorded: Mapping[str, Any], was: str, made: Any) -> Iterator[str]:

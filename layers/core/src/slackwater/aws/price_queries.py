@@ -13,11 +13,13 @@ from typing import Final
 
 from slackwater.model.money import (
     EBS_GP3_THROUGHPUT,
+    EFS_BACKUP_STORAGE,
     EFS_ELASTIC_READ,
     EFS_ELASTIC_WRITE,
     EFS_IA_READ,
     EFS_IA_TIERING,
     EFS_PROVISIONED_THROUGHPUT,
+    OPENZFS_BACKUP_STORAGE,
     VPC_ENDPOINT_GIB,
     VPC_ENDPOINT_HOUR,
 )
@@ -131,6 +133,9 @@ def _efs(rest: str) -> PriceQuery | None:
     if charged := EFS_ACCESS.get(f"efs.{rest}"):
         access, usage = charged
         return PriceQuery(service="AmazonEFS", filters={"accessType": access}, usage_type=usage, units=GIBS)
+    if f"efs.{rest}" == EFS_BACKUP_STORAGE.id:
+        filters = {"productFamily": "AWS Backup Storage"}
+        return PriceQuery(service="AWSBackup", filters=filters, usage_type="WarmStorage-ByteHrs-EFS", units=GIB_MONTHS)
     if rest not in EFS_USAGE:
         return None
     storage_class, usage = EFS_USAGE[rest]
@@ -156,6 +161,9 @@ def _cpu_credits(family: str) -> PriceQuery:
 
 
 def _fsx(rest: str) -> PriceQuery | None:
+    if f"fsx.{rest}" == OPENZFS_BACKUP_STORAGE.id:
+        filters = {"productFamily": "Storage", "fileSystemType": "OpenZFS"}
+        return PriceQuery(service="AmazonFSx", filters=filters, usage_type="BackupUsage", units=GIB_MONTHS)
     deployment, _, what = rest.rpartition(".")
     if deployment not in FSX_DEPLOYMENT:
         return None

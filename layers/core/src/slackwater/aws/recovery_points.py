@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.efs_reading import existing
+from slackwater.aws.efs_reading import existing, file_system
 from slackwater.aws.errors import AwsError, code_of, remedies
+from slackwater.aws.inventory_efs import GONE
 from slackwater.aws.pages import pages
-from slackwater.model.cleanup import BACKUP_OF, TOKEN, Backup, Copy, Subject, expiry
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Copy, Subject, expiry, timestamp
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from slackwater.aws.session import AwsSession
     from slackwater.model.tracking import TrackedResource
 
@@ -24,13 +27,25 @@ BACKUP_ACTIONS: Final = frozenset(
         "backup:DescribeBackupJob",
         "backup:DescribeRecoveryPoint",
         "backup:ListBackupJobs",
+        "backup:ListRecoveryPointsByResource",
         "backup:ListTags",
         "backup:StartBackupJob",
+        "backup:TagResource",
+        "backup:UpdateRecoveryPointLifecycle",
         "elasticfilesystem:DescribeFileSystems",
         "iam:PassRole",  # to AWS Backup, of the role that reads the file system
     }
 )
-SWEEPER_ACTIONS: Final = frozenset({"backup:DeleteRecoveryPoint", "backup:ListRecoveryPointsByBackupVault", "backup:ListTags"})
+SWEEPER_ACTIONS: Final = frozenset(
+    {
+        "backup:DeleteRecoveryPoint",
+        "backup:DescribeRecoveryPoint",
+        "backup:ListBackupVaults",
+        "backup:ListRecoveryPointsByBackupVault",
+        "backup:ListTags",
+        "elasticfilesystem:DescribeFileSystems",
+    }
+)
 
 type State = Literal["running", "complete", "failed"]
 
@@ -52,6 +67,10 @@ POINT_STATES: Final[Mapping[str, State]] = {
 """Whatever AWS Backup calls any other state does not bring everything back."""
 
 UNKNOWN: Final = "ResourceNotFoundException"
+
+LIFECYCLE: Final = frozenset({"DeleteAfterDays", "MoveToColdStorageAfterDays", "OptInToArchiveForSupportedResources"})
+"""What UpdateRecoveryPointLifecycle takes (AWS Backup API Reference, "Lifecycle")."""
+KEY_OF_AWS: Final = "AWS_OWNED_KMS_KEY"
 
 
 class EfsBackupTaker:
@@ -117,9 +136,31 @@ class EfsBackupTaker:
             jobs = [job for job in self._jobs(client, resource, backup) if job["BackupJobId"] == backup.job or on_demand(job)]
             found = [self._copy(client, job) for job in jobs]
             if backup.id and backup.id not in {copy.id for copy in found}:  # its job is forgotten
-                point = self._point(client, backup.id)
+                point = self._point(client, backup.id, backup.vault)
                 found += [copy_of(client, point)] if point else []
-        return [copy for copy in found if copy.token == backup.token or _recorded(copy, backup)]
+            mine = [copy for copy in found if copy.token == backup.token or _recorded(copy, backup)]
+            return _marked_incremental(client, resource.arn, mine)
+
+    def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
+        """Change the lifecycle, by which AWS Backup deletes it, and the tag with its expiry, each where that is sooner.
+
+        Raises:
+            AwsError: AWS Backup did not, as where a Vault Lock protects it, or did not say.
+        """
+        if copy.id is None:
+            raise AwsError(f"a backup of {copy.of} has no recovery point yet")
+        client = self._reading.client("backup", resource.region)
+        named: Any = {"BackupVaultName": copy.vault or self._vault, "RecoveryPointArn": copy.id}
+        with remedies():
+            if copy.deletes_at and copy.deletes_at < until:
+                point = client.describe_recovery_point(**named)
+                # What is left out of a lifecycle is taken away.
+                kept = {name: value for name, value in (point.get("Lifecycle") or {}).items() if name in LIFECYCLE}
+                days = math.ceil((until - point["CreationDate"]) / timedelta(days=1))
+                lifecycle: Any = kept | {"DeleteAfterDays": days}
+                client.update_recovery_point_lifecycle(**named, Lifecycle=lifecycle)
+            if copy.expires_at and copy.expires_at < until:
+                client.tag_resource(ResourceArn=copy.id, Tags={EXPIRES_AT: timestamp(until)})
 
     def _jobs(self, client: Any, resource: TrackedResource, backup: Backup) -> list[Mapping[str, Any]]:
         """Jobs of the resource since the backup was asked for, and the recorded one: the list lags, and ends after 30 days."""
@@ -134,8 +175,8 @@ class EfsBackupTaker:
             jobs += [job] if job else []
         return jobs
 
-    def _point(self, client: Any, arn: str) -> Mapping[str, Any] | None:
-        return unless_unknown(client.describe_recovery_point, BackupVaultName=self._vault, RecoveryPointArn=arn)
+    def _point(self, client: Any, arn: str, vault: str | None = None) -> Mapping[str, Any] | None:
+        return unless_unknown(client.describe_recovery_point, BackupVaultName=vault or self._vault, RecoveryPointArn=arn)
 
     def _copy(self, client: Any, job: Mapping[str, Any]) -> Copy:
         """What a job makes: its recovery point tells what it holds, and the job whether that is everything."""
@@ -150,7 +191,7 @@ class EfsBackupTaker:
         )
         if point:
             of_point = copy_of(client, point)
-            copy = replace(copy, expires_at=of_point.expires_at, token=of_point.token)
+            copy = replace(copy, expires_at=of_point.expires_at, token=of_point.token, tags=of_point.tags, vault=of_point.vault)
             if state == "COMPLETED" and job.get("MessageCategory") in IS_WHOLE:
                 copy = replace(of_point, made_at=copy.made_at)
         why = f"{state}: {job.get('StatusMessage') or 'its recovery point is not there'}"
@@ -158,31 +199,49 @@ class EfsBackupTaker:
 
 
 class EfsSweeper:
-    """Deletes recovery points of ours from one vault. AWS Backup deletes those that have expired too."""
+    """Deletes recovery points of ours. AWS Backup deletes those that have expired, too."""
 
-    def __init__(self, reading: AwsSession, asking: AwsSession, vault: str) -> None:
-        """Makes no call."""
+    def __init__(self, reading: AwsSession, asking: AwsSession, vault: str | None = None) -> None:
+        """Makes no call. Without a vault it lists those of all: the deployment may have used another one before."""
         self._reading = reading
         self._asking = asking
         self._vault = vault
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:  # noqa: ARG002 -- a session is one account's
-        """Recovery points of file systems in the vault that carry `slackwater:backup-of`; none where there is no such vault.
+        """Recovery points of file systems that carry `slackwater:backup-of`, but for those that are being deleted.
 
         Raises:
             AwsError: AWS did not say.
         """
         client = self._reading.client("backup", region)
-        listing = client.list_recovery_points_by_backup_vault
         with remedies():
-            try:
-                points = list(pages(listing, "RecoveryPoints", BackupVaultName=self._vault, ByResourceType="EFS"))
-            except ClientError as error:
-                if code_of(error) != UNKNOWN:
-                    raise
-                return []
-            mine = [(point, tags_of(client, point["RecoveryPointArn"])) for point in points if on_demand(point)]
+            every = pages(client.list_backup_vaults, "BackupVaultList") if self._vault is None else ()
+            vaults = [one["BackupVaultName"] for one in every] if self._vault is None else [self._vault]
+            points = [point for vault in vaults for point in _points(client, vault) if on_demand(point)]
+            mine = [(point, tags_of(client, point["RecoveryPointArn"])) for point in points]
             return [copy_of(client, point, tags) for point, tags in mine if BACKUP_OF in tags and point["Status"] != "DELETING"]
+
+    def look(self, account: str, region: str, copy: Copy) -> Copy | None:  # noqa: ARG002 -- a session is one account's
+        """A recovery point as it is now; None where it is gone.
+
+        Raises:
+            AwsError: AWS did not say.
+        """
+        client = self._reading.client("backup", region)
+        with remedies():
+            named = {"BackupVaultName": copy.vault or self._vault, "RecoveryPointArn": copy.id}
+            point = unless_unknown(client.describe_recovery_point, **named)
+            return copy_of(client, point) if point and point["Status"] != "DELETING" else None
+
+    def born_at(self, resource: TrackedResource) -> datetime | None:
+        """When the file system was created; None where it is gone, or going.
+
+        Raises:
+            AwsError: EFS did not say.
+        """
+        with remedies():
+            found = file_system(self._reading.client("efs", resource.region), resource.id)
+            return found["CreationTime"] if found and found["LifeCycleState"] not in GONE else None
 
     def delete(self, account: str, region: str, copy: Copy) -> None:  # noqa: ARG002 -- a session is one account's
         """Delete one; one that is gone is fine.
@@ -195,9 +254,36 @@ class EfsSweeper:
         with remedies():
             unless_unknown(
                 self._asking.client("backup", region).delete_recovery_point,
-                BackupVaultName=self._vault,
+                BackupVaultName=copy.vault or self._vault,
                 RecoveryPointArn=copy.id,
             )
+
+
+def _marked_incremental(client: Any, arn: str, copies: list[Copy]) -> list[Copy]:
+    """These, marked where an earlier recovery point of the same file system exists, in any vault.
+
+    AWS copies a whole file system the first time, and later only what has changed (EFS User Guide, "Incremental backups"). It
+    documents that a job's size is that difference. It does not document whether a recovery point's size is.
+    """
+    if not any(copy.state == "complete" for copy in copies):
+        return copies
+    every = list(pages(client.list_recovery_points_by_resource, "RecoveryPoints", ResourceArn=arn))
+
+    def is_incremental(copy: Copy) -> bool:
+        return any(one["RecoveryPointArn"] != copy.id and one["CreationDate"] < copy.made_at for one in every)
+
+    return [replace(copy, incremental=is_incremental(copy)) for copy in copies]
+
+
+def _points(client: Any, vault: str) -> list[Mapping[str, Any]]:
+    """Recovery points of file systems in a vault; none where there is no such vault."""
+    listing = client.list_recovery_points_by_backup_vault
+    try:
+        return list(pages(listing, "RecoveryPoints", BackupVaultName=vault, ByResourceType="EFS"))
+    except ClientError as error:
+        if code_of(error) != UNKNOWN:
+            raise
+        return []
 
 
 def on_demand(made: Mapping[str, Any]) -> bool:
@@ -228,8 +314,29 @@ def copy_of(client: Any, point: Mapping[str, Any], tags: Mapping[str, str] | Non
         made_at=point["CreationDate"],
         expires_at=expiry(told),
         token=told.get(TOKEN),
+        tags=told,
+        deletes_at=_deletes_at(point),
+        key=_key(point),
+        vault=point.get("BackupVaultName"),
         why=f"{status}: {point.get('StatusMessage') or 'AWS Backup does not say why'}" if state == "failed" else None,
     )
+
+
+def _deletes_at(point: Mapping[str, Any]) -> datetime | None:
+    """When AWS Backup deletes a recovery point by itself; None where it does not."""
+    lifecycle, made = point.get("Lifecycle") or {}, point["CreationDate"]
+    if lifecycle.get("DeleteAfterEvent"):
+        return made  # type: ignore[no-any-return]  # at any time
+    days = lifecycle.get("DeleteAfterDays") or 0
+    counted = made + timedelta(days=days) if days > 0 else None
+    return (point.get("CalculatedLifecycle") or {}).get("DeleteAt") or counted
+
+
+def _key(point: Mapping[str, Any]) -> str | None:
+    """The KMS key of a recovery point; None where it has none, or one of AWS's own, empty where it is not named."""
+    if point.get("IsEncrypted") is False or point.get("EncryptionKeyType") == KEY_OF_AWS:
+        return None
+    return str(point.get("EncryptionKeyArn") or "")
 
 
 def tags_of(client: Any, arn: str) -> dict[str, str]:

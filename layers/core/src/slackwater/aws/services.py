@@ -19,6 +19,7 @@ type Service = Literal[
     "events",
     "fsx",
     "iam",
+    "kms",
     "lambda",
     "organizations",
     "pricing",

@@ -1,6 +1,7 @@
 """The DynamoDB table: what its keys, indexes and attributes are called; reads and writes that take no failure for absence.
 
-Every item has its model's JSON in `document`; other attributes are there for the keys, the indexes and the conditions.
+Every item has its model's JSON in `document` and its format number in `format`; other attributes are there for the keys, the
+indexes and the conditions.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 from pydantic import TypeAdapter, ValidationError
 
-from slackwater.aws.errors import BrokenAnswerError, BusyError, remedies
+from slackwater.aws.errors import BrokenAnswerError, BusyError, FormatError, remedies
 from slackwater.model.audits import AuditRecord
 from slackwater.model.cleanup import Cleanup, Control
+from slackwater.model.formats import FORMAT, current, refusal
 from slackwater.model.tracking import LedgerEntry, TrackedFinding
 
 if TYPE_CHECKING:
@@ -104,12 +106,25 @@ def parsed[T](image: Mapping[str, Any], adapter: TypeAdapter[T]) -> T:
     """What an item, or an image of it in the table's stream, holds.
 
     Raises:
+        FormatError: it has a format that this version does not read.
         BrokenAnswerError: it cannot be read.
     """
+    _check_format(image)
     try:
         return adapter.validate_json(image["document"]["S"])
     except (KeyError, ValidationError) as error:
         raise BrokenAnswerError(f"the item {image.get('pk')} cannot be read: {error}") from error
+
+
+def _kind(image: Mapping[str, Any]) -> str:
+    """What kind of document an item is: `sk` is the kind, or begins with it."""
+    return str(image["sk"]["S"]).partition("#")[0]
+
+
+def _check_format(image: Mapping[str, Any]) -> None:
+    number = image.get(FORMAT)
+    if "sk" in image and (why := refusal(_kind(image), f"the item {image['pk']['S']}", number["N"] if number else None)):
+        raise FormatError(why)
 
 
 def sortable(at: datetime) -> str:
@@ -139,6 +154,7 @@ class Table:
         """The items that are there, as they are now, by `pk`; one of each.
 
         Raises:
+            FormatError: one has a format that this version does not read.
             AwsError: DynamoDB did not say, or not of all.
         """
         found: dict[str, Item] = {}
@@ -153,6 +169,8 @@ class Table:
                     break
             else:
                 raise BusyError(f"DynamoDB left items of the table {self._name} unread, {ATTEMPTS} times")
+        for one in found.values():
+            _check_format(one)
         return found
 
     def query(self, **parameters: Any) -> Mapping[str, Any]:
@@ -204,7 +222,7 @@ class Table:
         names = set(re.findall(r"#(\w+)", put.condition))
         return {
             "TableName": self._name,
-            "Item": put.item,
+            "Item": put.item | item(**{FORMAT: current(_kind(put.item))}),
             "ConditionExpression": put.condition,
             **({"ExpressionAttributeNames": {f"#{name}": name for name in names}} if names else {}),
             **({"ExpressionAttributeValues": {f":{name}": v for name, v in item(**put.values).items()}} if put.values else {}),

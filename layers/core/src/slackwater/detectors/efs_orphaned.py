@@ -1,8 +1,11 @@
 """EFS file systems that nothing can mount.
 
 ## What it finds
-A file system that is at least a week old and has no mount target. It is asked of the configuration alone. A file system of a
-replication is left out: a replica has no mount target until it is needed.
+A file system that is at least a week old and has no mount target, and that no client was connected to for a week. A file
+system of a replication is left out: a replica has no mount target until it is needed.
+
+Slackwater deletes it only if CloudWatch watched it for the last 36 days (or for all its life, if that is shorter) and no byte
+moved in them. `StorageBytes` shows that CloudWatch was watching.
 
 ## Why it matters
 Without a mount target no instance, container or function can reach the data, and it is billed as before. A program that makes a
@@ -12,8 +15,9 @@ then.
 
 ## When it is wrong
 EFS does not say since when the last mount target is gone: a file system that is moving to another VPC has none for as long as
-that takes. AWS Backup needs none, and AWS Transfer Family does not ask for one. Data may also lie there on purpose: tag it
-`keep`. So the confidence is medium. An empty file system costs nothing; it is counted, not listed.
+that takes. AWS Backup and AWS Transfer Family need no mount target: bytes that moved are theirs, or a client's before. Data may
+also lie there on purpose: tag it `keep`. So the confidence is medium. An empty file system costs nothing; it is counted, not
+listed.
 
 ## What to do
 Ask the owner. Then back up, and delete the file system; or keep the data, in a colder class.
@@ -21,25 +25,34 @@ Ask the owner. Then back up, and delete the file system; or keep the data, in a 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
 from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
+from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import size_class
+from slackwater.model.quantities import size_words
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
-from slackwater.model.units import GIB, KIB
-from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
+from slackwater.model.units import DAY_S, GIB, KIB, MIB
+from slackwater.model.verdicts import Ask, Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.parts.efs_removal import SEE_THE_SAME, left, left_words, protecting_caveats, ways_out
+from slackwater.parts.efs_use import CLIENTS, METERED, STORED, TOTAL
 
 
 class OrphanedLimits(Limits):
     """When a file system without a mount target counts."""
 
     minimum_age_days: int = limit(7, unit="days", ge=1, why="whoever makes a file system makes its mount targets afterwards")
+    quiet_days: int = limit(7, unit="days", ge=1, le=450, why="a file system that moves to another VPC had clients before")
+    look_back_days: int = limit(
+        36, unit="days", ge=7, le=450, why="a service may come once a month; 35 days lie between two first Mondays"
+    )
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Verdict:
-    """Flag a file system without a mount target that is none of a replication's."""
+    """Flag a file system without a mount target that is none of a replication's, and that no client used lately."""
     replication = seen.fleet.get(EfsReplication, file_system.id)
     if file_system.mount_targets:
         return Fine(f"its mount targets: {file_system.mount_targets}")
@@ -49,18 +62,53 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
         return Fine(f"it is younger than {limits.minimum_age_days} days")
     if file_system.is_replica or replication:
         return Fine(f"it is the {replication.role if replication else 'destination'} of a replication")
+    clients, metered = (_need(file_system, metric, limits) for metric in (CLIENTS, METERED))
+    stored = _need(file_system, STORED, limits, TOTAL)
+    if lacking := seen.lacking([clients, metered, stored]):
+        return Ask(lacking)
+    newest = seen[clients].since(seen.now.timestamp() - limits.quiet_days * DAY_S)
+    if connected := sum(newest.present):
+        return Fine(f"clients were connected for {connected:,.0f} minutes in {limits.quiet_days} days: it had a mount target")
+    moved = seen[metered]
+    doubt = _doubt(file_system, seen, moved, seen[stored])
     return Flagged(
         summary=f"{left_words(file_system)} that nothing can mount: it has no mount target",
         confidence="medium",
-        evidence=left(file_system),
-        advice=ways_out(file_system, sure=True),
+        evidence=(
+            *left(file_system),
+            Evidence(
+                label="Metered I/O by day",
+                value=sum(moved.present) if moved.present else "no points published",
+                unit="bytes" if moved.present else "words",
+                series=moved,
+            ),
+        ),
+        advice=ways_out(file_system, sure=not doubt),
         gist=(size_class(file_system.total_bytes),),
         caveats=(
             "EFS does not say since when it has no mount target: it may be moving to another VPC.",
             "AWS Transfer Family may reach it without one: see that no server uses it.",
+            *((doubt,) if doubt else ()),
             *protecting_caveats(file_system),
         ),
     )
+
+
+def _need(file_system: EfsFileSystem, metric: Metric, limits: OrphanedLimits, *dimensions: tuple[str, str]) -> Need:
+    days = max(limits.look_back_days, limits.quiet_days)
+    return metric.need(("FileSystemId", file_system.id), *dimensions, period_s=DAY_S, days=days)
+
+
+def _doubt(file_system: EfsFileSystem, seen: Seen, metered: Series, stored: Series) -> str | None:
+    """Why a service that needs no mount target may use it; None where nothing says so."""
+    watched = seen.finished(stored, file_system.created_at)
+    if moved := sum(metered.present):
+        words = f"{size_words(moved)} of I/O were metered in {len(metered)} days: a service may use it, or AWS Backup reads it"
+    elif watched.missing or not len(watched):
+        words = f"CloudWatch was not watching: StorageBytes has no point on {watched.missing} of {len(watched)} days"
+    else:
+        return None
+    return f"{words}. Slackwater does not delete it."
 
 
 _LOOSE = EfsFileSystem(
@@ -84,6 +132,17 @@ def _made(days_ago: float) -> EfsFileSystem:
     return replace(_LOOSE, created_at=CASE_NOW - timedelta(days=days_ago))
 
 
+_DAYS: Final = 37
+"""36 days that are over, and today."""
+_WATCHED: Mapping[tuple[Metric, int], Sequence[float | None]] = {(STORED, DAY_S): [48.0 * GIB] * _DAYS}
+_SILENT: Final = {**_WATCHED, **{(metric, DAY_S): [0.0] * _DAYS for metric in (CLIENTS, METERED)}}
+
+
+def _on(days_ago: int, value: float | None, rest: float = 0.0) -> list[float | None]:
+    """By day, the newest last; one of them differs."""
+    return [value if day == days_ago else rest for day in reversed(range(_DAYS))]
+
+
 DETECTOR = Detector(
     title="EFS file system that nothing can mount",
     kind="waste",
@@ -93,7 +152,40 @@ DETECTOR = Detector(
     judge=judge,
     outranks=("efs-abandoned", "efs-idle", *SEE_THE_SAME),
     cases=(
-        Case(title="no mount target", resource=_LOOSE, expect=Flagged, says="48.0 GiB (Regional) that nothing can mount"),
+        Case(
+            title="no mount target",
+            resource=_LOOSE,
+            metrics=_SILENT,
+            expect=Flagged,
+            says="48.0 GiB (Regional) that nothing can mount",
+        ),
+        Case(title="CloudWatch was watching, and published no zeros", resource=_LOOSE, metrics=_WATCHED, expect=Flagged),
+        Case(title="no metric at all: nothing deletes it", resource=_LOOSE, expect=Flagged),
+        Case(
+            title="a day on which nobody watched: nothing deletes it",
+            resource=_LOOSE,
+            metrics={**_SILENT, (STORED, DAY_S): _on(30, None, rest=48.0 * GIB)},
+            expect=Flagged,
+        ),
+        Case(
+            title="AWS Transfer Family comes once a month: nothing deletes it",
+            resource=_LOOSE,
+            metrics={**_SILENT, (METERED, DAY_S): _on(35, 90.0 * MIB)},
+            expect=Flagged,
+        ),
+        Case(
+            title="it lost its mount target this week",
+            resource=_LOOSE,
+            metrics={**_SILENT, (CLIENTS, DAY_S): _on(3, 90.0), (METERED, DAY_S): _on(3, 90.0 * MIB)},
+            expect=Fine,
+            says="clients were connected for 90 minutes",
+        ),
+        Case(
+            title="a mount target was there and gone again this morning",
+            resource=_LOOSE,
+            metrics={**_SILENT, (CLIENTS, DAY_S): _on(0, 1.0)},
+            expect=Fine,
+        ),
         Case(
             title="no mount target, and no file",
             resource=replace(_LOOSE, stored_bytes={"Standard": 6 * KIB, "IA": 0, "Archive": 0}),

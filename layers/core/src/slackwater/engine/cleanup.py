@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
-from slackwater.model.cleanup import ONTAP_STAYS, Begun, Cleanup, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Cleanup, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, is_root
 from slackwater.model.ownership import restored_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
@@ -33,6 +33,10 @@ RUN_WINDOW: Final = timedelta(hours=24)
 
 LOOK_AGAIN: Final = timedelta(days=1)
 """How often a marked resource is looked at for signs of use, at least."""
+
+CLOCKS_DIFFER: Final = timedelta(minutes=1)
+"""Our clock may be ahead of AWS's by so much. It lets nothing older in: what was made before a request cannot carry the random
+token that was made for it."""
 
 LEAST_OF_METERED: Final = 0.9
 """Of what EFS meters, a recovery point has to hold so much: metering rounds each file up."""
@@ -81,11 +85,19 @@ def unattended(sighting: Sighting, tags: Mapping[str, str] | None, cleanup: Clea
     """What the policy says of this finding, if it lets it be cleaned up without an approval; the first that fits."""
     if sighting.detector not in UNATTENDED or not sighting.deletes or tags is None or not_listed(sighting, cleanup):
         return None
+    if restored(tags):
+        return None
     for one in cleanup.unattended:
         key, sign, value = one.tag.partition("=")
         if key in tags and (not sign or tags[key] == value):
             return one
     return None
+
+
+def restored(tags: Mapping[str, str] | None) -> str | None:
+    """Why nothing that was restored from a backup is deleted; None where no tag says that it was."""
+    who = restored_by(tags)
+    return f"{who} restored it from a backup: somebody may be about to need it" if who else None
 
 
 def may_approve(who: str, cleanup: CleanupSection) -> bool:
@@ -122,8 +134,8 @@ def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
         return why
     if not deletes:
         return None
-    if who := restored_by(resource.tags):
-        return f"{who} restored it from a backup: somebody may be about to need it"
+    if why := restored(resource.tags):
+        return why
     match resource:
         case Volume():
             if is_root(resource, fleet) is not False:
@@ -210,12 +222,60 @@ def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
         return f"it is {copy.state}{f': {copy.why}' if copy.why else ''}"
     if copy.of != subject.id:
         return f"it is of {copy.of}, not of {subject.id}"
+    if metered and copy.incremental:
+        return None  # AWS calls it complete; its size may count only what has changed since the backup before it
     if copy.size_bytes is None:
         return "its size is not known"
     if metered and subject.size_bytes <= EMPTY_BYTES:
         return None  # there is no file to bring back
     enough = copy.size_bytes >= LEAST_OF_METERED * subject.size_bytes if metered else copy.size_bytes == subject.size_bytes
     return None if enough else f"it holds {copy.size_bytes:,} bytes of {subject.size_bytes:,}"
+
+
+def recorded_anew(before: Mapping[str, Any] | None, newest: Mapping[str, Any], taken: Collection[str]) -> Mapping[str, Any]:
+    """The newest record of a resource, and of what the clean-up itself has taken off it the last one. `taken` are their ids.
+
+    What somebody else took off it is not in the newest record, and stays away.
+    """
+    lists = {name: one for name, one in newest.items() if isinstance(one, list)}
+    lost = {
+        name: [one for one in (before or {}).get(name, ()) if _id(one) in taken and _id(one) not in {*map(_id, there)}]
+        for name, there in lists.items()
+    }
+    return {**newest, **{name: [*lost[name], *there] for name, there in lists.items()}}
+
+
+def _id(recorded: object) -> str | None:
+    return recorded.get("id") if isinstance(recorded, Mapping) else None
+
+
+def expired(copy: Copy, installation: str | None, now: datetime) -> str | None:
+    """Why a backup on this installation's record is over, by what is on it; None where it is not.
+
+    What cannot be read is kept, and what another installation made. Those of older versions do not say who made them.
+    """
+    if copy.state == "running" or copy.installation not in {None, installation}:
+        return None
+    if copy.expires_at is None or copy.expires_at > now:
+        return None
+    return f"it expired at {copy.expires_at:%Y-%m-%d %H:%M} UTC"
+
+
+def unproven(copy: Copy, backup: Backup, of_arn: str) -> str | None:
+    """Why a backup may be another than the one that was asked for; None where it is that one. `of_arn` is the resource's."""
+    if backup.installation is None:
+        return "an older version asked for it, and could not tell it from others like it"
+    if copy.token != backup.token:
+        return "it does not carry the token of the request"
+    if copy.copied:
+        return "it is a copy of another backup"
+    if copy.of != backup.subject.id:  # EC2 does not say what is a copy, but names another volume
+        return f"it is of {copy.of}, not of {backup.subject.id}"
+    if copy.tags.get(BACKUP_OF) != of_arn:
+        return f"its tag {BACKUP_OF} does not name {of_arn}"
+    if copy.made_at < backup.asked_at - CLOCKS_DIFFER:
+        return f"it was started {copy.made_at:%Y-%m-%d %H:%M} UTC, before it was asked for"
+    return None
 
 
 def _sum(begun: Iterable[Begun]) -> Decimal:

@@ -36,13 +36,15 @@ def realised(cleanup: Cleanup, now: datetime) -> Decimal | None:
 
 def backup_cost(cleanup: Cleanup, now: datetime) -> Decimal | None:
     """What its backups cost a month now: nothing where there are none, or none is kept any more; None is unknown."""
-    kept = [one for one in cleanup.backups if one.state in {"complete", "verified"} and now < one.expires_at]
+    kept = [
+        one for one in cleanup.backups if one.state in {"complete", "verified"} and not one.gone_at and now < one.expires_at
+    ]
     return cleanup.backup_monthly_usd if kept else Decimal(0)
 
 
 def savings(cleanups: Iterable[Cleanup], now: datetime) -> Savings:
     """Their sums. What is not priced is in neither, what is not yet observed in the first only; both are counted."""
-    ended = [one for one in cleanups if one.stage in {"done", "undone"}]
+    ended = [one for one in cleanups if one.stage in {"done", "undone"} and not one.adopted]
     promised = [one.promised_monthly_usd for one in ended]
     really = [realised(one, now) for one in ended]
     return Savings(

@@ -28,8 +28,14 @@ TOKEN: Final = "slackwater:token"  # noqa: S105 -- a name
 """The tag of a backup of ours by which the clean-up that asked for it knows it again."""
 RESTORE: Final = "slackwater:restore"
 """The tag of a backup of ours that says how to restore it."""
+INSTALLATION: Final = "slackwater:installation"
+"""The tag of a backup of ours with the id of the installation that made it."""
 OWNER: Final = "slackwater:owner"
 """The tag of a backup of ours with its resource's owner, where one is known."""
+
+RESTORED_FROM: Final = "slackwater:restored-from"
+"""The tag of what an undo made: the id of what it was made of. What was made without an answer is found by it, and nothing that
+carries it is deleted."""
 
 type Stage = Literal["starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone"]
 STAGES: Final[tuple[Stage, ...]] = ("starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone")
@@ -84,7 +90,11 @@ class Look:
 class Copy:
     """A backup as AWS tells of it. `of` is the id of what it was made of, `job` AWS Backup's, `made_at` when it began.
 
-    `expires_at` is what its tag says, None where nobody can read one.
+    `expires_at` is what its tag says, None where nobody can read one; `deletes_at` is when AWS Backup deletes it by itself, if
+    it does. `copied` says that somebody copied it from another backup. `key` is the KMS key with which it is encrypted: None
+    where it is not, or with one of AWS's own, and empty where AWS does not name it. `vault` is AWS Backup's. `stored_bytes` is
+    what it holds, where that is not `size_bytes`: there may be less in it than what was provisioned. `incremental` says that
+    `size_bytes` may count only what has changed since an earlier backup; a restore brings back everything.
     """
 
     id: str | None
@@ -96,6 +106,23 @@ class Copy:
     expires_at: datetime | None = None
     token: str | None = None
     why: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict, compare=False)
+    copied: bool = False
+    deletes_at: datetime | None = None
+    key: str | None = None
+    vault: str | None = None
+    stored_bytes: int | None = None
+    incremental: bool = False
+
+    @property
+    def kept_until(self) -> datetime | None:
+        """When the sweeper or AWS Backup may delete it, whichever is first; None where neither does."""
+        return min((at for at in (self.expires_at, self.deletes_at) if at), default=None)
+
+    @property
+    def installation(self) -> str | None:
+        """The installation that made it; None where its tags do not say."""
+        return self.tags.get(INSTALLATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +138,14 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """A backup that a clean-up asked for. `token` is its alone, and the same each time it is asked for again.
+    """A backup that a clean-up asked for. `token` is random, its alone, and the same each time it is asked for again.
 
     It is recorded before it is asked for: while it is "asked" nobody knows whether AWS heard it, `asked` times. `id` is the
-    snapshot's, the recovery point's ARN, or the FSx backup's.
+    snapshot's, the recovery point's ARN, or the FSx backup's. `asked_at` is when it was asked for first, `started_at` when AWS
+    began it. `installation` is the one that asked for it; None where an older version did, whose tokens were not random.
+    `spares` are ids of others that AWS made of the same request, `vault` is AWS Backup's. `gone_at` is when the sweeper saw
+    that it is gone. FSx takes a `final` one by itself when it deletes the file system: that holds what was written since the
+    others, and is verified afterwards.
     """
 
     subject: Subject
@@ -127,6 +158,23 @@ class Backup:
     job: str | None = None
     size_bytes: int | None = None
     why: str | None = None
+    final: bool = False
+    installation: str | None = None
+    asked_again_at: datetime | None = None
+    started_at: datetime | None = None
+    spares: tuple[str, ...] = ()
+    vault: str | None = None
+    gone_at: datetime | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All that AWS made of the request, by what is on record."""
+        return (*((self.id,) if self.id else ()), *self.spares)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether any of these may still be there."""
+        return bool(self.spares) or (self.id is not None and self.gone_at is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,13 +222,15 @@ class Removal:
 class Restored:
     """How far an undo is. `id` and `arn` are of what came back: new ones, where it had been deleted. `job` is AWS Backup's.
 
-    `differences` say what is not as it was; `why` what went wrong.
+    `of` is the backup that it is made from, where there may be several and it is known. `differences` say what is not as it
+    was; `why` what went wrong.
     """
 
     state: Literal["running", "done", "failed"]
     id: str | None = None
     arn: str | None = None
     job: str | None = None
+    of: str | None = None
     differences: tuple[str, ...] = ()
     why: str | None = None
 
@@ -204,6 +254,14 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Where a list is kept whole that is cut short in a clean-up's record: an object's key, and the number of entries."""
+
+    key: str
+    entries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cleanup:
     """A clean-up of one finding; the `attempt`th. `setting` is what it changes to, None where it deletes.
 
@@ -213,8 +271,16 @@ class Cleanup:
     `backups` has one backup. Only records of older versions have more, one for each volume of an ONTAP file system.
     `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data need no backup.
     `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
-    ended. `revision` counts the writes. `waits_since` is since when it waits for its turn to be taken apart; it `has_turn` from
-    before the first removal until it is gone, or whole again.
+    ended. `revision` counts the writes. `earlier` are backups of earlier attempts that may still be there. `lost_at`
+    is when the sweeper saw neither the resource nor a backup of it. `adopted` is who adopted its backup, which somebody else's
+    clean-up made. `waits_since` is since when it waits for its turn to be
+    taken apart; it `has_turn` from before the first removal until it is gone, or whole again. It began to work at `begun_at`,
+    when its detector was asked for the last time about all that had been before. Its backups were verified at `backed_up_at`.
+    Since `fenced_at` nothing can mount the EFS file system.
+
+    Some resources have more parts than a record has room for. `kept` then names the lists that are cut short here, and where
+    they are kept whole; it is empty in a clean-up that has all of them. A short clean-up can be stopped, cancelled and put on
+    record as failed.
     """
 
     finding_id: str
@@ -239,13 +305,17 @@ class Cleanup:
     recorded: Mapping[str, Any] | None = None
     marked: Marked | None = None
     approved_by: str | None = None
+    begun_at: datetime | None = None
     was: Setting | None = None
     changed_at: datetime | None = None
     backups: tuple[Backup, ...] = ()
+    backed_up_at: datetime | None = None
+    earlier: tuple[Backup, ...] = ()
     backup_monthly_usd: Decimal | None = None
     waits_since: datetime | None = None
     has_turn: bool = False
     removals: tuple[Removal, ...] = ()
+    fenced_at: datetime | None = None
     restored: Restored | None = None
     stopped: Said | None = None
     undone: Said | None = None
@@ -253,6 +323,9 @@ class Cleanup:
     ended_at: datetime | None = None
     why: str = ""
     observed: Observed | None = None
+    kept: Mapping[str, Kept] = field(default_factory=dict)
+    lost_at: datetime | None = None
+    adopted: Said | None = None
     revision: int = 0
 
     @property
@@ -264,6 +337,11 @@ class Cleanup:
     def ended(self) -> bool:
         """Whether nothing more happens unless a person asks for it."""
         return self.stage in ENDED
+
+    @property
+    def removed(self) -> int:
+        """The number of parts whose removal was asked for, also if not all of them are here."""
+        return self.kept["removals"].entries if "removals" in self.kept else len(self.removals)
 
     @property
     def not_restored(self) -> str | None:
@@ -278,6 +356,11 @@ class Cleanup:
         more = [f"and {len(kept) - NAMED} more"] if len(kept) > NAMED else []
         how = f"; aws fsx create-volume-from-backup restores a volume from {', '.join([*kept[:NAMED], *more])}" if kept else ""
         return f"Slackwater does not restore FSx for ONTAP file systems{how}"
+
+    @property
+    def prior_backups(self) -> tuple[Backup, ...]:
+        """The backups that have to be verified before anything is removed."""
+        return tuple(backup for backup in self.backups if not backup.final)
 
     @property
     def promised(self) -> bool:
@@ -307,6 +390,11 @@ class Cleanup:
         return tuple(place for place in places if place not in self.holds)
 
 
+def left_by(last: Cleanup | None) -> tuple[Backup, ...]:
+    """Backups that a clean-up leaves to the next attempt, whose record takes the place of its own."""
+    return tuple(one for one in (*last.earlier, *last.backups) if one.is_there) if last else ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
     """A clean-up that a run began, and what it promised to save: what the cap counts."""
@@ -323,6 +411,11 @@ class Control:
     stopped: Said | None = None
     begun: tuple[Begun, ...] = ()
     revision: int = 0
+
+
+def timestamp(at: datetime) -> str:
+    """A time in UTC as our tags have it: RFC 3339, to the second."""
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def expiry(tags: Mapping[str, str]) -> datetime | None:

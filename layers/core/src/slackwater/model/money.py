@@ -55,6 +55,9 @@ def ebs_storage(volume_type: str) -> PriceItem:
 
 EBS_GP3_THROUGHPUT: Final = PriceItem("ebs.gp3.throughput", "MiB/s-month")
 EBS_SNAPSHOT_STORAGE: Final = PriceItem("ebs.snapshot.storage", GIB_MONTH)
+EFS_BACKUP_STORAGE: Final = PriceItem("efs.backup.storage", GIB_MONTH)
+"""Warm storage of AWS Backup."""
+OPENZFS_BACKUP_STORAGE: Final = PriceItem("fsx.openzfs.backup.storage", GIB_MONTH)
 
 
 def ebs_iops(volume_type: str) -> PriceItem:

@@ -6,6 +6,7 @@ from typing import Final
 
 POLICY: Final = "policy/slackwater.toml"
 AUDITS: Final = "audits/"
+CLEANUPS: Final = "cleanups/"
 TRANSIENT: Final = "transient/"
 """What is of no use once an audit has ended: it expires in days."""
 
@@ -63,3 +64,8 @@ def told(audit_id: str) -> str:
 def report(audit_id: str) -> str:
     """The report of a whole audit, to look at."""
     return f"{AUDITS}{audit_id}/report.html"
+
+
+def cleanup_list(finding_id: str, name: str, digest: str) -> str:
+    """A list of a clean-up that its record has no room for, by the hash of its text. It does not expire."""
+    return f"{CLEANUPS}{finding_id}/{name}-{digest}.json"

@@ -32,9 +32,12 @@ type Happening = Literal[
     "cleaned",
     "failed",
     "undone",
+    "backup-gone",
+    "adopted",
 ]
 """From "marked" on: what a clean-up did. "removing" is told when the first part goes, "cleaned" when nothing is left, or the
-setting is changed."""
+setting is changed. "backup-gone": others deleted its backup before the time.
+"adopted": a person took on a backup that is on no record here."""
 
 type Decided = Literal["snoozed", "dismissed", "approved"]
 

@@ -118,6 +118,7 @@ class CleanupDocument(TypedDict):
     """A clean-up. `was` and `setting` are the settings before and after a change.
 
     `realised_monthly_usd` is what it saves as the audits after it show, less what its backups cost while they are kept.
+    `removals` and `restored.differences` name some of very many; `removed` is the number of all removals.
     `undo` is the command that undoes it, null where nothing can be undone.
     """
 
@@ -141,6 +142,7 @@ class CleanupDocument(TypedDict):
     marked: MarkedDocument | None
     backups: list[BackupDocument]
     removals: list[RemovalDocument]
+    removed: int
     stopped: SaidDocument | None
     undone: SaidDocument | None
     restored: RestoredDocument | None

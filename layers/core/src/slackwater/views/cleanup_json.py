@@ -95,6 +95,7 @@ def cleanup(one: Cleanup, *, realised_monthly_usd: Decimal | None, undoable: boo
         "removals": [
             RemovalDocument(kind=gone.part.kind, id=gone.part.id, asked_at=rfc3339(gone.asked_at)) for gone in one.removals
         ],
+        "removed": one.removed,
         "stopped": said(one.stopped),
         "undone": said(one.undone),
         "restored": None if one.restored is None else _restored(one.restored),

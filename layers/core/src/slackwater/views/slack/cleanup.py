@@ -287,8 +287,8 @@ def _done_so_far(cleanup: Cleanup) -> str:
         parts = [f"{_kind(one.part)} {literal(one.part.id)}" for one in cleanup.removals]
         gone = {one.part.id for one in cleanup.removals}
         itself = "" if cleanup.resource.id in gone else f" {literal(cleanup.resource.id)} itself was not deleted."
-        whether = "whether it is" if len(parts) == 1 else "whether each of them is"
-        return f"AWS was asked to delete {_some(parts)}; {whether} gone is to be seen in AWS.{itself}"
+        whether = "whether it is" if cleanup.removed == 1 else "whether each of them is"
+        return f"AWS was asked to delete {_some(parts, cleanup.removed)}; {whether} gone is to be seen in AWS.{itself}"
     if cleanup.changed_at and cleanup.setting is not None:
         return f"AWS was asked to change it to {in_words(cleanup.setting)}; whether it did is to be seen in AWS."
     return "Nothing was deleted." if cleanup.deletes else "Nothing was changed."
@@ -345,14 +345,16 @@ def _child(recorded: Mapping[str, Any]) -> str:
     return shortened(f"{id_} ({', '.join(facts)})" if facts else id_, CHILD)
 
 
-def _some(things: Sequence[str]) -> str:
-    """The first of them, and how many more there are."""
-    return ", ".join(_first(things))
+def _some(things: Sequence[str], of: int | None = None) -> str:
+    """The first of them, and how many more there are; `of` is how many if not all are here."""
+    return ", ".join(_first(things, of))
 
 
-def _first(things: Sequence[str]) -> list[str]:
-    left = len(things) - SHOWN
-    return [*things[:SHOWN], *([f"{left:,} more: slackwater cleanup status has all"] if left > 0 else [])]
+def _first(things: Sequence[str], of: int | None = None) -> list[str]:
+    shown = things[:SHOWN]
+    left = (len(things) if of is None else of) - len(shown)
+    where = ": slackwater cleanup status has all" if of in {None, len(things)} else ""
+    return [*shown, *([f"{left:,} more{where}"] if left > 0 else [])]
 
 
 def _why(cleanup: Cleanup) -> str:

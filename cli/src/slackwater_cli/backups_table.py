@@ -1,0 +1,51 @@
+"""Backups for people at a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from slackwater.model.units import GIB
+from slackwater.views.cleanup_backups import BackupListDocument, ListedBackupDocument
+from slackwater.views.words import count, one_line
+from slackwater_cli.grid import draw_grid, grid_of
+from slackwater_cli.moment import minute
+
+WHOSE = {"own": "this installation", "other": "another installation", "older": "an older version"}
+
+
+def draw_backups(found: BackupListDocument, console: Console) -> None:
+    """A line each, the oldest first, under what they cost."""
+    backups = found["backups"]
+    for gap in found["gaps"]:
+        console.print(Text(one_line(f"Not listed: {gap}"), "bold red"))
+    if not backups:
+        console.print("No backup carries Slackwater's tags.")
+        return
+    unpriced = f" ({found['unpriced']:,} unpriced)" if found["unpriced"] else ""
+    console.print(Text(f"{count(len(backups), 'backup')}: at most {found['monthly_usd']} USD a month{unpriced}", "bold"))
+    console.print()
+    draw_grid(console, _grid(backups))
+    console.print()
+    console.print(
+        "`slackwater cleanup undo FINDING` restores from one; `slackwater cleanup adopt BACKUP` is for one without a finding."
+    )
+
+
+def _grid(backups: list[ListedBackupDocument]) -> Table:
+    right = ("GiB", "USD a month")
+    grid = grid_of("Backup", "Of", "Created (UTC)", "Expires (UTC)", "GiB", "USD a month", "Made by", "Finding", right=right)
+    for one in backups:
+        size = one["size_bytes"]
+        grid.add_row(
+            Text(one_line(one["id"] or "")),
+            Text(one_line(f"{one['of'].rpartition('/')[2]} in {one['region']}")),
+            minute(one["created_at"]),
+            minute(one["expires_at"]) if one["expires_at"] else "does not say",
+            "unknown" if size is None else f"{size / GIB:,.1f}",
+            one["monthly_usd"] or "unknown",
+            WHOSE[one["whose"]],
+            Text(one["finding_id"] or ""),
+        )
+    return grid

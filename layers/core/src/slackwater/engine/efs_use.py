@@ -1,0 +1,123 @@
+"""Whether somebody used an EFS file system since its clean-up began to work on it.
+
+A client that was connected is use, and so is anything that was written, whenever it was. Reading is use as well, except while
+the clean-up's own backup is made: AWS Backup reads the file system then, and AWS does not say whether CloudWatch counts that.
+The metered size is no evidence: what is written over leaves it as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from math import isnan
+from typing import Final
+
+from slackwater.engine.plan import MetricCall, MetricQuery, Window
+from slackwater.model.cleanup import Cleanup
+from slackwater.model.metrics import Metric, Series
+from slackwater.model.quantities import size_words
+from slackwater.model.units import FIVE_MINUTES_S, MINUTE_S
+from slackwater.parts.efs_use import CLIENTS, METADATA_WRITTEN, METERED, STORED, TOTAL, WRITTEN
+
+PUBLISHED_WITHIN: Final = timedelta(minutes=15)
+"""How late CloudWatch may publish. AWS promises no figure for EFS, which sends its metrics every minute (EFS User Guide,
+"Monitoring metrics with Amazon CloudWatch"). This is the longest that CloudWatch's API reference names for a new metric to
+appear (PutMetricData). Whether CloudWatch has caught up then shows in `StorageBytes`."""
+SEEN_BEFORE: Final = timedelta(hours=1)
+"""How long before the clean-up began to work use counts: what CloudWatch published only after the detector had looked."""
+BY_THE_MINUTE: Final = timedelta(days=14)
+"""For longer than this the question is by five minutes: CloudWatch keeps minutes for 15 days."""
+LONGEST_GAP_S: Final[Mapping[Metric, int]] = {CLIENTS: 15 * MINUTE_S, STORED: 40 * MINUTE_S}
+"""How long points may be missing. `StorageBytes` has one every 15 minutes: at 40, two are missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """From when on use counts, and when AWS Backup read the file system for the clean-up; None where it makes no backup."""
+
+    start: datetime
+    backup_start: datetime | None = None
+    backup_end: datetime | None = None
+
+
+def began(cleanup: Cleanup) -> datetime | None:
+    """When the clean-up began to work, at the earliest; None where it has not. Older records do not say when."""
+    if cleanup.begun_at or cleanup.stage != "working":
+        return cleanup.begun_at
+    asked = [backup.asked_at for backup in cleanup.backups]
+    return min(asked, default=cleanup.marked.act_after if cleanup.marked else None)
+
+
+def period(cleanup: Cleanup, start: datetime, now: datetime) -> Period:
+    """What is asked about a clean-up that began to work at `start`."""
+    if not cleanup.backups:
+        return Period(start=start - SEEN_BEFORE)
+    backup_end = cleanup.backed_up_at or cleanup.fenced_at or now
+    return Period(start=start - SEEN_BEFORE, backup_start=start, backup_end=backup_end)
+
+
+def question(file_system_id: str, since: datetime, now: datetime) -> MetricCall:
+    """What to ask CloudWatch about the time since then, up to the minute that is not over yet."""
+    start_s = int(since.timestamp()) // FIVE_MINUTES_S * FIVE_MINUTES_S
+    end_s = -(-int(now.timestamp()) // FIVE_MINUTES_S) * FIVE_MINUTES_S
+    window = Window(start_s, end_s)
+    period_s = MINUTE_S if now - since <= BY_THE_MINUTE else FIVE_MINUTES_S
+    named = ("FileSystemId", file_system_id)
+    counted = tuple(MetricQuery(metric, (named,), period_s, window) for metric in (CLIENTS, WRITTEN, METADATA_WRITTEN, METERED))
+    return MetricCall(window, (*counted, MetricQuery(STORED, (named, TOTAL), FIVE_MINUTES_S, window)))
+
+
+def use(answered: Mapping[Metric, Series], during: Period) -> str | None:
+    """What shows that it was used; None where nothing does."""
+    for metric in (CLIENTS, WRITTEN, METADATA_WRITTEN, METERED):
+        for at, value in answered[metric].points():
+            if value and at >= _bucket(during.start, answered[metric]):
+                if metric is METERED and _is_of_backup(at, answered[metric], during):
+                    continue
+                return f"it is in use: {_words(metric, value)} at {at:%Y-%m-%d %H:%M} UTC"
+    return None
+
+
+def unknown(answered: Mapping[Metric, Series], during: Period, fenced_at: datetime | None) -> str | None:
+    """Why it is not known that nobody used it until nothing could mount it any more; None where it is known."""
+    if fenced_at is None:
+        return "it can still be mounted"
+    stored, clients = (_since(during.start, answered[metric]) for metric in (STORED, CLIENTS))
+    if not stored.since(fenced_at.timestamp()).present:
+        return f"CloudWatch has published no StorageBytes since {fenced_at:%Y-%m-%d %H:%M} UTC"
+    for metric, series in ((STORED, stored), (CLIENTS, clients)):
+        until_then = series.between(series.start_s, fenced_at.timestamp())
+        gap_s = _gap_s(until_then)
+        if (until_then.present or metric is STORED) and gap_s > LONGEST_GAP_S[metric]:
+            return f"CloudWatch has no {metric.name} for {gap_s // MINUTE_S} minutes"
+    return None
+
+
+def _bucket(at: datetime, series: Series) -> datetime:
+    """The beginning of the point that holds this moment."""
+    return datetime.fromtimestamp(int(at.timestamp()) // series.period_s * series.period_s, UTC)
+
+
+def _since(at: datetime, series: Series) -> Series:
+    return series.since(_bucket(at, series).timestamp())
+
+
+def _is_of_backup(at: datetime, series: Series, during: Period) -> bool:
+    """Whether a point lies, even in part, in the time in which the clean-up's own backup was made."""
+    if during.backup_start is None or during.backup_end is None:
+        return False
+    return _bucket(during.backup_start, series) <= at < during.backup_end
+
+
+def _gap_s(series: Series) -> int:
+    """The longest time without a point."""
+    longest = max((sum(1 for _ in run) for missing, run in groupby(series.values, isnan) if missing), default=0)
+    return longest * series.period_s
+
+
+def _words(metric: Metric, value: float) -> str:
+    if metric is CLIENTS:
+        return "a client was connected"
+    return f"{size_words(value)} of {metric.name}"

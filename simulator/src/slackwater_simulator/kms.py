@@ -1,0 +1,54 @@
+"""KMS over JSON 1.1: what state a key is in. Every key of the account is enabled until somebody changes that."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .account import Account
+from .partitions import arn
+from .wire import AwsError, Call, Operation, Reply, json_reply
+
+STATES: Final = frozenset(
+    {
+        *("Creating", "Disabled", "Enabled", "PendingDeletion", "PendingImport", "PendingReplicaDeletion"),
+        *("Unavailable", "Updating"),
+    }
+)
+_ARN = re.compile(r"arn:aws[a-z-]*:kms:(?P<region>[a-z0-9-]+):(?P<account>\d{12}):key/(?P<id>.+)")
+
+
+def usable(account: Account, key: str | None) -> bool:
+    """Whether data under this key can be read; `key` is None where nothing is encrypted."""
+    return key is None or account.key_state(key) == "Enabled"
+
+
+def describe_key(call: Call) -> Reply:
+    """A key of the account. Keys of other accounts do not let anybody in."""
+    named = str(call.input.get("KeyId", ""))
+    key = named if named.startswith("arn:") else arn("kms", call.region, call.account.id, f"key/{named}")
+    found = _ARN.fullmatch(key)
+    if found is None or found["region"] != call.region:
+        raise AwsError("NotFoundException", f"Invalid arn or key {named}")
+    if found["account"] != call.account.id:
+        raise AwsError("AccessDeniedException", f"The caller is not authorized to perform: kms:DescribeKey on {key}")
+    state = call.account.key_state(key)
+    return json_reply(
+        call,
+        {
+            "KeyMetadata": {
+                "AWSAccountId": found["account"],
+                "KeyId": found["id"],
+                "Arn": key,
+                "CreationDate": float(call.account.fleet.now - 400 * 86_400),
+                "Enabled": state == "Enabled",
+                "KeyState": state,
+                "KeyUsage": "ENCRYPT_DECRYPT",
+                "KeyManager": "CUSTOMER",
+                "Origin": "AWS_KMS",
+            }
+        },
+    )
+
+
+OPERATIONS: Final[dict[str, Operation]] = {"DescribeKey": describe_key}
