@@ -15,8 +15,8 @@ from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, ebs_iops, ebs_iop
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
-from slackwater.parts import ebs_change
-from slackwater.parts.ebs_peaks import (
+from slackwater.rules import ebs as ebs_change
+from slackwater.rules.ebs_peaks import (
     IOPS_EXCEEDED,
     READ_BYTES,
     READS,

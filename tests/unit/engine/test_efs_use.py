@@ -14,7 +14,7 @@ from slackwater.engine.plan import MAX_POINTS
 from slackwater.model.cleanup import Backup, Cleanup, Marked, Subject
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.tracking import TrackedResource
-from slackwater.parts.efs_use import CLIENTS, METADATA_WRITTEN, METERED, STORED, TOTAL, WRITTEN
+from slackwater.rules.efs import CLIENTS, METADATA_WRITTEN, METERED, STORED, TOTAL, WRITTEN
 
 MINUTE: Final = timedelta(minutes=1)
 HOUR: Final = timedelta(hours=1)

@@ -37,8 +37,8 @@ from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change, difference, ec2
 from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts.ec2_type import LOCAL_DISKS
 from slackwater.performance import ebs
+from slackwater.rules.ec2 import LOCAL_DISKS
 
 CPU = Metric("AWS/EC2", "CPUUtilization", "Maximum", "percent")
 IN = Metric("AWS/EC2", "NetworkIn", "Sum", "bytes")

@@ -43,7 +43,7 @@ from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import FIVE_MINUTES_S, GIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts.efs_removal import SEE_THE_SAME, left, left_words, protecting_caveats, ways_out
+from slackwater.rules.efs import SEE_THE_SAME, left, left_words, protecting_caveats, ways_out
 
 CLIENTS = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes")
 STORED = Metric("AWS/EFS", "StorageBytes", "Average", "bytes")

@@ -38,7 +38,7 @@ from slackwater.model.quantities import size_words
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts.efs_removal import SEE_THE_SAME, left, left_words, protecting_caveats, ways_out
+from slackwater.rules.efs import SEE_THE_SAME, left, left_words, protecting_caveats, ways_out
 
 METERED = Metric("AWS/EFS", "MeteredIOBytes", "Sum", "bytes")
 STORED = Metric("AWS/EFS", "StorageBytes", "Average", "bytes")

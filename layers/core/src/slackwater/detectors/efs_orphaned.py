@@ -37,8 +37,7 @@ from slackwater.model.quantities import size_words
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import DAY_S, GIB, KIB, MIB
 from slackwater.model.verdicts import Ask, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts.efs_removal import SEE_THE_SAME, left, left_words, protecting_caveats, ways_out
-from slackwater.parts.efs_use import CLIENTS, METERED, STORED, TOTAL
+from slackwater.rules.efs import CLIENTS, METERED, SEE_THE_SAME, STORED, TOTAL, left, left_words, protecting_caveats, ways_out
 
 
 class OrphanedLimits(Limits):

@@ -34,9 +34,8 @@ from slackwater.model.money import difference
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts.fsx_update import update
-from slackwater.parts.fsx_utilization import UtilizationLimits, Watched, peak, watched
 from slackwater.performance import fsx
+from slackwater.rules.fsx import UtilizationLimits, Watched, peak, update, watched
 
 NETWORK = Metric("AWS/FSx", "NetworkThroughputUtilization", "Maximum", "percent")
 DISK_IOPS = Metric("AWS/FSx", "FileServerDiskIopsUtilization", "Maximum", "percent")

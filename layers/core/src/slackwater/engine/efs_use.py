@@ -19,7 +19,7 @@ from slackwater.model.cleanup import Cleanup
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.quantities import size_words
 from slackwater.model.units import FIVE_MINUTES_S, MINUTE_S
-from slackwater.parts.efs_use import CLIENTS, METADATA_WRITTEN, METERED, STORED, TOTAL, WRITTEN
+from slackwater.rules.efs import CLIENTS, METADATA_WRITTEN, METERED, STORED, TOTAL, WRITTEN
 
 PUBLISHED_WITHIN: Final = timedelta(minutes=15)
 """How late CloudWatch may publish. AWS promises no figure for EFS, which sends its metrics every minute (EFS User Guide,

@@ -1,4 +1,4 @@
-"""Changing a setting in place: whether a program may, once a person approved."""
+"""Recommendations: sentences and checks that do not depend on the service."""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
-"""Whole days of a metric that is asked by the day: which of them CloudWatch watched."""
+"""Series: missing points, and the levels to compare a chart with."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import groupby
 from math import isnan
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from slackwater.model.metrics import Series
+from slackwater.model.verdicts import Line
 
 
 class Gaps(NamedTuple):
@@ -41,3 +43,23 @@ def hole_words(days: Series, demanded: int, began: datetime) -> str | None:
         return None
     first = known.start + before * timedelta(seconds=known.period_s)
     return f"has no point on {holes} of the {len(known) - before} days since {first:%Y-%m-%d}"
+
+
+FEW: Final = 3
+"""Points without one between them; more of them are a hole, of which nobody knows."""
+
+
+def filled(series: Series) -> Series:
+    """The same, with what was there before in each gap of up to three points; missing points at the start stay missing."""
+    values: list[float] = []
+    for missing, run in groupby(series.values, isnan):
+        points = list(run)
+        values += [values[-1]] * len(points) if missing and values and len(points) <= FEW else points
+    return Series.of(series.start_s, series.period_s, values)
+
+
+def baseline_and_burst(baseline: float, burst: float) -> tuple[Line, ...]:
+    """Both, in the picture's unit; one where there is no burst."""
+    if burst == baseline:
+        return (Line("At most", round(baseline, 2)),)
+    return Line("Baseline", round(baseline, 2)), Line("Burst", round(burst, 2))

@@ -1,8 +1,6 @@
-"""Giving up an EBS volume: what it is billed for, and how to let go of it so that it can come back.
+"""EBS: commands, evidence and recommendations that several detectors share.
 
-Everything begins with a snapshot. Only a volume that is on no instance may be deleted by a command, and only after its
-snapshot is complete; what has to be detached first is a person's work. A snapshot holds the blocks that were ever written
-(Amazon EBS User Guide, "How Amazon EBS snapshots work"); how many those are is not known, so storing one is priced as all.
+Sources: Amazon EC2 API Reference, "ModifyVolume"; Amazon EBS User Guide, "How Amazon EBS snapshots work".
 """
 
 from __future__ import annotations
@@ -15,8 +13,41 @@ from typing import Final
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change
 from slackwater.model.ownership import restored_by
 from slackwater.model.resources import Volume
+from slackwater.model.settings import VolumeSetting
 from slackwater.model.verdicts import Advice
 from slackwater.performance import ebs
+
+ONLINE: Final = "It is done online, in hours; AWS takes at most four changes of a volume in 24 hours, one after the other."
+
+BOTH: Final = (
+    "Where ebs-surplus-iops and ebs-surplus-throughput both tell of it, set both in one change: the command of each keeps the"
+    " other's setting as it was, and would undo the other."
+)
+
+AFTERWARDS: Final = (
+    "The throughput needs some of its IOPS: fewer may do once it is lower. Look at ebs-surplus-iops again when it is done."
+)
+
+
+def gp3(iops: int, mib_s: int) -> VolumeSetting:
+    """What a gp3 volume is set to."""
+    return VolumeSetting(volume_type="gp3", iops=iops, throughput_mib_s=mib_s)
+
+
+def modify_command(volume: Volume, to: VolumeSetting) -> str:
+    """Set the type, and the IOPS and the throughput where it has them of its own."""
+    rates = (("iops", to.iops), ("throughput", to.throughput_mib_s))
+    return (
+        f"aws ec2 modify-volume --volume-id {volume.id} --region {volume.target.region} --volume-type {to.volume_type}"
+        + "".join(f" --{name} {rate}" for name, rate in rates if rate is not None)
+    )
+
+
+def managed_caveats(volume: Volume) -> tuple[str, ...]:
+    """Where a program made it, and would make the next one the same."""
+    owner = volume.managed_by
+    return (f"It is managed by {owner}: change it there, or it comes back as it was.",) if owner else ()
+
 
 MOST_WAITS: Final = 144
 """`aws ec2 wait snapshot-completed` gives up after 10 minutes (40 looks, 15 seconds apart): a day of such waits.

@@ -1,8 +1,8 @@
-"""Giving up an EFS file system: what is left in it, how to let go of it so that it can come back, and how to keep it for less.
+"""EFS: metrics, guards, evidence and recommendations that several detectors share.
 
-No command deletes. A deletion takes several steps, cannot be undone, and the AWS CLI cannot wait for a backup job: the command
-ends with starting that, and a person does the rest (Amazon EFS User Guide, "Deleting EFS file systems"). A program that can
-wait may do it too, once a person approved, where nothing is in doubt.
+Sources: Amazon EFS User Guide, "CloudWatch metrics for Amazon EFS", "Metering: How Amazon EFS reports file system and object
+sizes", "Deleting EFS file systems", "Replicating EFS file systems", "Availability and durability of EFS file systems"; Amazon
+EFS API Reference, "PutLifecycleConfiguration".
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from slackwater.model.metrics import Metric
 from slackwater.model.money import difference
 from slackwater.model.ownership import restored_by
 from slackwater.model.resources import EfsFileSystem
 from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.units import GIB, KIB
 from slackwater.model.verdicts import Advice, Evidence
-from slackwater.parts.efs_lifecycle import put_command
 from slackwater.performance import efs
 
 EMPTY_BYTES: Final = 12 * KIB
@@ -113,4 +113,76 @@ def _tier(file_system: EfsFileSystem) -> Advice:
         ),
         reversible=True,
         command=put_command(file_system, EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS")),
+    )
+
+
+CLIENTS: Final = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes", optional=True)
+METERED: Final = Metric("AWS/EFS", "MeteredIOBytes", "Sum", "bytes", optional=True)
+"""All I/O, metadata too: reads count a third ("CloudWatch metrics for Amazon EFS", EFS User Guide)."""
+WRITTEN: Final = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes", optional=True)
+METADATA_WRITTEN: Final = Metric("AWS/EFS", "MetadataWriteIOBytes", "Sum", "bytes", optional=True)
+STORED: Final = Metric("AWS/EFS", "StorageBytes", "Average", "bytes", optional=True)
+"""Published every 15 minutes, used or not: the witness that CloudWatch was watching."""
+TOTAL: Final = ("StorageClass", "Total")
+"""The dimension of `STORED` that counts every class."""
+
+
+def put_command(file_system: EfsFileSystem, to: EfsLifecycleSetting) -> str:
+    """Set these transitions, and no others."""
+    moves = (
+        ("TransitionToIA", to.transition_to_ia),
+        ("TransitionToArchive", to.transition_to_archive),
+        ("TransitionToPrimaryStorageClass", to.transition_to_primary),
+    )
+    policies = " ".join(f"{transition}={when}" for transition, when in moves if when)
+    return (
+        f"aws efs put-lifecycle-configuration --file-system-id {file_system.id} --region {file_system.target.region}"
+        f" --lifecycle-policies {policies}"
+    )
+
+
+WAYS: Final = ("efs-cold-data", "efs-single-client", "efs-single-zone-use")
+"""Detectors of a colder class, of a volume, and of One Zone."""
+
+
+def one_way_caveat(detector_id: str) -> str:
+    """What to do where others of them speak of the same file system."""
+    others = " or ".join(way for way in WAYS if way != detector_id)
+    return f"If {others} also speaks of it: do one of them, the savings do not add up."
+
+
+GIVEN_UP: Final = (
+    "One Zone is 99.9 % available, not 99.99 %, and the loss of its zone loses the data: keep backups. It has no Archive class,"
+    " and clients in other zones pay for the traffic between zones."
+)
+
+
+def in_one_zone(file_system: EfsFileSystem, zone: str) -> EfsFileSystem:
+    """The same data in one zone; what is in Archive goes to Infrequent Access."""
+    stored = file_system.stored_bytes
+    cold = stored.get("IA", 0) + stored.get("Archive", 0)
+    return replace(
+        file_system, availability_zone=zone, stored_bytes={"Standard": stored.get("Standard", 0), "IA": cold, "Archive": 0}
+    )
+
+
+def to_one_zone(file_system: EfsFileSystem, zone: str | None) -> Advice:
+    """Replicate it to a new one; without a command where nobody knows in which zone its clients are."""
+    region = file_system.target.region
+    return Advice(
+        action="move-to-one-zone",
+        summary=(
+            f"Replicate it to a new One Zone file system in {zone or 'the zone of its clients'}, stop the writers until the"
+            " last sync is through, delete the replication (which makes the new one writable), mount that one, and delete the"
+            " old one when nobody misses it. Throughput mode, lifecycle, access points, policy and backups are to be set anew;"
+            " a KMS key of its own has to be named (KmsKeyId)."
+        ),
+        changes=difference(efs.monthly_units(file_system), efs.monthly_units(in_one_zone(file_system, zone or f"{region}a"))),
+        risk=f"{GIVEN_UP} Both are billed until the old one is deleted.",
+        reversible=True,
+        command=zone
+        and (
+            f"aws efs create-replication-configuration --region {region} --source-file-system-id {file_system.id}"
+            f" --destinations Region={region},AvailabilityZoneName={zone}"
+        ),
     )

@@ -1,13 +1,19 @@
-"""Another type for an instance: what to do, and what it takes."""
+"""EC2: recommendations to change or restart an instance.
+
+Source: Amazon EC2 User Guide, "Instance store volume limits".
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from slackwater.model.money import Change
-from slackwater.model.resources import Instance
+from slackwater.model.detector import Seen
+from slackwater.model.money import Change, ec2_hour, hours
+from slackwater.model.resources import Instance, InstanceType
 from slackwater.model.verdicts import Advice
+from slackwater.performance import ebs
+from slackwater.performance.ebs import Allowance
 
 LOCAL_DISKS: Final = re.compile(
     r"[a-z]+\d+[a-z]*d|(i|im|is|d)\d|(h1|hs1|x1e?|f[12]|g2|g[56]e?|g6f|gr6f?|p[56][a-z-]*|trn\d)[.n]|([cm]1|m2|[cmr]3|cc2|cr1)\."
@@ -69,3 +75,20 @@ def not_by_command(instance: Instance) -> str:
 def local_data(instance: Instance) -> str:
     """A sentence that says what a stop loses; empty where its type has no disks of its own."""
     return " What is on its local disks (instance store) is lost." if LOCAL_DISKS.match(instance.instance_type) else ""
+
+
+def larger(instance: Instance, this: InstanceType, needed: Allowance, seen: Seen, *, when: str, what: str) -> Advice | None:
+    """To the smallest size of its family whose baseline carries `needed`; None where there is none, or it is this one.
+
+    `when` opens the sentence ("If the slow hours hurt"), and `what` says what is carried.
+    """
+    family = (one for one in seen.fleet.all(InstanceType) if one.family == this.family)
+    found = ebs.smallest_that_carries(family, needed)
+    if found is None or found.id == this.id:
+        return None
+    return change_type(
+        instance,
+        found.id,
+        f"{when}: {found.id}, the smallest {this.family} whose baseline carries {what}.",
+        (Change(ec2_hour(this.id), hours()), Change(ec2_hour(found.id), -hours())),
+    )
