@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import groupby, takewhile
 from math import isnan
 from typing import Final, NamedTuple
 
@@ -63,3 +63,8 @@ def baseline_and_burst(baseline: float, burst: float) -> tuple[Line, ...]:
     if burst == baseline:
         return (Line("At most", round(baseline, 2)),)
     return Line("Baseline", round(baseline, 2)), Line("Burst", round(burst, 2))
+
+
+def complete_at_end(series: Series) -> int:
+    """How many of the newest points are there without a missing one between them."""
+    return sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(series.values)))
