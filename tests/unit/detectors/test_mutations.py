@@ -36,7 +36,7 @@ BROKEN = {
     "efs-throughput-mismatch": ("if demand.limited_s:\n        return Fine", "if False:\n        return Fine"),
     "fsx-idle": ("if grown > limits.growth_mib * MIB:", "if False:"),
     "fsx-oversized": ("max(newest) + a_day * limits.growth_days", "max(newest)"),
-    "fsx-surplus-iops": ("if peak(disks) >= limits.peak_percent", "if peak(disks) > 100"),
+    "fsx-surplus-iops": ("if percent >= limits.peak_percent", "if percent > 100"),
     "fsx-surplus-throughput": ("return percent * _whole(server, metric) / _whole(smaller, metric)", "return percent"),
     "fsx-sync-export": ("if len(near) >= ONE_CEILING * len(run)", "if near"),
 }

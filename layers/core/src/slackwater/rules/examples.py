@@ -33,7 +33,7 @@ DAYS: Final = 37
 
 type Points = Sequence[float | None]
 type Metrics = Mapping[Any, float | Points | None]
-"""Values by metric, or by (metric, period in seconds). A number is the value of every point; None means that there are no points."""
+"""Values by metric, or by (metric, period in seconds). A number is the value of every point; None means no points."""
 
 
 def days_ago(days: float) -> datetime:
