@@ -285,7 +285,7 @@ def balance_of(title: str, late: int = 0) -> tuple[Flagged, Series]:
 
 
 def hours_told(verdict: Flagged) -> int:
-    found = re.search(r"gone in about (\d+) hours", verdict.summary)
+    found = re.search(r"about (\d+) more hours", verdict.summary)
     assert found, verdict.summary
     return int(found[1])
 
