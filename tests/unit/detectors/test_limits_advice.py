@@ -48,7 +48,7 @@ def settings(advice: Advice) -> dict[str, tuple[str, ...]]:
         words = shlex.split(command)
         assert words[:3] == ["aws", "ec2", "modify-volume"]
         flags = dict(zip(words[3::2], words[4::2], strict=True))
-        assert flags.pop("--region") in {"ap-northeast-1", "us-east-1"}
+        assert flags.pop("--region") == "ap-northeast-1"
         volume = flags.pop("--volume-id")
         found[volume] = tuple(f"{name[2:]}={value}" for name, value in flags.items())
     return found

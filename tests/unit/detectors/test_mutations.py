@@ -13,7 +13,7 @@ from slackwater.model.detector import AnyDetector, Case
 BROKEN = {
     "ebs-burst-draining": ("fall = min(falls)", "fall = max(falls)"),
     "ebs-idle": (">= limits.operations_per_day * max(1, watched)", "> 1e9"),
-    "ebs-instance-bound": ("_weighted(instance, limits.burst)", "_weighted(instance, limits.baseline)"),
+    "ebs-instance-bound": ("self.weighted(limits.burst)", "self.weighted(limits.baseline)"),
     "ebs-on-stopped-instance": ("if len(stops) < len(instances)", "if False"),
     "ebs-outdated-type": ("setting = whole if limited else", "setting ="),
     "ebs-surplus-iops": ("target = max(required, ", "target = max(0, "),

@@ -139,7 +139,7 @@ LEVELS = [
     ("ebs-burst-draining", "gone since yesterday", "Busiest minute of 35 days", {"At most": 128}),
     (
         "ebs-instance-bound", "two volumes of 500 MiB/s each, never busy",
-        "Their busiest minutes of a day, added", {"Set": 1_000, "Baseline": 77.49, "Burst": 566.24},
+        "Sum of their busiest minutes, per day", {"Provisioned": 1_000, "Baseline": 77.49, "Burst": 566.24},
     ),
     (
         "efs-throughput-mismatch", "256 MiB/s provisioned, and 8 used",
@@ -327,7 +327,7 @@ def test_volumes_of_one_instance_are_added_day_by_day() -> None:
     """Each reads 40 and writes 20 MiB/s at its busiest; a day on which one of them has no point is that of the other."""
     title = "two volumes of 500 MiB/s each, never busy"
     verdict = flagged("ebs-instance-bound", title)
-    picture = the_picture(verdict, "Their busiest minutes of a day, added")
+    picture = the_picture(verdict, "Sum of their busiest minutes, per day")
     assert picture.series is not None
 
     volumes = [one for one in case_of("ebs-instance-bound", title).records if isinstance(one, Volume)]
