@@ -126,7 +126,7 @@ LEVELS = [
         "ebs-surplus-throughput", "1,000 MiB/s bought, 60 used",
         "Busiest minute of 35 days", {"Provisioned": 1_000, "Proposed": 125},
     ),
-    ("ebs-surplus-size", "a tenth of it is used", "Fullest of a day", {"Provisioned (1,000 GiB)": 100, "Proposed (140 GiB)": 14}),
+    ("ebs-surplus-size", "a tenth of it is used", "Highest use of each day", {"Provisioned (1,000 GiB)": 100, "Proposed (140 GiB)": 14}),
     (
         "ebs-outdated-type", "gp2 at 170 MiB/s",
         "Busiest minute of 35 days", {"gp2 at most": 250, "gp3 proposed": 204},

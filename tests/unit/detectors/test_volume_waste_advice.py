@@ -378,7 +378,7 @@ def test_one_day_does_not_make_it_grow() -> None:
     verdict = judged(*EMPTY, **filled(*[10.0] * 34, 30.0, 10.0))
 
     assert isinstance(verdict, Flagged)
-    assert "420 GiB would do" in verdict.summary
+    assert "420 GiB are enough" in verdict.summary
 
 
 def of_late(verdict: Verdict) -> bool:
