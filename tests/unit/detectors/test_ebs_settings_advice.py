@@ -135,7 +135,7 @@ def test_who_does_what_both_detectors_say_is_warned_that_one_change_would_undo_t
 
 
 @pytest.mark.parametrize(
-    ("iops", "bought", "both", "afterwards"), [(4000, 1000, False, True), (6000, 1000, True, True), (4000, 500, True, False)]
+    ("iops", "bought", "both", "afterwards"), [(4000, 1000, False, True), (6000, 1000, True, False), (4000, 500, True, False)]
 )
 def test_iops_that_only_the_throughput_needs_can_follow_and_the_other_detector_is_named_where_it_may_speak(
     iops: int, bought: int, both: bool, afterwards: bool

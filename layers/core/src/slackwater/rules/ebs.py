@@ -62,11 +62,6 @@ def modify_command(volume: Volume, to: VolumeSetting) -> str:
     )
 
 
-def managed_caveats(volume: Volume) -> tuple[str, ...]:
-    """Who manages a volume. The engine says this itself if the finding is about the volume."""
-    return (f"{volume.id} is managed by {volume.managed_by}: change it there.",) if volume.managed_by else ()
-
-
 MOST_WAITS: Final = 144
 """`aws ec2 wait snapshot-completed` gives up after 10 minutes (40 checks, 15 seconds apart); these waits take a day.
 
