@@ -11,6 +11,8 @@ from slackwater.aws import cleanup_store, finding_store, leases, outbox, request
 from slackwater.model import object_keys
 
 BY_LAMBDA_ITSELF = {
+    "publish": {"sqs:SendMessage"},
+    "notify": {"sqs:SendMessage"},
     "answer": {"sqs:SendMessage"},
     "announce": {
         "dynamodb:DescribeStream",
@@ -188,12 +190,13 @@ TABLE_AND_INDEXES = TABLE | {"Table.Arn/index/*"}
 WHERE = {
     "plan": {"dynamodb": TABLE, "s3:ListBucket": {"Bucket.Arn"}, "sts": MEMBERS},
     "scan": {"dynamodb": TABLE, "s3:ListBucket": {"Bucket.Arn"}, "sts": MEMBERS},
-    "publish": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}},
+    "publish": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}, "sqs": {"FailedInvocations.Arn"}},
     "notify": {
         "dynamodb": TABLE_AND_INDEXES,
         "s3:ListBucket": {"Bucket.Arn"},
         "s3:ListBucketVersions": {"Bucket.Arn"},
         "secretsmanager": {"secret"},
+        "sqs": {"FailedInvocations.Arn"},
     },
     "acknowledge": {"dynamodb": TABLE, "lambda": {"AnswerFunction.Arn"}, "secretsmanager": {"secret"}},
     "answer": {

@@ -45,18 +45,20 @@ def test_nothing_is_public_and_everything_is_encrypted(stack: Any, with_slack: A
         ("BucketPolicy", {"Bucket.Arn", "Bucket.Arn/*"}),
         ("DeadLettersPolicy", {"AnnounceDeadLetters.Arn", "ScheduleDeadLetters.Arn"}),
         ("AnswerDeadLettersPolicy", {"AnswerDeadLetters.Arn"}),
+        ("FailedInvocationsPolicy", {"FailedInvocations.Arn"}),
     ],
 )
 def test_connections_that_are_not_encrypted_are_refused_and_no_others(
     with_slack: Any, policy: str, resources: set[str]
 ) -> None:
-    (statement,) = with_slack[policy]["PolicyDocument"]["Statement"]
+    statement, *others = with_slack[policy]["PolicyDocument"]["Statement"]
     arns = statement["Resource"]
 
     assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
     assert set(arns if isinstance(arns, list) else [arns]) == resources
     assert statement["Action"] in {"s3:*", "sqs:*"}
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    assert all(one["Effect"] == "Allow" for one in others) and bool(others) == (policy == "FailedInvocationsPolicy")
 
 
 def test_scans_have_concurrency_reserved_only_where_asked(deploy: Any) -> None:
