@@ -58,7 +58,8 @@ def test_connections_that_are_not_encrypted_are_refused_and_no_others(
     assert set(arns if isinstance(arns, list) else [arns]) == resources
     assert statement["Action"] in {"s3:*", "sqs:*"}
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
-    assert all(one["Effect"] == "Allow" for one in others) and bool(others) == (policy == "FailedInvocationsPolicy")
+    assert all(one["Effect"] == "Allow" for one in others)
+    assert bool(others) == (policy == "FailedInvocationsPolicy")
 
 
 def test_scans_have_concurrency_reserved_only_where_asked(deploy: Any) -> None:
