@@ -6,8 +6,19 @@ from typing import Any
 
 import pytest
 
+from iam import allowed
 from slackwater.app import permissions
-from slackwater.aws import cleanup_store, finding_store, leases, outbox, request_guard, spending, table
+from slackwater.aws import (
+    audit_store,
+    cleanup_store,
+    finding_store,
+    installation,
+    leases,
+    outbox,
+    request_guard,
+    spending,
+    table,
+)
 from slackwater.model import object_keys
 
 BY_LAMBDA_ITSELF = {
@@ -145,23 +156,88 @@ def test_whoever_waits_on_the_open_door_may_only_mark_requests_and_hand_them_ove
     }
 
 
-def test_whoever_answers_in_slack_may_store_findings_their_ledgers_and_clean_ups_and_nothing_else(stack: Any) -> None:
-    (put,) = [one for one in statements(stack, "answer") if "dynamodb:PutItem" in listed(one["Action"])]
-    own = {table.key(finding_store.KIND, "1")["pk"]["S"], table.ledger_key("1", 1)["pk"]["S"]}
+KEYS = {
+    "audit": table.key(audit_store.KIND, "1"),
+    "occasion": table.key("OCCASION", "weekly/2026-11-16T09:00:00Z"),
+    "finding": table.key(finding_store.KIND, "1"),
+    "ledger": table.ledger_key("1", 1),
+    "clean-up": table.key(cleanup_store.KIND, "1"),
+    "hold": table.key(cleanup_store.HOLD, "arn"),
+    "control": table.key_of(cleanup_store.CONTROL),
+    "post": table.key(outbox.KIND, "1"),
+    "lease": {"pk": {"S": f"{leases.KIND}#1"}},
+    "spending": {"pk": {"S": f"{spending.KIND}#1"}},
+    "request": {"pk": {"S": f"{request_guard.KIND}#1"}},
+    "installation": table.key_of(installation.KIND),
+}
+"""An item of each kind that the table holds."""
+DECIDES = {"finding", "ledger", "clean-up", "hold", "control", "post"}
+STORES = {
+    ("plan", "dynamodb:PutItem"): {"audit", "occasion"},
+    ("plan", "dynamodb:BatchGetItem"): {"audit", "occasion"},
+    ("scan", "dynamodb:PutItem"): {"lease"},
+    ("scan", "dynamodb:UpdateItem"): {"spending"},
+    ("publish", "dynamodb:PutItem"): {"audit", "finding", "ledger", "clean-up", "hold"},
+    ("notify", "dynamodb:PutItem"): {"post"},
+    ("serve", "dynamodb:PutItem"): DECIDES,
+    ("acknowledge", "dynamodb:PutItem"): {"request"},
+    ("acknowledge", "dynamodb:DeleteItem"): {"request"},
+    ("answer", "dynamodb:PutItem"): DECIDES,
+}
+"""By role and action: the kinds of items on which it is allowed."""
 
-    assert (put["Action"], put["Resource"]) == ("dynamodb:PutItem", "Table.Arn")
-    assert put["Condition"] == {
-        "ForAllValues:StringLike": {
-            "dynamodb:LeadingKeys": [
-                f"{cleanup_store.KIND}#*",
-                f"{cleanup_store.CONTROL}*",
-                f"{finding_store.KIND}#*",
-                f"{cleanup_store.HOLD}#*",
-                f"{outbox.KIND}#*",
-            ]
-        }
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_role_writes_items_of_its_kinds_and_no_others(stack: Any, function: str) -> None:
+    assert wrongly_stored(statements(stack, function), function) == []
+
+
+def wrongly_stored(may: list[dict[str, Any]], function: str) -> list[str]:
+    """The actions on the table that statements allow on other kinds of items than they should."""
+    actions = {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"} | {
+        action for role, action in STORES if role == function
     }
-    assert all(fnmatchcase(one, f"{finding_store.KIND}#*") for one in own)
+    return [
+        action
+        for action in sorted(actions)
+        if STORES.get((function, action), set())
+        != {
+            kind
+            for kind, item in KEYS.items()
+            if allowed(may, action, "Table.Arn", {"dynamodb:LeadingKeys": [item["pk"]["S"]]})
+        }
+    ]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_without_any_one_statement_or_condition_a_test_above_fails(stack: Any, function: str) -> None:
+    """Every statement has a purpose of its own, and is held to it."""
+
+    def is_wrong(may: list[dict[str, Any]]) -> bool:
+        actions = {action for one in may for action in listed(one["Action"])}
+        return (
+            actions != getattr(permissions, function.upper()) | BY_LAMBDA_ITSELF.get(function, set())
+            or bool(wrongly_stored(may, function))
+            or any(
+                not any(
+                    fnmatchcase(key, pattern) for pattern in objects({f"{function.title()}Role": role(may)}, function, action)
+                )
+                for action, keys in (("s3:GetObject", READS), ("s3:PutObject", WRITES))
+                for key in keys.get(function, ())
+            )
+        )
+
+    def role(may: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"Policies": [{"PolicyDocument": {"Statement": may}}]}
+
+    every = statements(stack, function)
+    assert not is_wrong(every)
+    for statement in every:
+        others = [one for one in every if one is not statement]
+        assert is_wrong(others), statement["Sid"]
+        if "Condition" in statement:
+            freely = {key: value for key, value in statement.items() if key != "Condition"}
+            assert is_wrong([*others, freely]), f"{statement['Sid']} without its condition"
 
 
 def test_without_clean_up_only_audits_can_be_started(deploy: Any) -> None:

@@ -14,6 +14,10 @@ def test_the_table_can_be_restored_to_any_second(stack: Any) -> None:
     assert stack["Table"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
 
 
+def test_the_table_is_not_deleted_by_one_call(stack: Any) -> None:
+    assert stack["Table"]["DeletionProtectionEnabled"] is True
+
+
 def test_audits_expire_and_every_version_of_the_policy_stays(deploy: Any) -> None:
     bucket = deploy(RetentionDays="77")["Bucket"]
     rules = bucket["LifecycleConfiguration"]["Rules"]

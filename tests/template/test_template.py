@@ -93,8 +93,9 @@ def test_the_table_is_the_one_that_the_code_knows(resources: dict[str, Any]) -> 
 
 
 def test_findings_and_documents_outlive_the_stack(resources: dict[str, Any]) -> None:
+    assert resources["Bucket"]["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert resources["Table"]["DeletionPolicy"] == "Retain"
     for name in ("Table", "Bucket"):
-        assert resources[name]["DeletionPolicy"] == "RetainExceptOnCreate"
         assert resources[name]["UpdateReplacePolicy"] == "Retain"
 
 
