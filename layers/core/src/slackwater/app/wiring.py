@@ -101,11 +101,11 @@ def audit(
     )
 
 
-type Sharing = Callable[[Policy, str, Target, str], AbstractContextManager[tuple[Callable[[], float], Spending]]]
+type Sharing = Callable[[Policy, AuditPlan, Target, str], AbstractContextManager[tuple[Callable[[], float], Spending]]]
 
 
 def among_others(deployed: Deployed) -> Sharing:
-    """What the scans of the service share: given a policy, an audit's id, a target and a name that no other scan has.
+    """What the scans of the service share: given a policy, an audit's plan, a target and a name that no other scan has.
 
     It gives, while the scan goes on, what `audit` takes: `share` and `spending`. What it goes on without is in the log.
     """
@@ -118,9 +118,17 @@ def among_others(deployed: Deployed) -> Sharing:
     leases: Leases = DynamoLeases(aside, deployed.table_name, clock, LOGGER.warning)
 
     @contextmanager
-    def hold(policy: Policy, audit_id: str, target: Target, holder: str) -> Iterator[tuple[Callable[[], float], Spending]]:
+    def hold(policy: Policy, plan: AuditPlan, target: Target, holder: str) -> Iterator[tuple[Callable[[], float], Spending]]:
         ceiling = DynamoSpending(
-            own, deployed.table_name, audit_id, policy.scan.most_metrics_usd, clock=clock, warn=LOGGER.warning
+            own,
+            deployed.table_name,
+            plan.audit_id,
+            policy.scan.most_metrics_usd,
+            clock=clock,
+            warn=LOGGER.warning,
+            day_usd=policy.scan.most_metrics_usd_per_day,
+            account=target.account,
+            accounts=len({one.account for one in plan.to_scan}),
         )
         with leases.hold(target, holder) as share, ceiling as spending:
             yield share, spending
@@ -198,7 +206,7 @@ def scanning(deployed: Deployed) -> Scanner:
         meter = CallMeter()
         own = AwsSession(meter=meter)  # another one each time: it counts for the meter of this scan
         session = _members(deployed, own, plan.own_account or target.account, target.partition).session(target.account)
-        with others(policy, plan.audit_id, target, uuid.uuid4().hex) as (share, spending):
+        with others(policy, plan, target, uuid.uuid4().hex) as (share, spending):
             yield audit(
                 session,
                 meter,

@@ -35,8 +35,20 @@ class ScanSection(Section):
         gt=0,
         description=(
             "The most that the metrics of an audit may cost, in USD, at 0.01 USD for 1,000; above it none is asked for, and the"
-            " audit is incomplete. 200,000 resources take about 7 USD."
+            " audit is incomplete. 200,000 resources take about 7 USD. Half of it is kept for the accounts of an organization,"
+            " in equal shares."
         ),
+    )
+    most_metrics_usd_per_day: float = Field(
+        default=50,
+        gt=0,
+        description=(
+            "The most that the metrics of all audits of a day (UTC) may cost, in USD; above it none is asked for, and no audit"
+            " starts. It counts what the service audits, and not scans of the command line."
+        ),
+    )
+    most_running_audits: int = Field(
+        default=3, ge=1, le=100, description="How many audits the service runs at a time; one more is refused."
     )
     calls_per_second: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default={},

@@ -135,7 +135,9 @@ def ceiling(reasons: Iterable[str]) -> str:
     reached = next(filter(None, map(HELD_BACK.search, reasons)), None)
     if reached is None:
         return ""
-    return f"the ceiling of {reached['most']} USD on metrics is reached (scan.most_metrics_usd in the policy raises it)"
+    each = " a day" if reached["key"].endswith("_per_day") else ""
+    share = "an account's share of " if reached["kept"] else ""
+    return f"{share}the ceiling of {reached['most']} USD{each} on metrics is reached ({reached['key']} in the policy raises it)"
 
 
 def _all_closed(doc: ScanDocument) -> bool:
