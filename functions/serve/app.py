@@ -206,7 +206,7 @@ def let_cleanups_go_on() -> SwitchDocument:
     return told.switch(None)
 
 
-@route(API.post, "/audits", "It is on its way", 413, 415, status=202, headers={"Location": "Where it can be looked at"})
+@route(API.post, "/audits", "It is on its way", 409, 413, 415, status=202, headers={"Location": "Where it can be looked at"})
 def start_audit(
     body: take.StartBody = take.AS_THE_POLICY_SAYS, idempotency_key: take.IdempotencyKey = None
 ) -> Response[StartedDocument]:
@@ -228,8 +228,9 @@ def start_audit(
 
 @route(API.get, "/audits", "A page of them")
 def list_audits(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> AuditPageDocument:
-    """List audits, the newest first."""
-    return service_json.audit_page(SERVING.audits.listed(limit, cursor))
+    """List audits, the newest first. The first page has what may still be done."""
+    page = SERVING.audits.listed(limit, cursor)
+    return service_json.audit_page(page, None if cursor else SERVING.audits.allowance())
 
 
 @route(API.get, "/audits/<id>", "The audit with what it covered, and a link to its scan document", 404)

@@ -435,6 +435,41 @@ def test_audits_are_listed_the_newest_first(api) -> None:
     assert (status, {one["id"] for one in page["audits"]}, page["cursor"]) == (200, {AUDIT, "key-1_2"}, None)
 
 
+def test_one_audit_too_many_is_refused_with_those_that_run(api) -> None:
+    running = [api("POST", "/audits")[2]["id"] for _ in range(3)]
+
+    problem = assert_problem(api("POST", "/audits"), 409)
+
+    assert problem["running"] == running
+    assert problem["detail"].endswith(f"as many as scan.most_running_audits allows: {', '.join(running)}")
+    assert set(executions(api)) == {*running}
+
+
+def test_what_is_left_to_audits_is_told_with_the_first_page(api) -> None:
+    api.session.client("dynamodb", REGION).put_item(
+        TableName=TABLE,
+        Item={"pk": {"S": f"SPEND#day/{NOW:%Y-%m-%d}"}, "sk": {"S": "SPEND"}, "metrics": {"N": "4999000"}},
+    )
+    started = api("POST", "/audits")[2]["id"]
+
+    _, _, page = api("GET", "/audits", query="limit=1")
+
+    assert page["allowance"] == {
+        "running": [started], "most_running": 3, "day": f"{NOW:%Y-%m-%d}", "spent_usd": "49.99", "most_usd": "50.00", "left_usd": "0.01",
+    }  # fmt: skip
+    assert api("GET", "/audits", query=f"limit=1&cursor={page['cursor']}")[2]["allowance"] is None
+
+
+def test_once_the_day_is_spent_no_audit_starts(api) -> None:
+    api.session.client("dynamodb", REGION).put_item(
+        TableName=TABLE,
+        Item={"pk": {"S": f"SPEND#day/{NOW:%Y-%m-%d}"}, "sk": {"S": "SPEND"}, "metrics": {"N": "5000000"}},
+    )
+
+    assert "audits start again the next day" in assert_problem(api("POST", "/audits"), 409)["detail"]
+    assert executions(api) == {}
+
+
 def test_an_audit_is_shown_with_what_it_covered_and_a_link(api) -> None:
     status, _, shown = api("GET", f"/audits/{AUDIT}")
     assert (status, shown["state"], shown["outcome"]["incomplete"][0]["region"]) == (200, "incomplete", "us-east-1")

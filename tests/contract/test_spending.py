@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import repeat
@@ -11,12 +13,21 @@ from threading import Lock
 import pytest
 from botocore.exceptions import ClientError
 
+from slackwater.app.audit_limits import AuditLimits
+from slackwater.app.findings import ConflictError
+from slackwater.aws.audit_store import DynamoAudits
 from slackwater.aws.errors import AccessDeniedError
 from slackwater.aws.spending import BLOCK, DynamoDays, DynamoSpending, LocalSpending, refusal
+from slackwater.model.audits import AuditRecord, AuditRequest, RunningAudits
 from slackwater.model.findings import CEILING, HELD_BACK
 from slackwater.model.money import USD_PER_METRIC
+from slackwater.model.policy import ScanSection
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
+AUDIT = AuditRecord(
+    id="", state="running", started_at=NOW, finished_at=None, request=AuditRequest(requested_by=""), policy=None, outcome=None,
+    error=None,
+)  # fmt: skip
 DAY = "scan.most_metrics_usd_per_day would be passed: {} of {} USD were spent"
 SPENT = "scan.most_metrics_usd would be passed: {} of {} USD were spent"
 
@@ -281,3 +292,52 @@ def test_many_accounts_at_once_never_ask_more_than_the_ceiling(scan, stored, mon
         asked = sum(pool.map(asks, range(10)))
     assert 15_000 <= asked <= 20_000
     assert counted(stored)["SPEND#day/2026-11-16"] == asked
+
+
+# -- A flood
+
+
+def test_what_a_hundred_audits_in_a_minute_cost_at_most(scan, stored, moto_session) -> None:
+    """Five callers ask for a hundred audits, each of which would spend its whole ceiling of 25 USD: 2,500 USD without limits.
+
+    Whatever ends makes room for the next. The first two spend the day's 50 USD, and nothing starts after that.
+    """
+    store = DynamoAudits(stored.table, timedelta(days=1), lambda: NOW)
+    days = DynamoDays(stored.table)
+    executions = {}
+    limits = AuditLimits(
+        audits=store, state=lambda id_: executions.get(id_, "none"), spent_usd=days.spent_usd, clock=lambda: NOW
+    )
+    rules = ScanSection()
+    admitted, refused = [], Counter()
+    for number in range(100):
+        id_ = f"a{number}"
+        try:
+            limits.admit(id_, rules)
+        except ConflictError as error:
+            refused[type(error).__name__] += 1
+        else:
+            admitted.append(id_)
+            executions[id_] = "running"
+            store.begin(replace(AUDIT, id=id_, request=AuditRequest(requested_by=f"caller {number % 5}")))
+        if number % 10 == 9 and (running := [one for one in admitted if executions[one] == "running"]):
+            with scan(rules.most_metrics_usd, running[0], day_usd=rules.most_metrics_usd_per_day) as spending:
+                while spending.take(100_000) is None:
+                    pass
+            executions[running[0]] = "ended"
+
+    assert admitted == ["a0", "a1", "a2", "a10"]
+    assert refused == {"TooManyAuditsError": 16, "SpentError": 80}
+    assert days.spent_usd(NOW) == 50
+
+
+def test_an_audit_takes_a_place_in_the_table_once_however_many_ask_at_once(stored) -> None:
+    store = DynamoAudits(stored.table, timedelta(days=1), lambda: NOW)
+    assert store.running() == RunningAudits(since={})
+    first = RunningAudits(since={"a": NOW}, revision=1)
+
+    assert store.write_running(first)
+    assert not store.write_running(RunningAudits(since={"b": NOW}, revision=1))
+    assert store.running() == first
+    assert store.write_running(RunningAudits(since={"a": NOW, "b": NOW}, revision=2))
+    assert not store.write_running(RunningAudits(since={}, revision=2))

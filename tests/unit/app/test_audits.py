@@ -15,8 +15,10 @@ from threading import Lock
 import pytest
 from jsonschema import Draft202012Validator
 
+from audit_places import Places, limits
 from slack_world import KeptCleanups
 from slackwater.app import audit_publish, audits
+from slackwater.app.audit_limits import AuditLimits
 from slackwater.app.audit_plan import NoPlanError, Planner
 from slackwater.app.audit_publish import NoAuditError, Publisher
 from slackwater.app.audit_request import AuditRequestError, request_of
@@ -44,7 +46,7 @@ from slackwater.model.policy_version import DEFAULTS
 from slackwater.model.resources import Target, Volume
 from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.model.verdicts import Advice, Evidence
-from slackwater.ports import Version
+from slackwater.ports import ExecutionState, Version
 from slackwater.views import scan_json
 from slackwater.views.document import ScanDocument
 from slackwater.views.scan_json import rfc3339
@@ -148,7 +150,7 @@ class Findings:
 
 
 @dataclass
-class Records:
+class Records(Places):
     """Audits in memory."""
 
     kept: dict[str, AuditRecord] = field(default_factory=dict)
@@ -223,6 +225,9 @@ class Service:
     records: Records = field(default_factory=Records)
     cleanups: KeptCleanups = field(default_factory=KeptCleanups)
     started: list[tuple[str, AuditRequest]] = field(default_factory=list)
+    states: dict[str, ExecutionState] = field(default_factory=dict)
+    """Executions that do not work, by their audits."""
+    spent_usd: Decimal = Decimal(0)
     now: datetime = NOW
     optional: tuple[Gap, ...] = ()
     partition: str = "aws"
@@ -258,7 +263,7 @@ class Service:
         return Planner(
             policies=self.policies, documents=self.bucket, audits=self.records, clock=self.clock,
             identity=lambda: Identity(ACCOUNT, f"arn:aws:sts::{ACCOUNT}:assumed-role/plan/plan", self.partition),
-            accounts=self.named, regions=self.enabled_in, home="ap-northeast-1",
+            accounts=self.named, regions=self.enabled_in, home="ap-northeast-1", limits=lambda _: self.limits,
         )  # fmt: skip
 
     def named(self, section: OrganizationSection) -> SelectedAccounts:
@@ -283,7 +288,14 @@ class Service:
 
     @property
     def audits(self) -> Audits:
-        return Audits(audits=self.records, documents=self.bucket, starter=self, registry=registry, clock=self.clock)
+        return Audits(
+            audits=self.records, documents=self.bucket, starter=self, registry=registry, clock=self.clock,
+            policy=self.policies.current, limits=self.limits,
+        )  # fmt: skip
+
+    @property
+    def limits(self) -> AuditLimits:
+        return limits(self.records, self.clock, lambda id_: self.states.get(id_, "running"), lambda _: self.spent_usd)
 
     def start(self, audit_id: str, request: AuditRequest) -> None:
         self.started.append((audit_id, request))

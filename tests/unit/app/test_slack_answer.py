@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit_places import Places, limits
 from slack_world import KeptCleanups
 from slackwater.app.audits import Audits
 from slackwater.app.cleanups import Cleanups
@@ -153,11 +154,12 @@ class Bucket:
 
 
 @dataclass
-class Runs:
-    """Audits: those stored, and those started."""
+class Runs(Places):
+    """Audits: those stored, and those started. `spent_usd` are spent today."""
 
     records: tuple[AuditRecord, ...] = ()
     started: dict[str, AuditRequest] = field(default_factory=dict)
+    spent_usd: Decimal = Decimal("3.217")
 
     def list(self, limit: int, cursor: str | None) -> Page[AuditRecord]:
         return Page(items=self.records[:limit], cursor=None)
@@ -264,7 +266,15 @@ class World:
             Answerer(
                 findings=findings,
                 cleanups=Cleanups(store=self.kept, findings=findings, starter=self.starter, policy=self._policy),
-                audits=Audits(audits=runs, documents=documents, starter=runs, registry=registry, clock=lambda: NOW),
+                audits=Audits(
+                    audits=runs,
+                    documents=documents,
+                    starter=runs,
+                    registry=registry,
+                    clock=lambda: NOW,
+                    policy=self._policy,
+                    limits=limits(runs, lambda: NOW, spent_usd=lambda _: self.runs.spent_usd),
+                ),
                 outbox=self,
                 channel=lambda: self.slack,
                 respond=self.slack.respond,
@@ -1038,7 +1048,19 @@ def test_status_tells_of_the_last_audit_and_of_the_one_that_runs() -> None:
     assert "failed: broken" in told
     assert "1 finding" in told
     assert "Running" in told
+    assert "Left today: 46.78 of 50.00 USD for metrics; 0 of 3 audits are running" in told
     assert "none has ended yet" in World().answer(command("STATUS", EVE))
+
+
+def test_of_a_hundred_audits_asked_for_in_slack_three_run_and_the_others_are_told_why() -> None:
+    world = World()
+    told = [world.answer(command("audit", id=f"t-{number}")) for number in range(100)]
+
+    assert len(world.runs.started) == 3
+    assert [one for one in told[:3] if "No audit was started" in one] == []
+    assert {one.split(": ")[1] for one in told[3:]} == {told[3].split(": ")[1]}
+    assert all(id_ in told[99] for id_ in world.runs.started)
+    assert world.answer(command("audit", id="t-0")) == told[0]  # Lambda delivers it twice
 
 
 def test_top_tells_as_many_as_asked_for() -> None:

@@ -110,13 +110,14 @@ def list_(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List audits, the newest first."""
-    found = first(limit, _audits(deployment(stack, stack_region, profile)).listed)
+    """List audits, the newest first, and what audits may still spend today."""
+    audits = _audits(deployment(stack, stack_region, profile))
+    found, left = first(limit, audits.listed), audits.allowance()
     told, more = [service_json.audit(record) for record in found.items], found.cursor is not None
     if format is Output.JSON:
-        write(dump({"audits": told, "more": more}))
+        write(dump({"audits": told, "more": more, "allowance": left and service_json.allowance(left)}))
     else:
-        write(rendered(partial(draw_audits, told, more=more), widest=WIDEST_LIST))
+        write(rendered(partial(draw_audits, told, left, more=more), widest=WIDEST_LIST))
 
 
 @app.command()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
     from typing import Self
 
     from slackwater.engine.plan import MetricCall, MetricQuery
-    from slackwater.model.audits import AuditRecord, AuditRequest
+    from slackwater.model.audits import AuditRecord, AuditRequest, RunningAudits
     from slackwater.model.cleanup import Backup, Cleanup, Control, Copy, Look, Part, Restored, Subject
     from slackwater.model.findings import Gap
     from slackwater.model.fleet import Fleet
@@ -200,6 +200,14 @@ class AuditStore(Protocol):
 
     def get(self, id: str) -> AuditRecord | None:
         """One audit as it is now."""
+        ...
+
+    def running(self) -> RunningAudits:
+        """The audits that have a place among those that may run at a time, as it is now."""
+        ...
+
+    def write_running(self, running: RunningAudits) -> bool:
+        """Store it if its revision is one more than what is stored; False, and nothing stored, where it is not."""
         ...
 
     def list(self, limit: int, cursor: str | None) -> Page[AuditRecord]:

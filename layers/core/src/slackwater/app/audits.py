@@ -9,12 +9,16 @@ from datetime import timedelta
 from operator import itemgetter
 from typing import Final, Literal
 
+from slackwater.app.audit_limits import AuditLimits
 from slackwater.app.audit_request import check_detectors, keyed_id, new_id
 from slackwater.app.findings import NotFoundError
+from slackwater.app.policy import PolicyError
+from slackwater.aws.errors import AwsError
 from slackwater.engine.registry import Registry
 from slackwater.model import object_keys
-from slackwater.model.audits import AuditRecord, AuditRequest
+from slackwater.model.audits import Allowance, AuditRecord, AuditRequest
 from slackwater.model.listing import Page
+from slackwater.model.policy import Policy, ScanSection
 from slackwater.ports import AuditStarter, AuditStore, Clock, Documents
 from slackwater.views import service_json
 from slackwater.views.document import GapDocument, ScanDocument, TargetDocument
@@ -31,9 +35,11 @@ LOOKED_AT: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audits:
-    """Everything that it takes."""
+    """Everything that it takes. `policy` reads the newest one."""
 
     audits: AuditStore
+    limits: AuditLimits
+    policy: Callable[[], Policy]
     documents: Documents
     starter: AuditStarter
     registry: Callable[[], Registry]
@@ -44,12 +50,34 @@ class Audits:
 
         Raises:
             AuditRequestError: a detector that nobody knows.
+            TooManyAuditsError: as many audits run as may.
+            SpentError: what the metrics of a day may cost is spent.
         """
         if request.detectors:
             check_detectors(request, self.registry())
         audit_id = keyed_id(request.requested_by, key) if key else new_id(self.clock())
-        self.starter.start(audit_id, request)
+        self.limits.admit(audit_id, self._scan_section())
+        try:
+            self.starter.start(audit_id, request)
+        except AwsError:
+            self.limits.leave(audit_id)  # should it have started all the same, its first state takes a place again
+            raise
         return audit_id
+
+    def allowance(self) -> Allowance | None:
+        """What audits may still do; None where the policy cannot be used."""
+        try:
+            scan = self.policy().scan
+        except PolicyError:
+            return None
+        return self.limits.allowance(scan)
+
+    def _scan_section(self) -> ScanSection:
+        """The policy's, or the defaults where the policy cannot be used: the audit's own record then says why it failed."""
+        try:
+            return self.policy().scan
+        except PolicyError:
+            return ScanSection()
 
     def listed(self, limit: int, cursor: str | None = None) -> Page[AuditRecord]:
         """Audits, the newest first.

@@ -51,6 +51,7 @@ PLAN: Final = (
     | documents.READ
     | documents.WRITE
     | audit_store.AUDIT_CLAIM
+    | audit_starter.LOOK_ACTIONS
 )
 SCAN: Final = (
     inventory.ACTIONS
@@ -87,6 +88,7 @@ ANNOUNCE: Final = event_bus.ACTIONS
 DECIDE: Final = (
     documents.READ
     | audit_starter.ACTIONS
+    | audit_starter.LOOK_ACTIONS
     | audit_store.AUDIT_READ
     | finding_store.FINDING_READ
     | finding_store.FINDING_WRITE

@@ -331,7 +331,8 @@ class Answerer:
         audits = self.audits.listed(AUDITS).items
         last = next((one for one in audits if one.state != "running"), None)
         running = next((one for one in audits if one.state == "running"), None)
-        return answers.status(last, self.findings.listed(FindingQuery(limit=MAX_PAGE)), running)
+        findings = self.findings.listed(FindingQuery(limit=MAX_PAGE))
+        return answers.status(last, findings, running, self.audits.allowance())
 
     def _top(self, said: str = str(TOP)) -> Message:
         if not re.fullmatch(r"[0-9]{1,3}", said) or not 1 <= int(said) <= answers.TOP:
@@ -357,7 +358,10 @@ class Answerer:
         except AuditRequestError as error:
             return answers.problem(str(error))
         account = next(iter(accounts), None if of_organization else own)
-        return answers.started(self.audits.start(request, asked.id), account, regions)
+        try:
+            return answers.started(self.audits.start(request, asked.id), account, regions)
+        except ConflictError as error:
+            return answers.problem(f"No audit was started: {error}.")
 
     def _explain(self, id: str) -> Message:
         detectors = self.registry()

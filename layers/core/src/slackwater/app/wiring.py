@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from slackwater.app.announce import Announcer
+    from slackwater.app.audit_limits import AuditLimits
     from slackwater.app.audit_plan import Planner
     from slackwater.app.audit_publish import Publisher
     from slackwater.app.audit_scan import Scanner
@@ -191,6 +192,7 @@ def planning(deployed: Deployed) -> Planner:
         regions=lambda who, account: members(who).regions(account),
         home=session.home,
         clock=clock,
+        limits=lambda machine: _limits(deployed, session, machine),
     )
 
 
@@ -409,6 +411,8 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: boo
         cleanups=_cleanups(deployed, session, findings, tells=tells),
         audits=Audits(
             audits=_audits(deployed, session),
+            limits=_limits(deployed, session, machine_arn),
+            policy=lambda: policies(deployed, session).current(),
             documents=documents,
             starter=StateMachineStarter(session, machine_arn),
             registry=registry,
@@ -537,3 +541,18 @@ def _audits(deployed: Deployed, session: AwsSession) -> AuditStore:
     from slackwater.aws.table import Table
 
     return DynamoAudits(Table(session, deployed.table_name), timedelta(days=deployed.retention_days), clock)
+
+
+def _limits(deployed: Deployed, session: AwsSession, machine_arn: str | None) -> AuditLimits:
+    """The limits of audits of a state machine. Where that is not known, an audit runs as long as its record says so."""
+    from slackwater.app.audit_limits import AuditLimits
+    from slackwater.aws.audit_starter import execution_state
+    from slackwater.aws.spending import DynamoDays
+    from slackwater.aws.table import Table
+
+    return AuditLimits(
+        audits=_audits(deployed, session),
+        state=lambda audit_id: execution_state(session, machine_arn, audit_id) if machine_arn else "running",
+        spent_usd=DynamoDays(Table(session, deployed.table_name)).spent_usd,
+        clock=clock,
+    )

@@ -6,9 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import Final
 
+from slackwater.model.audits import Allowance
 from slackwater.model.findings import CLOSED, HELD_BACK
 from slackwater.model.verdicts import FindingKind
 from slackwater.views.document import (
@@ -138,6 +139,13 @@ def ceiling(reasons: Iterable[str]) -> str:
     each = " a day" if reached["key"].endswith("_per_day") else ""
     share = "an account's share of " if reached["kept"] else ""
     return f"{share}the ceiling of {reached['most']} USD{each} on metrics is reached ({reached['key']} in the policy raises it)"
+
+
+def allowance(left: Allowance) -> str:
+    """What audits may still do today: `46.79 of 50.00 USD for metrics; 1 of 3 audits is running`."""
+    running, most = len(left.running), count(left.most_running, "audit")
+    cents = left.left_usd.quantize(Decimal("0.01"), ROUND_DOWN)
+    return f"{cents:,} of {left.most_usd:,.2f} USD for metrics; {running:,} of {most} {'is' if running == 1 else 'are'} running"
 
 
 def _all_closed(doc: ScanDocument) -> bool:
