@@ -18,6 +18,7 @@ from slackwater.app.api_document import document
 from slackwater.app.api_estimates import estimate_routes
 from slackwater.app.api_problems import answer_problems, route
 from slackwater.app.audit_request import check_regions
+from slackwater.app.authority import check_auditor, check_decider
 from slackwater.app.findings import Action
 from slackwater.app.policy import LIST_DETECTORS, LIST_REGIONS
 from slackwater.app.settings import Deployed
@@ -212,6 +213,7 @@ def start_audit(
 ) -> Response[StartedDocument]:
     """Start an audit."""
     who = take.caller(API.current_event)
+    check_auditor(who, SERVING.policy)
     request = AuditRequest(
         requested_by=who,
         regions=tuple(body.regions),
@@ -268,6 +270,7 @@ def known(regions: list[str], where: Sequence[str]) -> list[str]:
 def decided(id: str, action: Action, why: str, until: datetime | None) -> TrackedFindingDocument:
     """The finding once the caller's decision about it is stored."""
     who = take.caller(API.current_event)
+    check_decider(who, SERVING.policy())
     finding = SERVING.findings.decided(id, action, who=who, why=why, until=until, now=clock())
     LOGGER.info("decided", finding_id=id, action=action, status=finding.status, who=who)
     return service_json.tracked_finding(finding)

@@ -377,6 +377,7 @@ def test_a_dismissal_is_for_good_or_until_a_time(api) -> None:
     ],
 )
 def test_the_bearer_of_a_token_is_who_it_says(api, claims, who: str) -> None:
+    push(api, f'[api]\ndeciders = ["{who}"]\n')
     _, _, decided = api("POST", f"/findings/{ID}/dismiss", {"why": "x"}, authorizer={"jwt": {"claims": claims, "scopes": None}})
     assert decided["decision"]["who"] == who
 
@@ -395,6 +396,10 @@ def test_a_decision_is_logged(api, log) -> None:
 
 
 # -- Audits
+
+
+def push(api, policy: str) -> None:
+    api.session.client("s3", REGION).put_object(Bucket=BUCKET, Key=object_keys.POLICY, Body=policy.encode())
 
 
 def executions(api):
@@ -433,6 +438,29 @@ def test_one_idempotency_key_is_one_audit(api) -> None:
 def test_audits_are_listed_the_newest_first(api) -> None:
     status, _, page = api("GET", "/audits")
     assert (status, {one["id"] for one in page["audits"]}, page["cursor"]) == (200, {AUDIT, "key-1_2"}, None)
+
+
+def test_a_token_of_the_audience_may_neither_decide_nor_audit_unless_the_policy_names_it(api) -> None:
+    token = {"jwt": {"claims": {"sub": "7d1f", "email": "ada@example.com", "email_verified": "true"}, "scopes": None}}
+    asked = [("/audits", {}), *((f"/findings/{ID}/{what}", {"why": "x"}) for what in ("dismiss", "reopen"))]
+
+    for path, body in asked:
+        problem = assert_problem(api("POST", path, body, authorizer=token), 403)
+        key = "auditors" if path == "/audits" else "deciders"
+        assert problem["detail"] == f"The policy does not allow it: the policy's api.{key} does not name ada@example.com."
+    assert_problem(api("POST", f"/findings/{ID}/snooze", {"days": 3}, authorizer=token), 403)
+    assert executions(api) == {}
+
+    push(api, '[api]\ndeciders = ["ada@example.com"]\nauditors = ["ada@example.com"]\n')
+    assert [api("POST", path, body, authorizer=token)[0] for path, body in asked] == [202, 200, 200]
+    for path, body in asked:  # a list that names somebody binds those whom IAM let in, too
+        assert_problem(api("POST", path, body), 403)
+
+    push(api, "[scan]\nwrong = 1\n")
+    for path, body in asked:
+        assert_problem(api("POST", path, body, authorizer=token), 409)
+    assert api("POST", "/audits")[0] == 202  # its record says what is wrong with the policy
+    assert_problem(api("POST", f"/findings/{ID}/dismiss", {"why": "x"}), 409)
 
 
 def test_one_audit_too_many_is_refused_with_those_that_run(api) -> None:

@@ -1052,6 +1052,17 @@ def test_status_tells_of_the_last_audit_and_of_the_one_that_runs() -> None:
     assert "none has ended yet" in World().answer(command("STATUS", EVE))
 
 
+def test_where_viewers_are_named_others_may_not_read() -> None:
+    world = World(runs=Runs((ended("monday"),)), policy=replace(POLICY, slack=SlackSection(viewers=["U0VIEW"])))
+    viewer = replace(EVE, user="U0VIEW")
+
+    for ask in (lambda who: command("status", who), lambda who: command("top", who), lambda who: press("details", who=who)):
+        assert "viewers does not name you" in world.answer(replace(ask(EVE), id="e"))
+        assert "Not allowed" not in world.answer(replace(ask(viewer), id="v"))
+    assert "Not allowed" not in world.answer(command("help", EVE))
+    assert "Not allowed" not in world.answer(command("explain efs-idle", EVE))
+
+
 def test_of_a_hundred_audits_asked_for_in_slack_three_run_and_the_others_are_told_why() -> None:
     world = World()
     told = [world.answer(command("audit", id=f"t-{number}")) for number in range(100)]

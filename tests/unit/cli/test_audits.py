@@ -176,6 +176,16 @@ def test_what_is_left_today_is_told_with_the_list(run, service, store: DynamoAud
     }  # fmt: skip
 
 
+def test_whom_the_policy_does_not_name_neither_audits_nor_decides(run, service, store: DynamoAudits) -> None:
+    text = b'[api]\nauditors = ["ada@example.com"]\ndeciders = ["ada@example.com"]\n'
+    boto3.client("s3", "eu-west-1").put_object(Bucket="slackwater-bucket", Key=object_keys.POLICY, Body=text)
+
+    for command, key in ((("audits", "start"), "auditors"), (("findings", "dismiss", "f00d", "--why", "x"), "deciders")):
+        refused = run(*command)
+        assert (refused.status, refused.out, service.started) == (4, "", [])
+        assert f"the policy's api.{key} does not name arn:aws:sts::123456789012:" in refused.err
+
+
 def test_one_audit_too_many_is_refused_with_those_that_run(run, service, store: DynamoAudits) -> None:
     for _ in range(3):
         assert run("audits", "start").status == 0

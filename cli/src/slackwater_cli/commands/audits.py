@@ -10,6 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from slackwater.app.audits import Audits
+from slackwater.app.authority import check_auditor
 from slackwater.app.findings import NotFoundError
 from slackwater.app.wiring import serving
 from slackwater.aws.identity import identity
@@ -78,9 +79,10 @@ def start(
         raise UsageError(f"--account {wrong[0]!r}: an account's id has twelve digits")
     there = deployment(stack, stack_region, profile)
     refuse_unknown("--region", region or [], known_regions(there.session))
-    audits = _audits(there)
+    audits, who = _audits(there), identity(there.session).arn
+    check_auditor(who, audits.policy)
     request = AuditRequest(
-        requested_by=identity(there.session).arn,
+        requested_by=who,
         regions=tuple(region or ()),
         detectors=tuple(detector or ()),
         accounts=tuple(account or ()),
@@ -110,7 +112,7 @@ def list_(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List audits, the newest first, and what audits may still spend today."""
+    """List audits, the newest first, and what is left to spend today."""
     audits = _audits(deployment(stack, stack_region, profile))
     found, left = first(limit, audits.listed), audits.allowance()
     told, more = [service_json.audit(record) for record in found.items], found.cursor is not None

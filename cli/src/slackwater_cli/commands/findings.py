@@ -11,9 +11,10 @@ from typing import Annotated, Final
 
 import typer
 
+from slackwater.app.authority import check_decider
 from slackwater.app.findings import LONGEST_SNOOZE, Action, BadDecisionError, Findings
 from slackwater.app.policy import LIST_DETECTORS
-from slackwater.app.wiring import clock, serving
+from slackwater.app.wiring import clock, policies, serving
 from slackwater.aws.identity import identity
 from slackwater.engine.registry import registry
 from slackwater.model.listing import FINDING_ORDERS, PAGE, FindingOrder, FindingQuery
@@ -175,6 +176,7 @@ def reopen(
 
 def _decide(there: Deployment, id_: str, action: Action, why: str, until: datetime | None) -> None:
     who, findings = identity(there.session).arn, _findings(there)
+    check_decider(who, policies(there.deployed, there.session).current())
     before = findings.store.get(id_)
     try:
         decided = findings.decided(id_, action, who=who, why=why, until=until, now=clock())

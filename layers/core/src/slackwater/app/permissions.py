@@ -41,6 +41,7 @@ from slackwater.aws import (
     session,
     spending,
     stack,
+    trust,
 )
 
 PLAN: Final = (
@@ -112,6 +113,7 @@ OPERATE: Final = (
     | identity.ACTIONS
     | secrets.ACTIONS
     | regions.ACTIONS
+    | trust.ACTIONS
     | _BACKUPS
 )
 """Everything that the command line does with the deployed service."""

@@ -385,6 +385,7 @@ class Serving:
     findings: Findings
     audits: Audits
     cleanups: Cleanups
+    policy: Callable[[], Policy]
     known_regions: Callable[[], Collection[str]]
     estimates: Callable[[], Estimates]
     """Made anew for each question, whose time runs from then on."""
@@ -408,6 +409,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: boo
     findings = Findings(store=_findings(deployed, session), documents=documents)
     return Serving(
         findings=findings,
+        policy=lambda: policies(deployed, session).current(),
         cleanups=_cleanups(deployed, session, findings, tells=tells),
         audits=Audits(
             audits=_audits(deployed, session),

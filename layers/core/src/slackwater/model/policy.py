@@ -182,6 +182,27 @@ class SlackSection(Section):
     top_findings: int = Field(default=5, ge=1, le=10, description="Findings in the digest itself; all are in its thread.")
     deciders: list[UserId] = Field(default=[], description="Who may snooze, dismiss and stop by button; empty is nobody.")
     auditors: list[UserId] = Field(default=[], description="Who may start audits by /slackwater audit; empty is nobody.")
+    viewers: list[UserId] = Field(
+        default=[],
+        description=(
+            "Who may read: details, status and top. Deciders, auditors and approvers may, too; empty is everybody in the"
+            " workspace."
+        ),
+    )
+
+
+class ApiSection(Section):
+    """Who may do what by API and command line, beside those whom cleanup.approver_identities lets approve."""
+
+    deciders: list[str] = Field(
+        default=[],
+        description=(
+            "Who may snooze, dismiss and reopen: an ARN as STS says it (without the session's name it is the whole role), or"
+            " the e-mail address or subject of a token. Empty is everybody whom IAM allows the request, and nobody with a"
+            " token."
+        ),
+    )
+    auditors: list[str] = Field(default=[], description="Who may start audits, named in the same way; empty means the same.")
 
 
 class UnattendedTag(Section):
@@ -254,6 +275,7 @@ class Policy:
     owners: OwnersSection = field(default_factory=OwnersSection)
     organization: OrganizationSection = field(default_factory=OrganizationSection)
     slack: SlackSection = field(default_factory=SlackSection)
+    api: ApiSection = field(default_factory=ApiSection)
     cleanup: CleanupSection = field(default_factory=CleanupSection)
     version: PolicyVersion = DEFAULTS
 
