@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slackwater.aws.errors import BrokenAnswerError
 from slackwater.aws.table import AUDIT, LEDGER, parsed
 from slackwater.model.audits import AuditState
 from slackwater.model.tracking import Happening
-from slackwater.ports import Event, EventBus, NotSentError
+from slackwater.ports import BrokenAnswerError, Event, EventBus, NotSentError
 from slackwater.views.service_json import audit_event, finding_event
 
 OF_A_FINDING: Final[Mapping[Happening, str]] = {
