@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 
 from slackwater import aws
 from slackwater.app import permissions
-from slackwater.app.doctor import needs
+from slackwater.app.scan_needs import needs
 from slackwater.aws import probes
 from slackwater.engine.registry import registry
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
     from typing import Self
 
     from slackwater.engine.plan import MetricCall, MetricQuery
+    from slackwater.model.access import Answer
     from slackwater.model.audits import AuditRecord, AuditRequest
     from slackwater.model.cleanup import Backup, Cleanup, Control, Copy, Look, Part, Restored, Subject
     from slackwater.model.findings import Gap
@@ -385,6 +386,22 @@ class NobodyKnowsError(Exception):
     """A message was sent and not answered: whether it was posted is not known."""
 
 
+class NotSlackError(Exception):
+    """A request that is not Slack's, or not any more; the message says why in a line, and quotes nothing of it."""
+
+
+class SignatureCheck(Protocol):
+    """Checks that Slack signed a request."""
+
+    def __call__(self, secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime:
+        """Return when Slack signed the request, within five minutes of `now`. The names of `headers` are in lower case.
+
+        Raises:
+            NotSlackError: it is unsigned, tampered with, or too old.
+        """
+        ...
+
+
 class Channel(Protocol):
     """Where messages are posted."""
 
@@ -735,6 +752,22 @@ class BackupLister(Protocol):
         Raises:
             AwsError: AWS did not say.
         """
+        ...
+
+
+class Probes(Protocol):
+    """Asks AWS, once for each action, whether the caller may do it. Changes nothing. Thread-safe."""
+
+    def is_there(self, action: str, region: str) -> bool:
+        """Return whether the action's service has an endpoint in a region. Makes no call."""
+        ...
+
+    def once(self, action: str) -> bool:
+        """Return whether one call answers for all regions."""
+        ...
+
+    def ask(self, action: str, region: str | None) -> Answer:
+        """Make the action's smallest call. An error is an answer, too: nothing is raised."""
         ...
 
 
