@@ -10,13 +10,13 @@ import pytest
 from slackwater.app.settings import Deployed
 from slackwater.app.wiring import among_others, audit
 from slackwater.aws.meter import CallMeter
-from slackwater.aws.pace import CALLS_PER_SECOND
 from slackwater.aws.session import PATIENT, AwsSession
 from slackwater.engine.registry import registry
 from slackwater.model.audits import AuditPlan, AuditRequest
 from slackwater.model.policy import Policy, ScanSection
 from slackwater.model.policy_version import DEFAULTS
 from slackwater.model.resources import Target
+from slackwater.model.services import CALLS_PER_SECOND
 from slackwater_cli.table import REASON_WIDTH
 from slackwater_simulator import demo_fleet
 
