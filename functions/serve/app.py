@@ -18,7 +18,7 @@ from slackwater.app.api_document import document
 from slackwater.app.api_estimates import estimate_routes
 from slackwater.app.api_problems import answer_problems, route
 from slackwater.app.audit_request import check_regions
-from slackwater.app.authority import check_auditor, check_decider
+from slackwater.app.policy_authority import check_auditor, check_decider
 from slackwater.app.findings import Action
 from slackwater.app.policy import LIST_DETECTORS, LIST_REGIONS
 from slackwater.app.settings import Deployed

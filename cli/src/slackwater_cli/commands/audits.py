@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from slackwater.app.audits import Audits
-from slackwater.app.authority import check_auditor
+from slackwater.app.policy_authority import check_auditor
 from slackwater.app.findings import NotFoundError
 from slackwater.app.wiring import serving
 from slackwater.aws.identity import identity

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.authority import check_decider
+from slackwater.app.policy_authority import check_decider
 from slackwater.app.findings import LONGEST_SNOOZE, Action, BadDecisionError, Findings
 from slackwater.app.policy import LIST_DETECTORS
 from slackwater.app.wiring import clock, policies, serving
