@@ -6,9 +6,9 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from slackwater.aws.errors import AwsError
 from slackwater.aws.trust import trust_policy
 from slackwater.engine.authority import pins_session_name
+from slackwater.ports.errors import AwsError
 
 TRUST = {
     "Version": "2012-10-17",

@@ -6,20 +6,14 @@ from typing import Any
 
 import pytest
 
-from iam import allowed
-from slackwater.app import permissions
-from slackwater.aws import (
-    audit_store,
-    cleanup_store,
-    finding_store,
-    installation,
-    leases,
-    outbox,
-    request_guard,
-    spending,
-    table,
-)
+from slackwater.aws.metrics import spending
+from slackwater.aws.store import audits as audit_store
+from slackwater.aws.store import cleanups as cleanup_store
+from slackwater.aws.store import findings as finding_store
+from slackwater.aws.store import installation, leases, outbox, request_guard, table
 from slackwater.model import object_keys
+from slackwater.wiring import permissions
+from support.iam import allowed
 
 BY_LAMBDA_ITSELF = {
     "publish": {"sqs:SendMessage"},

@@ -5,9 +5,9 @@ from typing import Any
 
 import yaml
 
-from slackwater.app.audit_limits import SpentError, TooManyAuditsError
-from slackwater.app.audit_request import AuditRequestError
-from slackwater.app.policy import PolicyError
+from slackwater.app.audit.limits import SpentError, TooManyAuditsError
+from slackwater.app.audit.request import AuditRequestError
+from slackwater.app.policy.file import PolicyError
 from slackwater.model import object_keys
 
 

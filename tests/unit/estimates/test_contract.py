@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.app.estimates import EstimateError
-from slackwater.app.wiring import estimating
+from slackwater.app.estimates.estimates import EstimateError
 from slackwater.engine.registry import estimates
 from slackwater.model.quantities import DURATION, RATE, SIZE
-from slackwater.views.estimate_json import document
+from slackwater.views.estimates.to_json import document
+from slackwater.wiring.scan import estimating
 
 CREDITS = """
     written_gib read_gib metered_gib footage_until_empty_hours initial_credits_bytes write_ceiling_mib_s read_ceiling_mib_s

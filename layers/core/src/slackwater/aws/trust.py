@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from slackwater.aws.errors import remedies
+from slackwater.aws.client.errors import remedies
 
 if TYPE_CHECKING:
-    from slackwater.aws.session import AwsSession
+    from slackwater.aws.client.session import AwsSession
 
 ACTIONS: Final = frozenset({"iam:GetRole"})
 
