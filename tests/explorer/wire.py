@@ -30,7 +30,14 @@ WRITES: Final = ("write", "record", "put", "delete", "keep")
 """How the methods of a store begin that change it."""
 ASIDE: Final = ("pricing:", "iam:")
 """Requests that are no points: what they answer changes nothing about data."""
-INLINE: Final = ("aws.abreast", "aws.inventory", "aws.pricing", "app.observe", "app.scan", "app.target_documents")
+INLINE: Final = (
+    "aws.client.parallel",
+    "aws.inventory.inventory",
+    "aws.pricing.price_list",
+    "app.cleanup.observe",
+    "app.audit.scan",
+    "app.audit.target_documents",
+)
 """Modules that work with threads, which would make the order of calls random."""
 
 

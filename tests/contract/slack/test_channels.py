@@ -153,7 +153,7 @@ def test_where_nobody_knows_whether_it_was_posted_nobody_says_so_and_a_look_tell
 
 @pytest.mark.parametrize("body", ["[]", "[1]", "3", "null", '"ok"', "", '{"ok": true}', '{"ok": false}', "<html>"])
 def test_an_answer_of_another_shape_is_no_answer(slack, bot, body, monkeypatch) -> None:
-    monkeypatch.setattr("slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, body))
+    monkeypatch.setattr("support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, body))
 
     for ask in (lambda: bot.send(POST, None), lambda: bot.find(POST, None)):
         with pytest.raises(NobodyKnowsError):
@@ -163,7 +163,7 @@ def test_an_answer_of_another_shape_is_no_answer(slack, bot, body, monkeypatch) 
 @pytest.mark.parametrize(("status", "error"), [(403, ChannelRefusedError), (404, ChannelRefusedError), (408, NobodyKnowsError)])
 def test_an_error_of_somebody_in_between_is_told_by_its_status(slack, bot, status, error, monkeypatch) -> None:
     monkeypatch.setattr(
-        "slack_server._Handler._answer", lambda *_: (status, {"Content-Type": "text/html"}, "<html>Proxy</html>")
+        "support.slack_server._Handler._answer", lambda *_: (status, {"Content-Type": "text/html"}, "<html>Proxy</html>")
     )
 
     with pytest.raises(error, match=f"^HTTP {status}$"):
@@ -263,7 +263,7 @@ def test_a_look_that_fails_does_not_say_that_it_is_not_there(slack, bot, breaks,
 
 def test_a_history_that_never_ends_is_not_looked_through_for_ever(slack, bot, monkeypatch) -> None:
     answer = '{"ok": true, "messages": [], "has_more": true, "response_metadata": {"next_cursor": "again"}}'
-    monkeypatch.setattr("slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, answer))
+    monkeypatch.setattr("support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, answer))
 
     with pytest.raises(NobodyKnowsError, match="messages to look through"):
         bot.find(POST, None)
@@ -272,7 +272,7 @@ def test_a_history_that_never_ends_is_not_looked_through_for_ever(slack, bot, mo
 
 def test_more_without_a_way_to_it_is_not_the_end(slack, bot, monkeypatch) -> None:
     answer = '{"ok": true, "messages": [], "has_more": true}'
-    monkeypatch.setattr("slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, answer))
+    monkeypatch.setattr("support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, answer))
 
     with pytest.raises(NobodyKnowsError):
         bot.find(POST, None)
