@@ -17,7 +17,7 @@ from slackwater.app.policy.warnings import doubts
 from slackwater.aws.client.identity import identity
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import SOMEBODY_WAITS, AwsSession
-from slackwater.aws.trust import trust_policy
+from slackwater.aws.deployment.trust import trust_policy
 from slackwater.engine.authority import pins_session_name
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy

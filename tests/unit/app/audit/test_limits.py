@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from tests.unit.app.test_audits import ANYBODY, NOW, WEEKLY, Service
+from tests.unit.app.audit.test_audits import ANYBODY, NOW, WEEKLY, Service
 
 from slackwater.app.audit.limits import SpentError, TooManyAuditsError
 from slackwater.app.audit.request import AuditRequestError

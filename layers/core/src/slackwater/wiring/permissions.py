@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from slackwater.aws import trust
 from slackwater.aws.cleanup import adopted as cleanup_adopted
 from slackwater.aws.cleanup import keys, permissions
 from slackwater.aws.cleanup.ebs import cleanup as cleanup_ebs
@@ -18,7 +17,7 @@ from slackwater.aws.cleanup.fsx import backups as cleanup_fsx_backups
 from slackwater.aws.cleanup.fsx import cleanup as cleanup_fsx
 from slackwater.aws.cleanup.fsx import restore as cleanup_fsx_restore
 from slackwater.aws.client import identity, regions, session
-from slackwater.aws.deployment import audit_starter, background, cleanup_starter, event_bus, secrets, stack
+from slackwater.aws.deployment import audit_starter, background, cleanup_starter, event_bus, secrets, stack, trust
 from slackwater.aws.inventory import inventory, organization
 from slackwater.aws.metrics import cloudwatch, spending
 from slackwater.aws.pricing import instance_types

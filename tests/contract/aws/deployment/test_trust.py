@@ -6,7 +6,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from slackwater.aws.trust import trust_policy
+from slackwater.aws.deployment.trust import trust_policy
 from slackwater.engine.authority import pins_session_name
 from slackwater.ports.errors import AwsError
 
