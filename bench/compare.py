@@ -21,12 +21,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
+import answers
 import yaml
 from marks import write_between
 from picture import Panel, picture
 from scan import command_of, counted, floor, forget, simulator, timed
 
-import answers
 from slackwater_simulator import mixed_fleet
 
 BEGIN, END = "<!-- compare -->\n", "<!-- /compare -->\n"

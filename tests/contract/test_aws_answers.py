@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from answers import EMPTY, MADE, UNHEARD_OF, AnsweringSession, broken, item_shape, operation, placed, texts, whole
+from aws_answers import EMPTY, MADE, UNHEARD_OF, AnsweringSession, broken, item_shape, operation, placed, texts, whole
 from effort import effort
 from slackwater.aws.cloudwatch import CloudWatchMetrics
 from slackwater.aws.inventory import READERS, AwsInventory
