@@ -27,6 +27,10 @@ PAGE: Final = 1_000
 GONE_VOLUME: Final = frozenset({"deleting", "deleted"})
 GONE_INSTANCE: Final = frozenset({"shutting-down", "terminated"})
 
+WITH_IOPS: Final = frozenset({"gp3", "io1", "io2"})
+WITH_THROUGHPUT: Final = frozenset({"gp3"})
+"""Types of which it is paid for: EC2 always says how much, and without it is not 0."""
+
 TRANSITION: Final = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)")
 """The time in `User initiated (2026-09-01 10:00:00 GMT)`."""
 
@@ -88,16 +92,17 @@ def _volume(volume: Any, target: Target) -> Volume | None:
         return None
     if volume["State"] == "in-use" and not volume.get("Attachments"):
         raise BrokenAnswerError(f"{volume['VolumeId']} is in use, and on nothing")
+    kind = volume["VolumeType"]
     return Volume(
         id=volume["VolumeId"],
         arn=f"arn:{target.partition}:ec2:{target.region}:{target.account}:volume/{volume['VolumeId']}",
         target=target,
         tags=tags_of(volume.get("Tags")),
         manager=operated_by(volume.get("Operator")),
-        volume_type=volume["VolumeType"],
+        volume_type=kind,
         size_gib=volume["Size"],
-        iops=volume.get("Iops"),
-        throughput_mib_s=volume.get("Throughput"),
+        iops=volume["Iops"] if kind in WITH_IOPS else volume.get("Iops"),
+        throughput_mib_s=volume["Throughput"] if kind in WITH_THROUGHPUT else volume.get("Throughput"),
         state=volume["State"],
         created_at=volume["CreateTime"],
         availability_zone=volume["AvailabilityZone"],

@@ -36,6 +36,7 @@ ACTIONS: Final = frozenset(
 MOUNT_TARGETS_PAGE: Final = 100
 """The most that EFS gives a page; it gives ten unasked."""
 
+PROVISIONED: Final = "ProvisionedThroughputInMibps"
 NOT_FOUND: Final = "FileSystemNotFound"
 GONE: Final = frozenset({"deleting", "deleted"})
 
@@ -190,7 +191,7 @@ def _stored(size: Any) -> dict[EfsStorageClass, int]:
 def _file_system(found: Any, target: Target) -> EfsFileSystem | None:
     if found["LifeCycleState"] in GONE:
         return None
-    protection = found.get("FileSystemProtection", {})
+    mode, protection = found["ThroughputMode"], found.get("FileSystemProtection", {})
     return EfsFileSystem(
         id=found["FileSystemId"],
         arn=found["FileSystemArn"],
@@ -198,8 +199,8 @@ def _file_system(found: Any, target: Target) -> EfsFileSystem | None:
         tags=tags_of(found["Tags"]) if "Tags" in found else None,  # EFS always returns them: without, any may be there
         state=found["LifeCycleState"],
         created_at=found["CreationTime"],
-        throughput_mode=found["ThroughputMode"],
-        provisioned_mib_s=found.get("ProvisionedThroughputInMibps"),
+        throughput_mode=mode,
+        provisioned_mib_s=found[PROVISIONED] if mode == "provisioned" else found.get(PROVISIONED),
         performance_mode=found["PerformanceMode"],
         availability_zone=found.get("AvailabilityZoneName"),
         stored_bytes=_stored(found["SizeInBytes"]),

@@ -21,6 +21,7 @@ from slackwater.model.fleet import Fleet, UnreadableRecordError
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import InstanceType, Record, Resource
 from slackwater.model.verdicts import Ask, FindingKind, Fine, Flagged, Unknown
+from slackwater.performance.unpublished import UnpublishedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class Docket:
                 return self._broken(question, f"a mistake of ours, please report it: it asks without end: {verdict.needs}")
             for need in verdict.needs:
                 window_of(need, self._now)
-        except (TooFineError, UnreadableRecordError) as error:
+        except (TooFineError, UnpublishedError, UnreadableRecordError) as error:
             return Unknown(str(error))
         except Exception as error:  # noqa: BLE001 -- a mistake in one detector must not lose what the others found
             return self._broken(question, f"a mistake of ours, please report it: {type(error).__name__}: {error}")
