@@ -16,9 +16,9 @@ from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Instance, InstanceType
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, bytes_per_s_of_gbps
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Remedy, Unknown
-from slackwater.parts.ec2_type import change_type
-from slackwater.parts.levels import baseline_and_burst
 from slackwater.performance import network
+from slackwater.rules.ec2 import change_type
+from slackwater.rules.series import baseline_and_burst
 
 DAYS_A_MONTH: Final = 365 / 12
 
