@@ -10,11 +10,11 @@ import pytest
 from slackwater.app.settings import Deployed
 from slackwater.app.wiring import among_others, audit
 from slackwater.aws.meter import CallMeter
-from slackwater.aws.pace import CALLS_PER_SECOND
 from slackwater.aws.session import PATIENT, AwsSession
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy, ScanSection
 from slackwater.model.resources import Target
+from slackwater.model.services import CALLS_PER_SECOND
 from slackwater_cli.table import REASON_WIDTH
 from slackwater_simulator import demo_fleet
 

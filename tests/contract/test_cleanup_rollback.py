@@ -25,7 +25,10 @@ from stored_stages import SCENARIOS, keep, record
 ROOT: Final = Path(__file__).parents[2]
 PREVIOUS: Final = "e979a29b3a6c1038866c913ec36a713c40d5058c"
 """The last commit that wrote format 1."""
-OVERLAID: Final = ("stored_stages.py", "sub_resources.py", "memory_table.py", "updated_worlds.py")
+PLAYER: Final = "c3580062675339ddd57f0e2303d89dcd72d023d7"
+"""The last commit whose tests import the product by the names that it had in PREVIOUS."""
+OVERLAID: Final = tuple(f"tests/{name}.py" for name in ("stored_stages", "sub_resources", "memory_table", "updated_worlds"))
+"""The modules that play a stored clean-up. PREVIOUS has none of them."""
 SOURCES: Final = ("layers/core/src", "cli/src", "tests", "tools")
 ACCOUNT: Final = ROOT / "simulator" / "src"
 """The simulated account is today's: AWS is not rolled back."""
@@ -36,15 +39,14 @@ WHOLE, SHORT = 2, 3
 
 @pytest.fixture(scope="module")
 def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The previous version, with the tests that play what was stored."""
-    packed = subprocess.run(["git", "-C", str(ROOT), "archive", PREVIOUS], capture_output=True, check=False)
-    if packed.returncode:
-        pytest.skip("git's history does not reach to the previous version")
+    """Return a folder with the previous version, and with the modules that play what was stored."""
     folder = tmp_path_factory.mktemp("previous")
-    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
-        archive.extractall(folder, filter="data")
-    for name in OVERLAID:
-        shutil.copy(ROOT / "tests" / name, folder / "tests" / name)
+    for archived in ((PREVIOUS,), (PLAYER, *OVERLAID)):
+        packed = subprocess.run(["git", "-C", str(ROOT), "archive", *archived], capture_output=True, check=False)
+        if packed.returncode:
+            pytest.skip("git's history does not reach to the previous version")
+        with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+            archive.extractall(folder, filter="data")
     return folder
 
 

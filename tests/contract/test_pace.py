@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from slackwater.aws.errors import THROTTLED
 from slackwater.aws.meter import CallMeter
-from slackwater.aws.pace import CALLS_PER_SECOND, LEAST, POINTS_PER_SECOND, RECOVERS_S, Bucket, Pace
+from slackwater.aws.pace import LEAST, POINTS_PER_SECOND, RECOVERS_S, Bucket, Pace
 from slackwater.aws.session import ONCE, AwsSession, Endpoint, Patience
 from slackwater.model.policy import ScanSection
+from slackwater.model.services import CALLS_PER_SECOND
 from slackwater_simulator import Fleet, instant
 from slackwater_simulator.resources import Role
 

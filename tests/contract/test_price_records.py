@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
-from slackwater.aws.price_queries import query_for
 from slackwater.aws.price_records import UnknownPriceError, quote
 from slackwater.aws.pricing import snapshot
 from slackwater.model.money import EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, VPC_ENDPOINT_GIB, ebs_storage
+from slackwater.model.price_queries import query_for
 
 
 def record(usage, unit, *tiers, sku="SKU1", family="Storage", service="AmazonEC2", **attributes):

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from slackwater.app.doctor import examined, needs
+from slackwater.app.doctor import examined
+from slackwater.app.scan_needs import needs
 from slackwater.app.wiring import audit
 from slackwater.aws import cloudwatch, identity, inventory, pricing, probes, regions
 from slackwater.aws.probes import AwsProbes

@@ -18,10 +18,11 @@ from slackwater.aws.errors import (
     UnreachableError,
     reason,
 )
-from slackwater.aws.identity import Identity, identity
+from slackwater.aws.identity import identity
 from slackwater.aws.meter import CallMeter
 from slackwater.aws.regions import default_region, enabled_regions, known_regions
 from slackwater.aws.session import ONCE, SOMEBODY_WAITS, AwsSession, Endpoint
+from slackwater.model.identity import Identity
 from slackwater_simulator import Fleet, Volume, instant
 from slackwater_simulator.resources import Role
 

@@ -17,9 +17,10 @@ from slackwater.app.wiring import slack_channel
 from slackwater.aws.errors import AwsError
 from slackwater.aws.secrets import Secret
 from slackwater.model.posts import Message, Post, Sent
+from slackwater.model.slack_secret import SlackSecret
 from slackwater.ports import Channel, ChannelBusyError, ChannelRefusedError, NobodyKnowsError
 from slackwater.slack.bot import BotChannel
-from slackwater.slack.secret import SecretError, SlackSecret, parse
+from slackwater.slack.secret import SecretError, parse
 from slackwater.slack.webhook import WebhookChannel, respond
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)

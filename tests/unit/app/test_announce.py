@@ -9,6 +9,7 @@ import pytest
 
 from slackwater.app.announce import OF_A_FINDING, Announcer, NotAnnouncedError, event_of
 from slackwater.aws.table import AUDIT, LEDGER, item, key, ledger_key
+from slackwater.aws.table_stream import parsed_change
 from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.policy_version import DEFAULTS
 from slackwater.model.tracking import Happening, LedgerEntry, Sighting, TrackedResource
@@ -60,6 +61,10 @@ class Bus:
             self.sent.append(event)
 
 
+def announcer(bus: Bus) -> Announcer:
+    return Announcer(bus=bus, parsed=parsed_change)
+
+
 @pytest.mark.parametrize(
     ("happening", "detail_type"),
     [
@@ -85,7 +90,7 @@ class Bus:
     ],
 )
 def test_an_entry_of_a_ledger_is_an_event(happening, detail_type) -> None:
-    event = event_of(entry(1, replace(OPENED, happening=happening)))
+    event = event_of(replace(OPENED, happening=happening))
 
     assert (event.detail_type, event.at, event.resources) == (detail_type, NOW, (ARN,))
     assert event.detail["schema"] == "slackwater.event/1"
@@ -106,7 +111,7 @@ def test_there_is_an_event_for_whatever_can_happen() -> None:
     ],
 )
 def test_what_is_there_again_after_an_undo_is_opened(was, now, detail_type) -> None:
-    event = event_of(entry(1, replace(OPENED, happening="undone", was=was, now=now)))
+    event = event_of(replace(OPENED, happening="undone", was=was, now=now))
 
     assert event.detail_type == detail_type
 
@@ -117,7 +122,7 @@ def test_what_is_there_again_after_an_undo_is_opened(was, now, detail_type) -> N
 )
 @pytest.mark.parametrize("old", [RUNNING, None])
 def test_the_end_of_an_audit_is_an_event_even_of_one_that_never_began(state, detail_type, old) -> None:
-    event = event_of(audit(1, replace(FAILED, state=state), old))
+    event = event_of(parsed_change(audit(1, replace(FAILED, state=state), old)))
 
     assert (event.detail_type, event.at) == (detail_type, FAILED.finished_at)
     assert event.detail["audit"]["state"] == state
@@ -134,12 +139,15 @@ def test_the_end_of_an_audit_is_an_event_even_of_one_that_never_began(state, det
     ],
 )
 def test_nobody_need_know_of_anything_else(record) -> None:
-    assert event_of(record) is None
+    bus = Bus()
+
+    assert announcer(bus).announce([record]) == 0
+    assert bus.sent == []
 
 
 def test_changes_are_told_in_their_order() -> None:
     bus = Bus()
-    told = Announcer(bus=bus).announce([entry(1), audit(2, RUNNING, None), audit(3, FAILED, RUNNING)])
+    told = announcer(bus).announce([entry(1), audit(2, RUNNING, None), audit(3, FAILED, RUNNING)])
 
     assert told == 2
     assert [event.detail_type for event in bus.sent] == ["Finding Opened", "Audit Incomplete"]
@@ -147,16 +155,24 @@ def test_changes_are_told_in_their_order() -> None:
 
 def test_the_first_change_that_was_not_told_is_named_by_its_number() -> None:
     with pytest.raises(NotAnnouncedError, match="ThrottlingException") as caught:
-        Announcer(bus=Bus(refuses=1)).announce([audit(1, RUNNING, None), entry(2), entry(3), entry(4)])
+        announcer(Bus(refuses=1)).announce([audit(1, RUNNING, None), entry(2), entry(3), entry(4)])
 
     assert caught.value.sequence_number == "3"
 
 
-@pytest.mark.parametrize("image", [{"NewImage": item(document="{")}, {"NewImage": item(pk="x")}])
-def test_a_record_that_cannot_be_read_stops_there_and_those_before_it_are_told(image) -> None:
+@pytest.mark.parametrize(
+    "broken",
+    [
+        entry(2, NewImage=item(document="{")),
+        entry(2, NewImage=item(pk="x")),
+        {"dynamodb": {"SequenceNumber": "2"}},
+        {"dynamodb": {"SequenceNumber": "2", "Keys": {}}},
+    ],
+)
+def test_a_record_that_cannot_be_read_stops_there_and_those_before_it_are_told(broken) -> None:
     bus = Bus()
     with pytest.raises(NotAnnouncedError) as caught:
-        Announcer(bus=bus).announce([entry(1), entry(2, **image), entry(3)])
+        announcer(bus).announce([entry(1), broken, entry(3)])
 
     assert caught.value.sequence_number == "2"
     assert len(bus.sent) == 1

@@ -30,13 +30,13 @@ from slackwater.app.step_error import said
 from slackwater.app.target_documents import put_error
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.errors import AccessDeniedError
-from slackwater.aws.identity import Identity
 from slackwater.aws.stock import discard_left_behind
 from slackwater.engine.registry import registry
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.cleanup import Cleanup, Observed
 from slackwater.model.findings import CEILING, CLOSED, Finding, Gap, Recommendation, Scan, TargetScan, Usage
+from slackwater.model.identity import Identity
 from slackwater.model.listing import Page
 from slackwater.model.organization import Account, SelectedAccounts
 from slackwater.model.policy import OrganizationSection

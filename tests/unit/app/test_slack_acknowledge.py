@@ -18,8 +18,8 @@ from slack_sdk.signature import SignatureVerifier
 
 from slackwater.app.slack_acknowledge import MOST_BYTES, Acknowledger, Reply
 from slackwater.aws.errors import AwsError, BrokenAnswerError
-from slackwater.ports import ChannelRefusedError
-from slackwater.slack.signature import WINDOW_S, NotSlackError, check
+from slackwater.ports import ChannelRefusedError, NotSlackError
+from slackwater.slack.signature import WINDOW_S, check
 from slackwater.views.slack import modals
 
 NOW = datetime(2026, 11, 16, 9, 7, 42, 250_000, tzinfo=UTC)
@@ -108,6 +108,7 @@ class World:
     def acknowledge(self, event: Mapping[str, Any]) -> Reply:
         return Acknowledger(
             signing_secret=lambda: SECRET,
+            check=check,
             guard=self,
             hand_over=self.hand_over,
             open_modal=self.open_modal,
@@ -372,7 +373,9 @@ def test_the_check_of_the_certificate_is_answered_and_asks_for_no_secret() -> No
         raise AssertionError
 
     world = World()
-    acknowledger = Acknowledger(signing_secret=never, guard=world, hand_over=never, open_modal=never, clock=lambda: NOW)
+    acknowledger = Acknowledger(
+        signing_secret=never, check=check, guard=world, hand_over=never, open_modal=never, clock=lambda: NOW
+    )
     reply = acknowledger.acknowledge(event(b"ssl_check=1&token=x", {}))
 
     assert (reply.status, reply.said) == (200, "")

@@ -340,6 +340,7 @@ def test_the_endpoint_takes_the_knock_and_does_nothing(monkeypatch) -> None:
         return Answered()
 
     from slackwater.slack import knock
+    from slackwater.slack.signature import check
 
     monkeypatch.setattr(knock.urllib.request, "urlopen", urlopen)
     now = clock()
@@ -353,7 +354,12 @@ def test_the_endpoint_takes_the_knock_and_does_nothing(monkeypatch) -> None:
 
     def endpoint(secret: str) -> Any:
         acknowledger = Acknowledger(
-            signing_secret=lambda: secret, guard=Guard(), hand_over=sent.append, open_modal=lambda *_: None, clock=lambda: now
+            signing_secret=lambda: secret,
+            check=check,
+            guard=Guard(),
+            hand_over=sent.append,
+            open_modal=lambda *_: None,
+            clock=lambda: now,
         )
         event = {"headers": dict(sent[0].header_items()), "body": sent[0].data.decode(), "isBase64Encoded": False}
         return acknowledger.acknowledge(event)

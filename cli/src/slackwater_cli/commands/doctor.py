@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from slackwater.app.doctor import examined, needs
+from slackwater.app.doctor import examined
 from slackwater.app.policy import load_policy
+from slackwater.app.scan_needs import needs
 from slackwater.app.wiring import clock
 from slackwater.aws.identity import identity
 from slackwater.aws.meter import CallMeter

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
     from contextlib import AbstractContextManager
@@ -13,6 +14,7 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
     from typing import Self
 
     from slackwater.engine.plan import MetricCall, MetricQuery
+    from slackwater.model.access import Answer
     from slackwater.model.audits import AuditRecord, AuditRequest
     from slackwater.model.cleanup import Backup, Cleanup, Control, Copy, Look, Part, Restored, Subject
     from slackwater.model.findings import Gap
@@ -24,6 +26,78 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
     from slackwater.model.resources import InstanceType, Record, Target
     from slackwater.model.settings import Setting
     from slackwater.model.tracking import LedgerEntry, TrackedFinding, TrackedResource, Write
+
+
+MAX_REASON: Final = 240
+"""Characters of a reason: enough for the caller's ARN and the action, without the encoded policy that some services add."""
+
+WHO_DENIES: Final = re.compile(r"(?:with an explicit deny in an?|because no) [a-z-][a-z -]* policy\b(?::? arn:\S+| allows)?")
+"""The kind of policy that denies, as AWS names it behind long ARNs, and its own ARN: it must not be cut off."""
+
+
+class AwsError(Exception):
+    """A call to AWS failed. The message says why, and what to do about it."""
+
+    transient: bool = False
+    """Whether the same call may work a moment later."""
+
+    def explained(self, message: str) -> Self:
+        """Return the same kind of error, as transient as this one, with another message."""
+        error = type(self)(message)
+        error.transient = self.transient
+        return error
+
+
+class NoCredentialsError(AwsError):
+    """There are no credentials, or AWS does not accept them."""
+
+
+class ExpiredCredentialsError(NoCredentialsError):
+    """The credentials were good once."""
+
+
+class AccessDeniedError(AwsError):
+    """The credentials are good, and may not do this."""
+
+
+class UnreachableError(AwsError):
+    """Nothing answers, or nothing that speaks as AWS does."""
+
+
+class BusyError(AwsError):
+    """Asked again and again, it was throttled, or did a part only."""
+
+    transient = True
+
+
+class BrokenAnswerError(AwsError):
+    """An answer that lacks what it must hold, or repeats itself: it must not be taken for an empty account."""
+
+
+class FormatError(BrokenAnswerError):
+    """A stored document of a format that this version does not read; the message names the document and the remedy."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return one line for a gap: the kind of error, and its message without request ids."""
+    if isinstance(error, KeyError):
+        return reason_line("BrokenAnswer", f"it lacks {error}")
+    if isinstance(error, TypeError | AttributeError | ValueError):  # the response could not be parsed
+        return reason_line("BrokenAnswer", f"it cannot be read ({error})")
+    return reason_line(type(error).__name__, str(error))
+
+
+def reason_line(code: str, text: str) -> str:
+    """Return an error's code and message as one line of at most MAX_REASON characters, without request ids."""
+    text = re.sub(r"\s*\(?Request ?ID:[^)]*\)?", "", text, flags=re.IGNORECASE)
+    text = re.sub(r"\s*Encoded authorization failure message:.*", "", text, flags=re.DOTALL)
+    text = " ".join(text.split())
+    line = f"{code}: {text}" if text else code
+    if len(line) <= MAX_REASON:
+        return line
+    who = WHO_DENIES.search(line)
+    tail = f"… {who[0]}" if who and who.end() >= MAX_REASON and len(who[0]) < MAX_REASON * 3 // 4 else "…"
+    return line[: MAX_REASON - len(tail)] + tail
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +384,22 @@ class ChannelRefusedError(Exception):
 
 class NobodyKnowsError(Exception):
     """A message was sent and not answered: whether it was posted is not known."""
+
+
+class NotSlackError(Exception):
+    """A request that is not Slack's, or not any more; the message says why in a line, and quotes nothing of it."""
+
+
+class SignatureCheck(Protocol):
+    """Checks that Slack signed a request."""
+
+    def __call__(self, secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime:
+        """Return when Slack signed the request, within five minutes of `now`. The names of `headers` are in lower case.
+
+        Raises:
+            NotSlackError: it is unsigned, tampered with, or too old.
+        """
+        ...
 
 
 class Channel(Protocol):
@@ -662,6 +752,22 @@ class BackupLister(Protocol):
         Raises:
             AwsError: AWS did not say.
         """
+        ...
+
+
+class Probes(Protocol):
+    """Asks AWS, once for each action, whether the caller may do it. Changes nothing. Thread-safe."""
+
+    def is_there(self, action: str, region: str) -> bool:
+        """Return whether the action's service has an endpoint in a region. Makes no call."""
+        ...
+
+    def once(self, action: str) -> bool:
+        """Return whether one call answers for all regions."""
+        ...
+
+    def ask(self, action: str, region: str | None) -> Answer:
+        """Make the action's smallest call. An error is an answer, too: nothing is raised."""
         ...
 
 

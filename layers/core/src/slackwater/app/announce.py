@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slackwater.aws.errors import BrokenAnswerError
-from slackwater.aws.table import AUDIT, LEDGER, parsed
-from slackwater.model.audits import AuditState
-from slackwater.model.tracking import Happening
-from slackwater.ports import Event, EventBus, NotSentError
+from slackwater.model.audits import AuditRecord, AuditState
+from slackwater.model.tracking import Happening, LedgerEntry
+from slackwater.ports import BrokenAnswerError, Event, EventBus, NotSentError
 from slackwater.views.service_json import audit_event, finding_event
 
 OF_A_FINDING: Final[Mapping[Happening, str]] = {
@@ -58,6 +56,8 @@ class Announcer:
     """Everything that announcing needs."""
 
     bus: EventBus
+    parsed: Callable[[StreamRecord], LedgerEntry | AuditRecord | None]
+    """What a change stored, where others may want to know of it. Raises a BrokenAnswerError where it cannot be read."""
 
     def announce(self, records: Iterable[StreamRecord]) -> int:
         """Tell of these changes, in their order; how many were worth it.
@@ -70,8 +70,9 @@ class Announcer:
         for record in records:
             number = record["dynamodb"]["SequenceNumber"]
             try:
-                event = event_of(record)
-            except (BrokenAnswerError, KeyError) as error:
+                stored = self.parsed(record)
+                event = stored and event_of(stored)
+            except BrokenAnswerError as error:
                 broken = NotAnnouncedError(number, error)
                 break
             if event:
@@ -85,24 +86,12 @@ class Announcer:
         return len(told)
 
 
-def event_of(record: StreamRecord) -> Event | None:
-    """The event of a change: an entry of a ledger, or the end of an audit. None where nobody need know.
-
-    Raises:
-        BrokenAnswerError, KeyError: the record is not one of our table's.
-    """
-    change = record["dynamodb"]
-    kind, new = change["Keys"]["sk"]["S"], change.get("NewImage")
-    if new is None:  # it has expired
+def event_of(stored: LedgerEntry | AuditRecord) -> Event | None:
+    """Return the event of a ledger entry, or of the end of an audit. None for an audit that has not ended."""
+    if isinstance(stored, LedgerEntry):
+        back = (stored.happening, stored.was, stored.now) == ("undone", "resolved", "open")
+        name = "Finding Opened" if back else OF_A_FINDING[stored.happening]
+        return Event(name, stored.at, (stored.evidence.resource.arn,), finding_event(stored))
+    if stored.state == "running":
         return None
-    # Both are written once: a ledger's entry, and the end of an audit.
-    if kind.startswith("LEDGER#"):
-        entry = parsed(new, LEDGER)
-        back = (entry.happening, entry.was, entry.now) == ("undone", "resolved", "open")
-        name = "Finding Opened" if back else OF_A_FINDING[entry.happening]
-        return Event(name, entry.at, (entry.evidence.resource.arn,), finding_event(entry))
-    if kind == "AUDIT":
-        audit = parsed(new, AUDIT)
-        if audit.state != "running":
-            return Event(OF_AN_AUDIT[audit.state], audit.finished_at or audit.started_at, (), audit_event(audit))
-    return None
+    return Event(OF_AN_AUDIT[stored.state], stored.finished_at or stored.started_at, (), audit_event(stored))

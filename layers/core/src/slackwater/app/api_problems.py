@@ -17,8 +17,8 @@ from slackwater.app.estimates import EstimateError, UnknownKindError
 from slackwater.app.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
 from slackwater.app.policy import PolicyError
 from slackwater.app.telemetry import LOGGER
-from slackwater.aws.errors import may_pass, reason
 from slackwater.model.listing import BadCursorError
+from slackwater.ports import AwsError, reason_of
 from slackwater.views.service_document import GatewayDocument, InvalidPartDocument, ProblemDocument
 
 type Handler = Callable[..., Any]
@@ -92,7 +92,7 @@ def answer_problems(api: APIGatewayHttpResolver) -> None:
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             LOGGER.exception("unexpected")
         elif status == HTTPStatus.SERVICE_UNAVAILABLE:
-            LOGGER.warning("out of reach", reason=reason(error))
+            LOGGER.warning("out of reach", reason=reason_of(error))
         problem: ProblemDocument = {
             "type": "about:blank",
             "title": HTTPStatus(status).phrase,
@@ -135,7 +135,7 @@ def _said(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
             return 415, _short(str(error)), []
         case ServiceError():
             return error.status_code, str(error.msg), []
-        case _ if may_pass(error):
+        case AwsError() if error.transient:
             return 503, "Something that the service needs is too busy or out of reach; try again.", []
         case _:
             return 500, "A mistake of ours; it is logged under this instance.", []

@@ -14,15 +14,14 @@ from pydantic import TypeAdapter
 from slackwater.app.audit_request import AuditRequestError, check_accounts, check_detectors, check_regions
 from slackwater.app.policies import Policies
 from slackwater.app.telemetry import LOGGER
-from slackwater.aws.errors import AwsError
-from slackwater.aws.identity import Identity
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditPlan, AuditRecord, AuditRequest
 from slackwater.model.findings import Gap
+from slackwater.model.identity import Identity
 from slackwater.model.organization import Account, SelectedAccounts
 from slackwater.model.policy import OrganizationSection, Policy
 from slackwater.model.resources import Target
-from slackwater.ports import AuditStore, Clock, Documents
+from slackwater.ports import AuditStore, AwsError, Clock, Documents
 
 PLAN: Final = TypeAdapter(AuditPlan)
 TARGETS: Final = TypeAdapter(tuple[Target, ...])

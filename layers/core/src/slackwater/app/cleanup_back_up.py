@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, assert_never
 
 from slackwater.app.cleanup_case import GO, LONGEST_WAIT, Answer, Cases, UnsafeError, wait_since
-from slackwater.aws.errors import AccessDeniedError, AwsError, BusyError, may_pass
 from slackwater.engine.cleanup import unproven, unverified
 from slackwater.model.cleanup import (
     BACKUP_OF,
@@ -26,7 +25,7 @@ from slackwater.model.cleanup import (
 )
 from slackwater.model.policy import Policy
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem
-from slackwater.ports import BackupTaker, Keys
+from slackwater.ports import AccessDeniedError, AwsError, BackupTaker, BusyError, Keys
 
 type BackUpStep = Literal["start", "look", "verify"]
 
@@ -182,7 +181,7 @@ class BackUp:
         try:
             taker.keep(cleanup.resource, copy, until)
         except AwsError as error:
-            if may_pass(error):
+            if error.transient:
                 raise
             return f"it could not be kept until {until:%Y-%m-%d}: {error}"
         copy = copy_of(cleanup, backup, taker)

@@ -12,13 +12,12 @@ from typing import Final, Literal
 
 from slackwater.app.cleanups import check_approver
 from slackwater.app.findings import BadDecisionError, ConflictError, NotFoundError, reason_given
-from slackwater.aws.errors import AwsError
 from slackwater.model.cleanup import BACKUP_OF, OWNER, Backup, Cleanup, Copy, Said, Subject
 from slackwater.model.listing import MAX_PAGE
 from slackwater.model.policy import Policy
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
 from slackwater.model.tracking import LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
-from slackwater.ports import BackupLister, CleanupStore
+from slackwater.ports import AwsError, BackupLister, CleanupStore
 
 type Whose = Literal["own", "other", "older"]
 """This installation's, another one's, or an older version's, which did not say."""

@@ -9,11 +9,10 @@ from typing import Final, Literal, assert_never
 
 from slackwater.app.cleanup_case import GO, LONGEST_WAIT, Answer, Cases, UnsafeError, wait, wait_since
 from slackwater.app.cleanup_recheck import Rechecker
-from slackwater.aws.errors import BusyError
 from slackwater.model.cleanup import Cleanup, Restored
 from slackwater.model.policy import Policy
 from slackwater.model.settings import Setting, in_words
-from slackwater.ports import Changer
+from slackwater.ports import BusyError, Changer
 
 type ChangeStep = Literal["change", "look", "put_back"]
 

@@ -26,14 +26,13 @@ from slackwater.app.cleanup_case import (
     wait_since,
 )
 from slackwater.app.cleanup_recheck import Rechecked, Rechecker, part_objection
-from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import recorded_anew, unattended
 from slackwater.engine.efs_use import PUBLISHED_WITHIN
 from slackwater.model.cleanup import Backup, Cleanup, Look, Part, Removal
 from slackwater.model.policy import Policy
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem
 from slackwater.model.tracking import TrackedFinding
-from slackwater.ports import BackupTaker, Keys, PartWatcher, Remover
+from slackwater.ports import AwsError, BackupTaker, Keys, PartWatcher, Remover
 
 LOOK_AT_PARTS_S: Final = 60
 """Between looks at parts that AWS is deleting, at first."""

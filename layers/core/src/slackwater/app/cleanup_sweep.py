@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from slackwater.app.cleanup_case import Cases, MovedError, UnsafeError
-from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import expired
 from slackwater.model.cleanup import Backup, Cleanup, Copy
 from slackwater.model.listing import MAX_PAGE
-from slackwater.ports import Sweeper
+from slackwater.ports import AwsError, Sweeper
 
 LISTED_WITHIN: Final = timedelta(hours=1)
 """After which AWS lists a backup that was asked for: one that it does not list then is gone."""

@@ -14,13 +14,12 @@ from typing import Final
 from slackwater.app.cleanup_case import Cases
 from slackwater.app.cleanup_news import CleanupNews, What
 from slackwater.app.telemetry import LOGGER
-from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import LOOK_AGAIN, act_after, due, unattended
 from slackwater.model.cleanup import ACT_AFTER, Cleanup, Marked, Notice
 from slackwater.model.policy import Policy, UnattendedTag
 from slackwater.model.posts import Post
 from slackwater.model.tracking import TrackedFinding
-from slackwater.ports import Watcher
+from slackwater.ports import AwsError, Watcher
 
 UNWARNED_FOR: Final = timedelta(days=7)
 """How late all warnings of a clean-up may come together. After that it is called off."""

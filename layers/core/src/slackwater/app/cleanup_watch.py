@@ -34,13 +34,12 @@ from slackwater.app.policy import PolicyError
 from slackwater.app.step_error import StepError, said
 from slackwater.app.target_documents import sight
 from slackwater.app.telemetry import LOGGER
-from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import LOOK_AGAIN, act_after, due, elsewhere, look_next, may_approve, unattended, warning_due
 from slackwater.model.cleanup import ACT_AFTER, MARK, NOT_PUT_BACK, Cleanup, Marked, Notice, Said
 from slackwater.model.policy import Policy
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import Decision, Status, TrackedFinding
-from slackwater.ports import Documents, Permissions, Watcher
+from slackwater.ports import AwsError, Documents, Permissions, Watcher
 
 type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "preflight"]
 """Steps towards the deed: each first asks whether anybody or the policy is against it."""

@@ -16,7 +16,6 @@ from slackwater.app.findings import ATTEMPTS, ConflictError, Findings, NotAllowe
 from slackwater.app.policy import PolicyError
 from slackwater.app.target_documents import Sight, sight
 from slackwater.app.telemetry import LOGGER
-from slackwater.aws.errors import AwsError
 from slackwater.engine.cleanup import (
     UNATTENDED,
     act_after,
@@ -36,7 +35,7 @@ from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
 from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
-from slackwater.ports import CleanupStarter, CleanupStore
+from slackwater.ports import AwsError, CleanupStarter, CleanupStore
 from slackwater.views.document import FindingDocument
 
 type State = Literal["ready", "begun", "under-way", "refused", "failed"]

@@ -6,12 +6,11 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from slackwater.app.policy import DEFAULT_POLICY, PolicyError, Problem, check_regions_in, parse_policy
-from slackwater.aws.errors import AwsError
 from slackwater.engine.registry import Registry
 from slackwater.model.object_keys import POLICY
 from slackwater.model.policy import Policy
 from slackwater.model.policy_version import PolicyVersion
-from slackwater.ports import Documents, Version
+from slackwater.ports import AwsError, Documents, Version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

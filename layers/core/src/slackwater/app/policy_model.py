@@ -10,9 +10,6 @@ from typing import Annotated, Any, Final, get_args
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from slackwater.app.toml_lines import KeyPath
-from slackwater.aws.meter import IAM_PREFIXES
-from slackwater.aws.pace import CALLS_PER_SECOND
-from slackwater.aws.price_queries import CREDIT_FAMILIES, EFS_USAGE, FSX_DEPLOYMENT, IOPS_USAGE, VOLUME_USAGE, query_for
 from slackwater.engine.registry import Registry
 from slackwater.model.detector import Limits
 from slackwater.model.money import (
@@ -38,7 +35,9 @@ from slackwater.model.policy import (
     SlackRoute,
     SlackSection,
 )
+from slackwater.model.price_queries import CREDIT_FAMILIES, EFS_USAGE, FSX_DEPLOYMENT, IOPS_USAGE, VOLUME_USAGE, query_for
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
+from slackwater.model.services import CALLS_PER_SECOND, IAM_PREFIXES
 
 LIST_DETECTORS: Final = "slackwater detectors"
 REMOVABLE: Final = frozenset(kind.KIND for kind in (Volume, EfsFileSystem, FsxFileSystem))

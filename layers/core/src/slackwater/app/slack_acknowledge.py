@@ -18,8 +18,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import parse_qs
 
 from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press, dumped
-from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
-from slackwater.slack.signature import NotSlackError, check
+from slackwater.ports import ChannelBusyError, ChannelRefusedError, NobodyKnowsError, NotSlackError, SignatureCheck
 from slackwater.views.slack import modals
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -66,6 +65,7 @@ class Acknowledger:
     """Everything that it takes. `signing_secret` is fetched when first needed; `open_modal` raises as a Channel does."""
 
     signing_secret: Callable[[], str]
+    check: SignatureCheck
     guard: Guard
     hand_over: Callable[[str], None]
     open_modal: Callable[[str, Mapping[str, Any]], None]
@@ -89,7 +89,7 @@ class Acknowledger:
         if form and form.get("ssl_check") == "1":  # Slack sees to the certificate, and signs nothing
             return Reply()
         try:
-            signed_at = check(self.signing_secret(), headers, body, self.clock())
+            signed_at = self.check(self.signing_secret(), headers, body, self.clock())
         except NotSlackError as error:
             raise RefusedError(HTTPStatus.UNAUTHORIZED, str(error)) from error
         if form is None:

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, Protocol
 
 from slackwater.model.policy import SlackSection
 from slackwater.model.posts import Message, Post, Sent
+from slackwater.model.slack_secret import SlackSecret
 from slackwater.ports import Channel, ChannelBusyError, ChannelRefusedError, Clock, NobodyKnowsError
-from slackwater.slack.secret import SlackSecret
 
 PAGE: Final = "docs/slack.md"
 

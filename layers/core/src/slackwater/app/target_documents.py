@@ -12,12 +12,11 @@ from typing import Final, Protocol
 from pydantic import TypeAdapter, ValidationError
 
 from slackwater.app.step_error import StepError, said
-from slackwater.aws.errors import reason
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditPlan
 from slackwater.model.findings import Gap
 from slackwater.model.resources import Target
-from slackwater.ports import Documents
+from slackwater.ports import Documents, reason_of
 from slackwater.views.document import FindingDocument, ScanDocument
 
 DOCUMENT: Final = TypeAdapter(ScanDocument)
@@ -147,7 +146,7 @@ def _seen(documents: Texts, plan: AuditPlan, target: Target) -> Iterator[ScanDoc
             del part
     except (ValidationError, UnicodeDecodeError) as broken:
         key = object_keys.target_scan(plan.audit_id, target.account, target.region, seen + 1)
-        yield Gap(target.account, target.region, "s3:GetObject", f"{key} is no scan document: {reason(broken)}")
+        yield Gap(target.account, target.region, "s3:GetObject", f"{key} is no scan document: {reason_of(broken)}")
 
 
 def _why_none(documents: Texts, audit_id: str, target: Target, part: int) -> Gap:

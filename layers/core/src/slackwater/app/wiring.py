@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from slackwater.app.settings import Deployed
     from slackwater.app.slack_acknowledge import Acknowledger
     from slackwater.app.slack_answer import Answerer
-    from slackwater.aws.identity import Identity
     from slackwater.aws.members import Members
     from slackwater.aws.table import Table
     from slackwater.engine.registry import Registry
     from slackwater.model.audits import AuditPlan
+    from slackwater.model.identity import Identity
     from slackwater.model.policy import Policy
     from slackwater.model.resources import Target
+    from slackwater.model.slack_secret import SlackSecret
     from slackwater.ports import AuditStore, Channel, FindingStore, Inventory, Leases, Spending
     from slackwater.slack.bot import BotChannel
-    from slackwater.slack.secret import SlackSecret
 
 
 def clock() -> datetime:
@@ -281,10 +281,11 @@ def announcing(deployed: Deployed) -> Announcer:
     """What AnnounceFunction does."""
     from slackwater.app.announce import Announcer
     from slackwater.aws.event_bus import EventBridgeBus
+    from slackwater.aws.table_stream import parsed_change
 
     if deployed.event_bus_name is None:
         raise NotDeployedError("The environment lacks 'EVENT_BUS_NAME': template.yaml sets it")
-    return Announcer(bus=EventBridgeBus(AwsSession(meter=CallMeter()), deployed.event_bus_name))
+    return Announcer(bus=EventBridgeBus(AwsSession(meter=CallMeter()), deployed.event_bus_name), parsed=parsed_change)
 
 
 def acknowledging(deployed: Deployed) -> Acknowledger:
@@ -292,6 +293,7 @@ def acknowledging(deployed: Deployed) -> Acknowledger:
     from slackwater.app.slack_acknowledge import Acknowledger
     from slackwater.aws.background import Background
     from slackwater.aws.request_guard import RequestGuard
+    from slackwater.slack.signature import check
 
     if deployed.answer_function_name is None:
         raise NotDeployedError("The environment lacks 'ANSWER_FUNCTION_NAME': template.yaml sets it")
@@ -302,6 +304,7 @@ def acknowledging(deployed: Deployed) -> Acknowledger:
     secret = _of_slack(deployed, session)
     return Acknowledger(
         signing_secret=lambda: secret()[1],
+        check=check,
         guard=RequestGuard(session, deployed.table_name, clock),
         hand_over=Background(session, deployed.answer_function_name).hand_over,
         open_modal=lambda trigger_id, view: _bot(deployed, secret()[0], timeout_s=2).open_modal(trigger_id, view),

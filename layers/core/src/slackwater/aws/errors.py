@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from botocore import exceptions as boto
 from botocore.parsers import ResponseParserError
+
+from slackwater.ports import (
+    MAX_REASON,
+    AccessDeniedError,
+    AwsError,
+    BrokenAnswerError,
+    BusyError,
+    ExpiredCredentialsError,
+    FormatError,
+    NoCredentialsError,
+    UnreachableError,
+    reason_line,
+    reason_of,
+)
+
+__all__ = [
+    "MAX_REASON",
+    "AccessDeniedError",
+    "AwsError",
+    "BrokenAnswerError",
+    "BusyError",
+    "ExpiredCredentialsError",
+    "FormatError",
+    "NoCredentialsError",
+    "UnreachableError",
+]
 
 DENIED: Final = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError"})
 EXPIRED: Final = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired"})
@@ -40,44 +65,6 @@ THROTTLED: Final = frozenset(
 )
 """By these a service says that it was asked too fast."""
 
-MAX_REASON: Final = 240
-"""Characters of a reason: enough for the caller's ARN and the action, without the encoded policy that some services add."""
-
-WHO_DENIES: Final = re.compile(r"(?:with an explicit deny in an?|because no) [a-z-][a-z -]* policy\b(?::? arn:\S+| allows)?")
-"""The kind of policy that denies, as AWS names it behind long ARNs, and its own ARN: it must not be cut off."""
-
-
-class AwsError(Exception):
-    """Something that stands between here and AWS; the message says what, and the remedy."""
-
-
-class NoCredentialsError(AwsError):
-    """There are no credentials, or AWS does not accept them."""
-
-
-class ExpiredCredentialsError(NoCredentialsError):
-    """The credentials were good once."""
-
-
-class AccessDeniedError(AwsError):
-    """The credentials are good, and may not do this."""
-
-
-class UnreachableError(AwsError):
-    """Nothing answers, or nothing that speaks as AWS does."""
-
-
-class BusyError(AwsError):
-    """Asked again and again, it was throttled, or did a part only."""
-
-
-class BrokenAnswerError(AwsError):
-    """An answer that lacks what it must hold, or repeats itself: it must not be taken for an empty account."""
-
-
-class FormatError(BrokenAnswerError):
-    """A stored document of a format that this version does not read; the message names the document and the remedy."""
-
 
 def code_of(error: boto.ClientError) -> str:
     """AWS's name of an error."""
@@ -85,25 +72,11 @@ def code_of(error: boto.ClientError) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """One line for a gap: the error's code and message, without request ids."""
+    """Return one line for a gap: the error's code and message, without request ids."""
     if isinstance(error, boto.ClientError):
         details = error.response.get("Error", {})
-        name, text = details.get("Code", "Unknown"), details.get("Message", "")
-    elif isinstance(error, KeyError):
-        name, text = "BrokenAnswer", f"it lacks {error}"
-    elif isinstance(error, TypeError | AttributeError | ValueError):  # what botocore or a reader stumbled over
-        name, text = "BrokenAnswer", f"it cannot be read ({error})"
-    else:
-        name, text = type(error).__name__, str(error)
-    text = re.sub(r"\s*\(?Request ?ID:[^)]*\)?", "", text, flags=re.IGNORECASE)
-    text = re.sub(r"\s*Encoded authorization failure message:.*", "", text, flags=re.DOTALL)
-    text = " ".join(text.split())
-    line = f"{name}: {text}" if text else name
-    if len(line) <= MAX_REASON:
-        return line
-    who = WHO_DENIES.search(line)
-    tail = f"… {who[0]}" if who and who.end() >= MAX_REASON and len(who[0]) < MAX_REASON * 3 // 4 else "…"
-    return line[: MAX_REASON - len(tail)] + tail
+        return reason_line(details.get("Code", "Unknown"), details.get("Message", ""))
+    return reason_of(error)
 
 
 def is_final(error: BaseException) -> bool:
@@ -117,12 +90,12 @@ def is_final(error: BaseException) -> bool:
 
 def may_pass(error: BaseException) -> bool:
     """True where the same call may work a moment later: throttled, out of reach, or AWS's own fault."""
-    if isinstance(error, AwsError) and error.__cause__:
-        return may_pass(error.__cause__)
+    if isinstance(error, AwsError):
+        return error.transient
     if isinstance(error, boto.ClientError):
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         return status >= 500 or error.response.get("Error", {}).get("Code", "") in THROTTLED
-    return isinstance(error, BusyError | boto.HTTPClientError | boto.ConnectionError)
+    return isinstance(error, boto.HTTPClientError | boto.ConnectionError)
 
 
 @contextmanager
@@ -135,7 +108,13 @@ def remedies() -> Iterator[None]:
 
 
 def translated(error: Exception) -> AwsError:
-    """The AwsError that says what to do about an error of botocore's."""
+    """Return the AwsError that says what to do about an error of botocore."""
+    found = _translated(error)
+    found.transient = may_pass(error)
+    return found
+
+
+def _translated(error: Exception) -> AwsError:
     said = reason(error)
     match error:
         case boto.ClientError():

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from slackwater.aws.errors import remedies
+from slackwater.model.identity import Identity
 
 if TYPE_CHECKING:
     from slackwater.aws.session import AwsSession
 
 ACTIONS: Final = frozenset({"sts:GetCallerIdentity"})
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """An AWS caller: the account it acts in, its ARN, and the partition (`aws`, `aws-cn`, `aws-us-gov`, …)."""
-
-    account: str
-    arn: str
-    partition: str
 
 
 def identity(session: AwsSession) -> Identity:

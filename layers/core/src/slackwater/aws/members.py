@@ -62,7 +62,7 @@ class Members:
         try:
             return enabled_regions(session)
         except AwsError as error:
-            raise type(error)(f"account {account}: {error}") from error.__cause__
+            raise error.explained(f"account {account}: {error}") from error.__cause__
 
     def _enter(self, account: str) -> AwsSession:
         if self._role_name is None:
@@ -80,4 +80,4 @@ class Members:
                 f"for this account and stack, with the same external id ({said})"
             ) from error.__cause__
         except AwsError as error:
-            raise type(error)(f"account {account} cannot be entered by {role_arn}: {error}") from error.__cause__
+            raise error.explained(f"account {account} cannot be entered by {role_arn}: {error}") from error.__cause__

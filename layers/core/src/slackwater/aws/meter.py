@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
+
+from slackwater.model.services import IAM_PREFIXES
 
 if TYPE_CHECKING:
     from botocore.session import Session
-
-IAM_PREFIXES: Final = {"efs": "elasticfilesystem", "eventbridge": "events", "sfn": "states"}
-"""Botocore's name of a service where it is not the one that IAM uses."""
 
 
 class CallMeter:

@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from slackwater.aws.price_queries import PriceQuery
+    from slackwater.model.price_queries import PriceQuery
 
 
 class UnknownPriceError(Exception):

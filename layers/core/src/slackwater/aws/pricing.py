@@ -19,10 +19,10 @@ from slackwater.aws.deadline import TookTooLongError
 from slackwater.aws.errors import is_final, reason
 from slackwater.aws.pages import pages
 from slackwater.aws.price_cache import NoPrice, PriceCache
-from slackwater.aws.price_queries import PriceQuery, query_for
 from slackwater.aws.price_records import Quote, UnknownPriceError, quote
 from slackwater.model.findings import Gap
 from slackwater.model.money import Price, PriceItem, PriceTable
+from slackwater.model.price_queries import PriceQuery, query_for
 
 if TYPE_CHECKING:
     from pathlib import Path

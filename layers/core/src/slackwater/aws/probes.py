@@ -135,6 +135,10 @@ class AwsProbes:
         probe = PROBES[action]
         return probe.everywhere or region in self._session.regions_of(probe.service)
 
+    def once(self, action: str) -> bool:
+        """True where one call answers for all regions."""
+        return PROBES[action].where != "region"
+
     def ask(self, action: str, region: str | None) -> Answer:
         """What comes of the action's call. Nothing is raised: an error is an answer, too."""
         probe = PROBES[action]
@@ -150,11 +154,6 @@ class AwsProbes:
         if answer.get(probe.holds) is None:
             return Answer(access="failed", reason=reason(BrokenAnswerError(f"the answer holds no {probe.holds}")))
         return Answer(access="allowed")
-
-
-def once(action: str) -> bool:
-    """True where one call answers for all regions."""
-    return PROBES[action].where != "region"
 
 
 def _answer(error: Exception) -> Answer:

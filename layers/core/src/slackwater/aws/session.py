@@ -22,8 +22,8 @@ from botocore.loaders import create_loader
 from botocore.session import Session
 
 from slackwater.aws.errors import THROTTLED, NoCredentialsError, remedies
-from slackwater.aws.meter import IAM_PREFIXES
 from slackwater.aws.parsers import LeanParserFactory
+from slackwater.model.services import IAM_PREFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
