@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.aws import table_stream
+from slackwater.aws.store import table_stream
 from slackwater.engine.registry import registry
 
 HOURLY = {"HourlyDetectors": "ec2-network-throttled,efs-idle"}

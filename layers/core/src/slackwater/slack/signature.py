@@ -13,7 +13,7 @@ from typing import Final
 
 from slack_sdk.signature import Clock, SignatureVerifier
 
-from slackwater.ports import NotSlackError
+from slackwater.ports.slack import NotSlackError
 
 WINDOW_S: Final = 300
 """How far a request's time stamp may be from now, either way."""
