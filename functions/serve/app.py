@@ -21,6 +21,7 @@ from slackwater.app.cleanup import responses as told
 from slackwater.app.findings.findings import Action
 from slackwater.app.policy.file import LIST_DETECTORS, LIST_REGIONS
 from slackwater.app.telemetry import LOGGER
+from slackwater.aws.client.errors import as_aws_error
 from slackwater.engine.registry import registry
 from slackwater.model.audits import AuditRequest
 from slackwater.model.listing import PAGE, FindingQuery
@@ -53,7 +54,7 @@ from slackwater.wiring.settings import Deployed
 
 SERVING = serving(Deployed.of(os.environ))
 API = APIGatewayHttpResolver(json_body_deserializer=from_json)
-answer_problems(API)
+answer_problems(API, as_aws_error)
 
 
 @LOGGER.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP, clear_state=True)

@@ -84,10 +84,16 @@ def route(
     return decorate
 
 
-def answer_problems(api: APIGatewayHttpResolver) -> None:
-    """Answer whatever is raised, and every path that there is not, with a problem."""
+def answer_problems(api: APIGatewayHttpResolver, as_aws_error: Callable[[Exception], Exception]) -> None:
+    """Answer whatever is raised, and every path that there is not, with a problem.
 
-    def answer(error: Exception) -> Response[str]:
+    Args:
+        api: The resolver of the API.
+        as_aws_error: Returns the AwsError of an error of the AWS SDK, and any other error as it is.
+    """
+
+    def answer(raised: Exception) -> Response[str]:
+        error = as_aws_error(raised)
         status, detail, errors = _said(error)
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             LOGGER.exception("unexpected")

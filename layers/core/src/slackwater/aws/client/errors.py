@@ -99,6 +99,11 @@ def translated(error: Exception) -> AwsError:
     return found
 
 
+def as_aws_error(error: Exception) -> Exception:
+    """Return the AwsError of an error that an adapter let pass untranslated; any other error as it is."""
+    return translated(error) if isinstance(error, boto.BotoCoreError | boto.ClientError) else error
+
+
 def _translated(error: Exception) -> AwsError:
     said = reason(error)
     match error:
