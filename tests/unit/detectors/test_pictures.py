@@ -168,7 +168,7 @@ LEVELS = [
     ),
     (
         "fsx-sync-export", "two writers, and later one",
-        "Writes by five minutes", {"Ceiling": 600},
+        "Writes, per five minutes", {"Ceiling": 600},
     ),
     ("fsx-oversized", "2,000 GiB of OpenZFS, 150 used", "On SSD at most", {"Provisioned": 2_000, "Proposed": 300}),
     ("fsx-oversized", "ONTAP at its minimum, 90 GiB used", "On SSD at most", {"Provisioned": 1_024}),

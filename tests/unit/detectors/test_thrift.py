@@ -108,7 +108,7 @@ COSTS = [
     ("ec2-idle", "five minutes of work every night", [DAY_S]),
     ("ec2-idle", "five weeks of next to nothing", [DAY_S] * 3),
     ("fsx-sync-export", "async", []),
-    ("fsx-sync-export", "hardly any writes", [HOUR_S]),
+    ("fsx-sync-export", "few writes", [HOUR_S]),
 ]
 
 
