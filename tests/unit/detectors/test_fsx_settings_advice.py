@@ -99,7 +99,7 @@ def test_each_metric_counts_by_its_own_column_of_the_table(metric: Metric, perce
 
     assert isinstance(verdict, Flagged if fits else Fine)
     if isinstance(verdict, Flagged):
-        assert "512 MB/s would be 50 % busy" in verdict.summary
+        assert "512 MB/s would be at most 50 % busy" in verdict.summary
 
 
 def test_a_throughput_that_is_in_no_table_is_not_judged() -> None:
@@ -135,7 +135,7 @@ def test_a_file_server_without_burst_is_not_asked_for_credits() -> None:
 
 def test_three_weeks_are_less_sure_than_five() -> None:
     assert flagged(THROUGHPUT, QUIET).confidence == flagged(IOPS, TENTH).confidence == "high"
-    assert flagged(THROUGHPUT, "watched for three weeks").confidence == "medium"
+    assert flagged(THROUGHPUT, "recorded for three weeks").confidence == "medium"
     assert flagged(IOPS, "recorded for three weeks").confidence == "medium"
 
 

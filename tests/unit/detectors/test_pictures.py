@@ -178,7 +178,7 @@ LEVELS = [
     ),
     (
         "fsx-surplus-throughput", "a quarter of it is used",
-        "Network, busiest minute by day", {"Provisioned (640 MB/s)": 100, "Proposed (320 MB/s)": 50},
+        "Busiest minute of the network, per day", {"Provisioned (640 MB/s)": 100, "Proposed (320 MB/s)": 50},
     ),
 ]  # fmt: skip
 

@@ -93,7 +93,7 @@ COSTS = [
     ("fsx-oversized", "2,000 GiB of OpenZFS, 150 used", [DAY_S] * 6),
     ("fsx-surplus-iops", "IOPS by size", []),
     ("fsx-surplus-iops", "20,000 IOPS, a tenth used", [DAY_S]),
-    ("fsx-surplus-throughput", "the smallest there is", []),
+    ("fsx-surplus-throughput", "the smallest file server", []),
     ("fsx-surplus-throughput", "a monthly job at full speed", [DAY_S]),
     ("fsx-surplus-throughput", "640 MB/s, 9 % busy at most", [DAY_S] * 6),
     ("ec2-network-over-baseline", "a type without burst", []),

@@ -1,25 +1,25 @@
 """FSx for OpenZFS volumes whose NFS clients wait for every small write.
 
 ## What it finds
-A volume whose NFS export is `sync`, which is FSx's default: `async` is not among its options. For half an hour or more of the
-last 14 days, its clients made at least 100 small writes a second (64 KiB or less on average) while the disks were less than
-half busy. The rate stayed at a ceiling, or at two of them if a writer came or went. The disks are then not the limit: each
-write waits until it is on stable storage, and only so many waits fit into a second.
+A volume whose NFS export is `sync`, which is FSx's default: `async` is not among its options. For half an hour or more
+of the last 14 days, its clients made at least 100 small writes a second (64 KiB or less on average) while the disks
+were less than half busy. The rate stayed at a ceiling, or at two of them if a writer came or went. The disks are then
+not the limit: each write waits until it is on stable storage, and only so many waits fit into a second.
 
 ## Why it matters
 More IOPS or throughput do not help: 342 operations a second at 192 IOPS, 327 at 960, but 3,768 with `async` ("Sharing
 WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
-- The application may not want to write faster. A demand that rises and falls is not flagged, but a steady demand looks like a
-  wait. Ask whether anyone waits.
+- The application may not want to write faster. A demand that rises and falls is not flagged, but a steady demand looks
+  like a wait. Ask whether anyone waits.
 - Other volumes of the same file system use the same disks. Times at which the disks were busy do not count.
 
 ## What to do
-Start at the clients, which costs nothing: more writers in parallel, larger writes, `nconnect`, fewer fsync calls. Only for data
-whose last seconds you can lose, such as a cache or a deployed document root, consider `async`. A file server that fails loses
-writes that it has already acknowledged, so `async` is not for databases or for data that you cannot recreate. Slackwater never
-sets it.
+Start at the clients, which costs nothing: more writers in parallel, larger writes, `nconnect`, fewer fsync calls. Only
+for data whose last seconds you can lose, such as a cache or a deployed document root, consider `async`. A file server
+that fails loses writes that it has already acknowledged, so `async` is not for databases or for data that you cannot
+recreate. Slackwater never sets it.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ def _flag(
     iops = file_system.iops if file_system else None
     return Flagged(
         summary=(
-            f"clients {', '.join(clients)} made {per_s:,.0f} writes a second of {kib / sum(counts):,.0f} KiB through a sync"
-            f" export while the disks were at most {disk:.0f} % busy: each write waits until it is on stable storage"
+            f"clients {', '.join(clients)} made {per_s:,.0f} writes a second of {kib / sum(counts):,.0f} KiB through a"
+            f" sync export while the disks were at most {disk:.0f} % busy: each write waits until it is on stable storage"
         ),
         severity="high" if hours >= 24 else "medium",
         confidence="medium",
@@ -181,8 +181,8 @@ def _flag(
 AT_THE_CLIENTS: Final = Advice(
     action="client-side-first",
     summary=(
-        "Change the clients: several writers in parallel (rsync or tar), larger writes (wsize=1048576), nconnect=16, no fsync"
-        " after each file."
+        "Change the clients: several writers in parallel (rsync or tar), larger writes (wsize=1048576), nconnect=16, no"
+        " fsync after each file."
     ),
     changes=(),
     risk="None for the data.",
@@ -200,8 +200,8 @@ def _async_export(volume: FsxVolume, clients: str, way: Alternative) -> Advice:
     return Advice(
         action="async-export",
         summary=(
-            f"If you can lose the last seconds of writes, set async for {clients}. {way.summary}, for one writer, as measured"
-            " with 4 KiB. The command sets the whole export list, because UpdateVolume replaces it."
+            f"If you can lose the last seconds of writes, set async for {clients}. {way.summary}, for one writer, as"
+            " measured with 4 KiB. The command sets the whole export list, because UpdateVolume replaces it."
         ),
         changes=way.changes,
         risk="Acknowledged writes are lost when the file server fails or fails over.",

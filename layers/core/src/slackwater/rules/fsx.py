@@ -142,3 +142,10 @@ def update(file_system: FsxFileSystem, setting: str) -> str:
         f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
         f" {OPTIONS[file_system.file_system_type]} {setting}"
     )
+
+
+def interruption(file_system: FsxFileSystem) -> str:
+    """What a change of the throughput capacity does to clients. Only OpenZFS in a single zone can lack a standby."""
+    if file_system.file_system_type == "OPENZFS" and file_system.deployment_type in ("SINGLE_AZ_1", "SINGLE_AZ_2"):
+        return "It is down for minutes while it changes."
+    return "It fails over while it changes."
