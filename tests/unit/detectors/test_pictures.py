@@ -113,7 +113,7 @@ LEVELS = [
         "ec2-ebs-throttled", "a batch of six hours on a burst of half an hour",
         "At its throughput limit, by the hour", {"Hurts from": 3},
     ),
-    ("ec2-idle", "a spot instance", "Highest CPU of each day", {"Idle below": 5}),
+    ("ec2-idle", "a Spot Instance", "Highest CPU of each day", {"Idle below": 5}),
     (
         "ec2-cpu-credits-surcharged", "a t3.large whose CPU averages 60 %",
         "Mean CPU", {"Baseline": 30, "Fits": 24},

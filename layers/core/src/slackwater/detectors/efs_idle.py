@@ -6,21 +6,21 @@ CloudWatch must have recorded the last 30 days: it publishes `StorageBytes` for 
 without that metric makes the answer unknown. If it is missing before that, only the confidence is lower.
 
 ## Why it matters
-EFS bills stored data until someone deletes it. Jobs that create a file system and delete it at their end leave it behind
-when their Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19). AWS does not report that.
+EFS bills stored data until someone deletes it. Jobs that create a file system and delete it at their end leave it
+behind when their Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19). AWS does not report that.
 
 ## When it is wrong
 - Data that you keep on purpose and read once a year looks the same. Tag it `keep`.
 - A job that runs less often than every `look_back_days` is not visible. The confidence is high only after 36 days.
-- Bytes that move without a client come from AWS Backup, a replication, a lifecycle transition or AWS Transfer Family. They
-  are not use, but they lower the confidence. If CloudWatch published no connections at all, their origin is unknown, and so
-  is the answer.
-- CloudWatch may publish nothing instead of zeros while no client is connected. That counts as idle, with lower confidence,
-  if no byte moved.
+- Bytes that move without a client come from AWS Backup, a replication, a lifecycle transition or AWS Transfer Family.
+  They are not use, but they lower the confidence. If CloudWatch published no connections at all, their origin is
+  unknown, and so is the answer.
+- CloudWatch may publish nothing instead of zeros while no client is connected. That counts as idle, with lower
+  confidence, if no byte moved.
 
 ## What to do
-Ask the owner. Then back up the file system and delete its mount targets and the file system, or move its data to a colder
-storage class.
+Ask the owner. Then back up the file system and delete its mount targets and the file system, or move its data to a
+colder storage class.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
 from slackwater.rules import advice, efs, examples
 from slackwater.rules.efs import CLIENTS, METERED, READ, STORED, WRITTEN
-from slackwater.rules.examples import Cases, days, days_ago
+from slackwater.rules.examples import Cases, Metrics, days, days_ago
 from slackwater.rules.series import complete_at_end
 
 SURE_DAYS: Final = 36
@@ -118,7 +118,17 @@ def _doubts(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lo
 
 
 SILENT = {STORED: 32.0 * GIB, METERED: 0.0, CLIENTS: 0.0, READ: 0.0, WRITTEN: 0.0}
-LOST_DAY = {STORED: days(32.0 * GIB, {30: None})}
+
+
+def lost_day(days_ago: int) -> Metrics:
+    """A day that CloudWatch did not record."""
+    return {STORED: days(32.0 * GIB, {days_ago: None})}
+
+
+def used(days_ago: int, minutes: float | None = 90.0) -> Metrics:
+    """Clients on one day."""
+    return {CLIENTS: days(0.0, {days_ago: minutes})}
+
 
 idle = Cases(examples.efs(), SILENT)
 unpublished = Cases(examples.efs(), {STORED: 32.0 * GIB})
@@ -134,28 +144,23 @@ DETECTOR = Detector(
     cases=(
         idle("a month of zeros", Flagged, "no client for 36 days"),
         unpublished("a month without points, while CloudWatch was recording", Flagged),
-        idle("an older day that CloudWatch did not record", Flagged, "32 days", metrics={STORED: days(32.0 * GIB, {33: None})}),
+        idle("an older day that CloudWatch did not record", Flagged, "32 days", metrics=lost_day(33)),
         idle("no metric at all", Unknown, "not recording", metrics=dict.fromkeys(SILENT)),
-        idle("a recent day that CloudWatch did not record", Unknown, "1 of 30 days", metrics=LOST_DAY),
-        idle("a job that runs once a month", Fine, "clients were connected", metrics={CLIENTS: days(0.0, {18: 90.0})}),
-        idle("a job on the first Monday, due again today", Fine, "in 36 days", metrics={CLIENTS: days(0.0, {35: 90.0})}),
-        idle("a job on the first Monday that starts after midnight", Fine, metrics={CLIENTS: days(0.0, {36: 90.0})}),
-        idle("a client this morning", Fine, metrics={CLIENTS: days(0.0, {0: 5.0})}),
+        idle("a recent day that CloudWatch did not record", Unknown, "1 of 30 days", metrics=lost_day(30)),
+        idle("a job that runs once a month", Fine, "clients were connected", metrics=used(18)),
+        idle("a job on the first Monday, due again today", Fine, "in 36 days", metrics=used(35)),
+        idle("a job on the first Monday that starts after midnight", Fine, metrics=used(36)),
+        idle("a client this morning", Fine, metrics=used(0)),
         idle("read by a backup every night", Flagged, metrics={READ: 5.0 * MIB, METERED: 2.0 * MIB}),
         idle("read whole by a backup every night", Flagged, "36 days", metrics={READ: 3.0 * GIB, METERED: 1.0 * GIB}),
         *(
             unpublished(f"{what} while connections are not published", Unknown, "client is unknown", metrics={one: 5.0 * MIB})
             for what, one in (("written", WRITTEN), ("read", READ), ("metered", METERED))
         ),
-        idle("no connections, and a day without a point", Unknown, "1 of 30 days", metrics={CLIENTS: days(0.0, {18: None})}),
+        idle("no connections, and a day without a point", Unknown, "1 of 30 days", metrics=used(18, None)),
         idle("three days old", Fine, "younger than 7 days", created_at=days_ago(3)),
         idle("quiet since it was created two weeks ago", Flagged, "13 days", created_at=days_ago(14)),
-        idle(
-            "used on the day it was created, five weeks ago",
-            Fine,
-            created_at=days_ago(34),
-            metrics={CLIENTS: days(0.0, {34: 90.0})},
-        ),
+        idle("used on the day it was created, five weeks ago", Fine, created_at=days_ago(34), metrics=used(34)),
         idle("being deleted", Fine, "deleting", state="deleting"),
         idle("a replica", Fine, "destination of a replication", is_replica=True),
         idle(

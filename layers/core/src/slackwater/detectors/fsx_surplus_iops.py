@@ -1,13 +1,13 @@
 """FSx file systems with far more SSD IOPS than their disks use.
 
 ## What it finds
-An OpenZFS or ONTAP file system on SSD with more IOPS than the 3 per GiB that are included, whose disks used less than 40 %
-of them in the busiest minute of the last 35 days. The *peak* counts: an average would miss a nightly batch job.
+An OpenZFS or ONTAP file system on SSD with more IOPS than the 3 per GiB that are included, whose disks used less than
+40 % of them in the busiest minute of the last 35 days. The *peak* counts: an average would miss a nightly batch job.
 
 ## Why it matters
-AWS bills provisioned IOPS above the included ones every month, used or not. People buy them when a file system is slow. They
-change nothing if something else makes clients wait: 342 writes a second at 192 IOPS, 327 at 960 ("Sharing WordPress content
-on FSx for OpenZFS", 2025-03).
+AWS bills provisioned IOPS above the included ones every month, used or not. People buy them when a file system is slow.
+They change nothing if something else makes clients wait: 342 writes a second at 192 IOPS, 327 at 960 ("Sharing
+WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
 - A quarterly load needs more than 35 days. Set a longer `window_days`.
@@ -15,9 +15,9 @@ on FSx for OpenZFS", 2025-03).
 - Storage that grows brings 3 IOPS per GiB only in automatic mode. IOPS that you provision stay as they are.
 
 ## What to do
-Lower the IOPS to what keeps the disks less than half busy, or return to automatic mode if the included IOPS are enough. Both
-work online, and you can raise the IOPS again the same way. ONTAP's largest file server requires 160,000 IOPS, so they are not
-judged there.
+Lower the IOPS to what keeps the disks less than half busy, or return to automatic mode if the included IOPS are enough.
+Both work online, and you can raise the IOPS again the same way. ONTAP's largest file server requires 160,000 IOPS, so
+they are not judged there.
 """
 
 from __future__ import annotations

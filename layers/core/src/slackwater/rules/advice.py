@@ -27,7 +27,7 @@ def is_protected(resource: Resource) -> bool:
 def by_program[S: Setting](resource: Resource, to: S, *, sure: bool = True) -> S | None:
     """The setting, if Slackwater may change the resource to it, else None.
 
-    Slackwater does not change what another program manages, what has unreadable tags, and what a person must check first
-    (`sure` is False).
+    Slackwater does not change what another program manages, what has unreadable tags, or what a person must check
+    first (`sure` is False).
     """
     return to if sure and resource.tags is not None and resource.managed_by is None else None

@@ -1,7 +1,4 @@
-"""EC2: recommendations to change or restart an instance.
-
-Source: Amazon EC2 User Guide, "Instance store volume limits".
-"""
+"""EC2: metrics and recommendations that several detectors share."""
 
 from __future__ import annotations
 
@@ -9,17 +6,37 @@ import re
 from typing import Final
 
 from slackwater.model.detector import Seen
+from slackwater.model.metrics import Metric, Need
 from slackwater.model.money import Change, ec2_hour, hours
 from slackwater.model.resources import Instance, InstanceType
+from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance
 
 LOCAL_DISKS: Final = re.compile(
-    r"[a-z]+\d+[a-z]*d|(i|im|is|d)\d|(h1|hs1|x1e?|f[12]|g2|g[56]e?|g6f|gr6f?|p[56][a-z-]*|trn\d)[.n]|([cm]1|m2|[cmr]3|cc2|cr1)\."
+    r"[a-z]+\d+[a-z]*d|(i|im|is|d)\d|(h1|hs1|x1e?|f[12]|g2|g[56]e?|g6f|gr6f?|p[56][a-z-]*|trn\d)[.n]"
+    r"|([cm]1|m2|[cmr]3|cc2|cr1)\."
 )
-"""Types with instance store volumes (Amazon EC2 User Guide, "Instance store volume limits"): a d after the generation, and
-families of storage, accelerators and the past."""
+"""Types with instance store volumes: a d after the generation, and families of storage, accelerators and the past.
+
+Source: Amazon EC2 User Guide, "Instance store volume limits".
+"""
+
+
+def has_local_disks(instance: Instance) -> bool:
+    """Whether its type has instance store volumes, which a stop erases."""
+    return LOCAL_DISKS.match(instance.instance_type) is not None
+
+
+def daily(instance: Instance, days: float, *metrics: Metric) -> list[Need]:
+    """These metrics of the last `days`, with a point for each day."""
+    return needs(instance, DAY_S, days, *metrics)
+
+
+def needs(instance: Instance, period_s: int, days: float, *metrics: Metric) -> list[Need]:
+    """These metrics of the last `days`, with a point for each period."""
+    return [metric.need(("InstanceId", instance.id), period_s=period_s, days=days) for metric in metrics]
 
 
 def change_type(instance: Instance, instance_type: str, summary: str, changes: tuple[Change, ...] | None) -> Advice:
@@ -74,7 +91,7 @@ def not_by_command(instance: Instance) -> str:
 
 def local_data(instance: Instance) -> str:
     """A sentence that says what a stop loses; empty where its type has no disks of its own."""
-    return " What is on its local disks (instance store) is lost." if LOCAL_DISKS.match(instance.instance_type) else ""
+    return " What is on its local disks (instance store) is lost." if has_local_disks(instance) else ""
 
 
 def larger(instance: Instance, this: InstanceType, needed: Allowance, seen: Seen, *, when: str, what: str) -> Advice | None:

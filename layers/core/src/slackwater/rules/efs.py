@@ -1,8 +1,8 @@
 """EFS: metrics, guards, evidence and recommendations that several detectors share.
 
-Sources: Amazon EFS User Guide, "CloudWatch metrics for Amazon EFS", "Metering: How Amazon EFS reports file system and object
-sizes", "Deleting EFS file systems", "Replicating EFS file systems", "Availability and durability of EFS file systems"; Amazon
-EFS API Reference, "PutLifecycleConfiguration".
+Sources: Amazon EFS User Guide, "CloudWatch metrics for Amazon EFS", "Metering: How Amazon EFS reports file system and
+object sizes", "Deleting EFS file systems", "Replicating EFS file systems", "Availability and durability of EFS file
+systems"; Amazon EFS API Reference, "PutLifecycleConfiguration".
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def removal(file_system: EfsFileSystem, *, sure: bool) -> tuple[Advice, ...]:
 
 
 def _back_up_and_delete(file_system: EfsFileSystem, *, deletes: bool) -> Advice:
-    """The command ends with the start of the backup: the AWS CLI cannot wait for it, and a deletion cannot be undone."""
+    """The command only starts the backup: the AWS CLI cannot wait for it, and a deletion cannot be undone."""
     target = file_system.target
     dependents = "access points and mount targets" if file_system.mount_targets else "access points"
     colder = file_system.stored_bytes.get("IA") or file_system.stored_bytes.get("Archive")
@@ -115,21 +115,22 @@ def _back_up_and_delete(file_system: EfsFileSystem, *, deletes: bool) -> Advice:
     return Advice(
         action="back-up-and-delete",
         summary=(
-            f"Ask the owner. Create an AWS Backup recovery point that is kept for {KEPT_DAYS} days. When it is complete, delete"
-            f" the {dependents}, wait until they are gone, and delete the file system."
+            f"Ask the owner. Create an AWS Backup recovery point that is kept for {KEPT_DAYS} days. When it is"
+            f" complete, delete the {dependents}, wait until they are gone, and delete the file system."
         ),
         changes=efs.monthly_units(file_system),
         risk=(
-            f"The recovery point and its data expire after {KEPT_DAYS} days; set more days to keep them longer. Until then AWS"
-            f" bills warm backup storage (us-east-1: $0.05 per GiB-month){more}. The saving does not include that. A restore"
-            " creates a file system with another ID. The backup vault Default and the role AWSBackupDefaultServiceRole must"
-            " exist; the AWS Backup console creates them at first use."
+            f"The recovery point and its data expire after {KEPT_DAYS} days; set more days to keep them longer. Until"
+            f" then AWS bills warm backup storage (us-east-1: $0.05 per GiB-month){more}. The saving does not include"
+            " that. A restore creates a file system with another ID. The backup vault Default and the role"
+            " AWSBackupDefaultServiceRole must exist; the AWS Backup console creates them at first use."
         ),
         reversible=True,
         command=(
-            f"aws backup start-backup-job --region {target.region} --backup-vault-name Default --resource-arn {file_system.arn}"
-            f" --iam-role-arn arn:{target.partition}:iam::{target.account}:role/service-role/AWSBackupDefaultServiceRole"
-            f" --lifecycle DeleteAfterDays={KEPT_DAYS}"
+            f"aws backup start-backup-job --region {target.region} --backup-vault-name Default --resource-arn"
+            f" {file_system.arn} --iam-role-arn"
+            f" arn:{target.partition}:iam::{target.account}:role/service-role/AWSBackupDefaultServiceRole --lifecycle"
+            f" DeleteAfterDays={KEPT_DAYS}"
         ),
         deletes=deletes,
     )
@@ -146,8 +147,9 @@ def _tier(file_system: EfsFileSystem) -> Advice:
         ),
         changes=difference(efs.monthly_units(file_system), efs.monthly_units(tiered)),
         risk=(
-            "Reads from Infrequent Access are charged per GiB, and a file below 128 KiB is billed as 128 KiB. In bursting mode"
-            " the baseline shrinks with the data in Standard. The command replaces the lifecycle policies."
+            "Reads from Infrequent Access are charged per GiB, and a file below 128 KiB is billed as 128 KiB. In"
+            " bursting mode the baseline shrinks with the data in Standard. The command replaces the lifecycle"
+            " policies."
         ),
         reversible=True,
         command=put_command(file_system, EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS")),
@@ -169,7 +171,7 @@ def put_command(file_system: EfsFileSystem, to: EfsLifecycleSetting) -> str:
 
 
 ALTERNATIVES: Final = ("efs-cold-data", "efs-single-client", "efs-single-zone-use")
-"""Detectors that propose a colder class, a volume, and One Zone. Each prices its proposal as if the others did not exist."""
+"""Detectors that propose a colder class, a volume, and One Zone. Each prices its own as if it were the only one."""
 
 
 def one_way_caveat(detector_id: str) -> str:
@@ -179,8 +181,8 @@ def one_way_caveat(detector_id: str) -> str:
 
 
 ONE_ZONE_RISK: Final = (
-    "One Zone has 99.9 % availability instead of 99.99 %, and the loss of its zone loses the data, so keep backups. It has no"
-    " Archive class, and clients in other zones pay for traffic between zones."
+    "One Zone has 99.9 % availability instead of 99.99 %, and the loss of its zone loses the data, so keep backups."
+    " It has no Archive class, and clients in other zones pay for traffic between zones."
 )
 
 
@@ -194,15 +196,15 @@ def in_one_zone(file_system: EfsFileSystem, zone: str) -> EfsFileSystem:
 
 
 def to_one_zone(file_system: EfsFileSystem, zone: str | None) -> Advice:
-    """Recommend to replicate it to a One Zone file system: the type cannot change. No command if the zone is unknown."""
+    """Recommend to replicate it to a One Zone file system: its type is fixed. No command if the zone is unknown."""
     region = file_system.target.region
     return Advice(
         action="move-to-one-zone",
         summary=(
-            f"Replicate it to a new One Zone file system in {zone or 'the zone of its clients'}. Stop the writers, wait for the"
-            " last sync, delete the replication so that the new file system is writable, and mount that one. Set the throughput"
-            " mode, lifecycle, access points, policy and backups again, and name the KMS key if it has its own (KmsKeyId)."
-            " Delete the old file system when nobody needs it."
+            f"Replicate it to a new One Zone file system in {zone or 'the zone of its clients'}. Stop the writers,"
+            " wait for the last sync, delete the replication so that the new file system is writable, and mount that"
+            " one. Set the throughput mode, lifecycle, access points, policy and backups again, and name the KMS key"
+            " if it has its own (KmsKeyId). Delete the old file system when nobody needs it."
         ),
         changes=difference(efs.monthly_units(file_system), efs.monthly_units(in_one_zone(file_system, zone or f"{region}a"))),
         risk=f"{ONE_ZONE_RISK} AWS bills both until you delete the old one.",

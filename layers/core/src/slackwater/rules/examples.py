@@ -1,6 +1,7 @@
 """Example resources and metrics for the detectors' cases, so that a case states only what differs.
 
-All examples are of one account, at `CASE_NOW`. A builder takes the fields that differ as keywords: `efs(mount_targets=0)`.
+All examples are of one account, at `CASE_NOW`. A builder takes the fields that differ as keywords:
+`efs(mount_targets=0)`.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def days(rest: float | None, different: Mapping[int | range, float | None], coun
 
 
 def every_day(rest: float | None, different: Mapping[range, float | None], period_s: int, count: int = DAYS) -> Points:
-    """The same points every day: `rest`, except in the ranges of points that are `different`. A day begins at 09:00 UTC."""
+    """The same points every day from 09:00 UTC: `rest`, except in the ranges of points that are `different`."""
     found = {point: value for points, value in different.items() for point in points}
     return [found.get(point, rest) for point in range(DAY_S // period_s)] * count
 
@@ -145,7 +146,7 @@ def instance(**fields: Any) -> Instance:
 
 
 def volume(on: Instance | None = None, *, device: str = "/dev/sdf", **fields: Any) -> Volume:
-    """A gp3 volume of 500 GiB without anything provisioned, made 200 days ago; attached to `on` since then, if given."""
+    """A gp3 volume of 500 GiB without anything provisioned, made 200 days ago; attached to `on` since then."""
     made = replace(_VOLUME, **fields)
     if on is not None:
         there = (Attachment(instance_id=on.id, device=device, attached_at=made.created_at),)

@@ -1,8 +1,8 @@
 """FSx: metrics, utilization and commands that several detectors share.
 
-Sources: Amazon FSx for OpenZFS User Guide, "FSx for OpenZFS metrics and dimensions"; Amazon FSx for NetApp ONTAP User Guide,
-"File system metrics"; Amazon FSx for Windows File Server User Guide, "CloudWatch metrics and dimensions". Metrics have one
-point a minute.
+Sources: Amazon FSx for OpenZFS User Guide, "FSx for OpenZFS metrics and dimensions"; Amazon FSx for NetApp ONTAP User
+Guide, "File system metrics"; Amazon FSx for Windows File Server User Guide, "CloudWatch metrics and dimensions".
+Metrics have one point a minute.
 """
 
 from __future__ import annotations
