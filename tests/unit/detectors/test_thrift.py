@@ -84,7 +84,7 @@ COSTS = [
     ("ec2-network-throttled", "hardly any traffic: settled by the hour", [HOUR_S] * 2),
     ("ec2-network-throttled", "steady at its baseline, never a burst", [HOUR_S] * 2 + [FIVE_MINUTES_S]),
     ("fsx-idle", "three days old", []),
-    ("fsx-idle", "a job that runs on the first Monday of the month", [DAY_S]),
+    ("fsx-idle", "a job on the first Monday of the month", [DAY_S]),
     ("fsx-idle", "mounted, and not read for a month", [DAY_S] * 3),
     ("fsx-idle", "a month of zeros", [DAY_S] * 5),
     ("fsx-oversized", "64 GiB, the least there is", []),

@@ -72,12 +72,10 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
     table, server = formulas.deployment(file_system), formulas.file_server(file_system)
     if file_system.state != "AVAILABLE":
         return Fine(f"it is {file_system.state.lower()}")
-    if table is None:
-        return Fine(f"the sizes of {file_system.file_system_type} {file_system.deployment_type} are not built in")
     if file_system.storage_type != "SSD":
         return Fine(f"file servers of {file_system.storage_type} are not judged")
-    if server is None:
-        return Fine("its throughput capacity is not in AWS's table of sizes")
+    if table is None or server is None:
+        return Fine("the table of sizes for its type, deployment type and throughput capacity is not built in")
     present = server.throughput_mb_s
     smaller = [one for one in table.file_servers if one.throughput_mb_s < present and not one.least_gib]
     if not smaller:

@@ -78,10 +78,11 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     if not _may_hold(by_hour.present, least, points):
         return Fine("it has few writes")
 
-    writes, written, *disks = seen.read(
+    five_minutes = seen.read(
         *(metric.need(*of_volume, period_s=FIVE_MINUTES_S, days=days) for metric in (WRITES, WRITTEN)),
         *(metric.need(on_server, period_s=FIVE_MINUTES_S, days=days) for metric in DISKS),
     )
+    writes, written, *disks = five_minutes
     small = {
         i
         for i, (count, size) in enumerate(zip(writes.values, written.values, strict=True))
@@ -103,7 +104,7 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
         missing = {metric.name: sum(isnan(one.values[i]) for i in held) for metric, one in zip(DISKS, disks, strict=True)}
         name = max(missing, key=lambda name: missing[name])
         return Unknown(f"{name} has no point in {missing[name]} of {len(held)} busy five minutes")
-    return _flag(volume, seen.fleet.get(FsxFileSystem, volume.file_system_id), writes, written, disks, waited)
+    return _flag(volume, seen.fleet.get(FsxFileSystem, volume.file_system_id), five_minutes, waited)
 
 
 def _may_hold(hours: Iterable[float], least: float, points: int) -> bool:
@@ -122,14 +123,10 @@ def _hidden(by_hour: Series, writes: Series, written: Series) -> list[float]:
 
 
 def _flag(
-    volume: FsxVolume,
-    file_system: FsxFileSystem | None,
-    writes: Series,
-    written: Series,
-    disks: Sequence[Series],
-    waited: Sequence[int],
+    volume: FsxVolume, file_system: FsxFileSystem | None, five_minutes: Sequence[Series], waited: Sequence[int]
 ) -> Flagged:
-    """`waited` are the five minutes that count."""
+    """`five_minutes` are the writes, their bytes and the metrics of the disks. `waited` are the points that count."""
+    writes, written, *disks = five_minutes
     counts = [writes.values[i] for i in waited]
     per_s = sum(counts) / len(waited) / FIVE_MINUTES_S
     kib = sum(written.values[i] for i in waited) / KIB
@@ -142,7 +139,7 @@ def _flag(
     return Flagged(
         summary=(
             f"clients {', '.join(clients)} made {per_s:,.0f} writes a second of {kib / sum(counts):,.0f} KiB through a"
-            f" sync export while the disks were at most {disk:.0f} % busy: each write waits until it is on stable storage"
+            f" sync export while the disks were at most {disk:.0f} % busy: each write waits for stable storage"
         ),
         severity="high" if hours >= 24 else "medium",
         confidence="medium",
@@ -196,6 +193,7 @@ def _async_export(volume: FsxVolume, clients: str, way: Alternative) -> Advice:
         {"Clients": entry.clients, "Options": [*(one for one in entry.options if one not in {"sync", "async"}), "async"]}
         for entry in volume.nfs_export
     ]
+    command = f"aws fsx update-volume --volume-id {volume.id} --region {volume.target.region}"
     export = json.dumps({"NfsExports": [{"ClientConfigurations": entries}]})
     return Advice(
         action="async-export",
@@ -206,9 +204,7 @@ def _async_export(volume: FsxVolume, clients: str, way: Alternative) -> Advice:
         changes=way.changes,
         risk="Acknowledged writes are lost when the file server fails or fails over.",
         reversible=True,
-        command=(
-            f"aws fsx update-volume --volume-id {volume.id} --region {volume.target.region} --open-zfs-configuration '{export}'"
-        ),
+        command=f"{command} --open-zfs-configuration '{export}'",
     )
 
 

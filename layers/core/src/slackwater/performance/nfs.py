@@ -201,7 +201,7 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
 
 
 ONE_CEILING: Final = 0.6
-"""A run of writes has one ceiling if this share of its points is near it. The other points are its start, its end and noise."""
+"""A run of writes has one ceiling if this share of its points is near it. The others are its start, its end and noise."""
 TWO_CEILINGS: Final = 0.8
 """The same for two ceilings, which prove less than one."""
 

@@ -95,6 +95,14 @@ NAMES: Final[Mapping[str, str]] = {
     "WINDOWS": "FSx for Windows File Server",
     "LUSTRE": "FSx for Lustre",
 }
+
+
+def deployment(file_system: FsxFileSystem) -> Evidence:
+    """Evidence: the type and the deployment type."""
+    kind = file_system.file_system_type
+    return Evidence(label="Deployment", value=f"{NAMES.get(kind, kind)}, {file_system.deployment_type}", unit="words")
+
+
 USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
 FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
 ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
