@@ -25,7 +25,7 @@ SLICE: Final = {
     "ebs": ("RecheckBackedUp", "sweep almost"),
     "efs": (),
     "efs-orphaned": ("Record",),
-    "efs-abandoned": ("VerifyBackup",),
+    "efs-abandoned": (),
     "openzfs": ("VerifyBackup",),
     "gp3": ("Record",),
     "efs-throughput": ("Record",),

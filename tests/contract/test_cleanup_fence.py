@@ -110,7 +110,7 @@ def test_our_own_backup_is_no_use_and_cloudwatch_has_its_time_once_nothing_can_m
         assert execution.events < 1_000
 
 
-@pytest.mark.parametrize("kind", ["efs", "efs-orphaned"])
+@pytest.mark.parametrize("kind", [pytest.param("efs", marks=pytest.mark.slow), "efs-orphaned"])
 def test_where_cloudwatch_does_not_catch_up_it_stays(kind: str) -> None:
     with world(kind) as there:
         id_ = there.finding(kind).sighting.resource.id

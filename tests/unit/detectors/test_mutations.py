@@ -16,7 +16,7 @@ BROKEN = {
     "ebs-instance-bound": ("_weighted(instance, limits.burst)", "_weighted(instance, limits.baseline)"),
     "ebs-on-stopped-instance": ("if len(stops) < len(instances)", "if False"),
     "ebs-outdated-type": ("setting = whole if limited else", "setting ="),
-    "ebs-surplus-iops": ("else least\n    target = max(carrying, ", "else least\n    target = max(0, "),
+    "ebs-surplus-iops": ("target = max(required, ", "target = max(0, "),
     "ebs-surplus-size": ("if peak + growth >= limits.used_percent", "if peak >= limits.used_percent"),
     "ebs-surplus-throughput": ("if raised(checked, seen)", "if False"),
     "ebs-unattached": ("if pause_days and seen.age(loose.since) < _patience(pause_days, limits)", "if False"),

@@ -572,7 +572,7 @@ DETECTOR = Detector(
             expect=Fine,
             says="stopped",
         ),
-        Case(title="on no instance", resource=replace(_GP2, attachments=()), records=_HOST, expect=Fine, says="no instance"),
+        Case(title="on no instance", resource=replace(_GP2, attachments=()), records=_HOST, expect=Fine, says="not attached"),
         Case(
             title="its instance could not be read",
             resource=_GP2,

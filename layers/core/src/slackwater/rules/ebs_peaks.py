@@ -1,12 +1,12 @@
 """A volume's busiest minute: how CloudWatch is asked for it, and when the answer counts.
 
-On Nitro CloudWatch has the busiest minute of every day. Those of reads and of writes added are never too low, but may lie hours
-apart: where that matters, the busiest minute of every five minutes looks closer. On Xen there are no maxima, and bytes have no
-point while there are none (Amazon EBS User Guide, "Amazon CloudWatch metrics for Amazon EBS"): five-minute sums stand in, and
-the operations, which always have a point, show that CloudWatch was watching.
+On Nitro CloudWatch has the busiest minute of every day. Those of reads and of writes added are never too low, but may
+lie hours apart: where that matters, the busiest minute of every five minutes looks closer. On Xen there are no maxima,
+and bytes have no point while there are none (Amazon EBS User Guide, "Amazon CloudWatch metrics for Amazon EBS"):
+five-minute sums stand in, and the operations, which always have a point, show that CloudWatch was watching.
 
-EBS counts an operation once for each 256 KiB of it, and CloudWatch may count it once: what is consumed is no less than the
-operations, and no less than the bytes in units of 256 KiB, and never more than both added.
+EBS counts an operation once for each 256 KiB of it, and CloudWatch may count it once: what is consumed is no less than
+the operations, and no less than the bytes in units of 256 KiB, and never more than both added.
 """
 
 from __future__ import annotations
@@ -30,10 +30,7 @@ from slackwater.rules.series import hole_words
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
 THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", "Maximum", "0 or 1")
 
-SECONDS: Final = (
-    "A minute's mean hides seconds: bursts between the new setting and the old are not seen, for CloudWatch's exceeded checks"
-    " compare with the old."
-)
+SECONDS: Final = "One-minute averages hide shorter bursts above the proposed limit."
 
 LOST, LATE = 1 / 200, 3
 """The share of five-minute points that CloudWatch loses, and how many it has not yet, while it is watching all the same."""
@@ -183,9 +180,9 @@ class Look:
     def lost(self) -> Unknown:
         """Why nobody can tell between `least` and `counted`, looked at closer."""
         if self.volume.multi_attach:
-            return Unknown(f"{self._names} may be those of one of its instances, and all may have needed more")
+            return Unknown(f"{self._names} may cover only one of its instances, and all together may have needed more")
         missing = max(self._by_five_minutes(part).missing for part in self.measure.parts)
-        return Unknown(f"{self._names} lacks {missing:,} five-minute points, and may have needed more in one of them")
+        return Unknown(f"{self._names} lacks {missing:,} five-minute points, and it may have needed more in one of them")
 
     @property
     def days(self) -> int:
@@ -213,7 +210,7 @@ class Look:
     @property
     def caveats(self) -> tuple[str, ...]:
         """What the measure cannot see."""
-        return ("Five-minute means hide shorter peaks.",) if self.xen else ()
+        return ("Five-minute averages hide shorter bursts.",) if self.xen else ()
 
     @property
     def lowering_caveats(self) -> tuple[str, ...]:
@@ -317,7 +314,7 @@ def added(all_: Sequence[Series]) -> Series:
 def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:
     """The type of the running instance that a volume is on; the answer where there is none to judge by."""
     if not volume.attachments:
-        return Fine("it is on no instance")
+        return Fine("it is not attached")
     found = [(one.instance_id, seen.fleet.get(Instance, one.instance_id)) for one in volume.attachments]
     for id_, instance in found:
         if instance is None:
@@ -325,7 +322,7 @@ def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:
     instances = [instance for _, instance in found if instance]
     running = [instance for instance in instances if instance.state == "running"]
     if not running:
-        return Fine(f"its instance is {instances[0].state}: there is no I/O to judge by")
+        return Fine(f"its instance is {instances[0].state}: there is no I/O to judge")
     kind = seen.fleet.get(InstanceType, running[0].instance_type)
     return kind or Unknown(f"its instance's type {running[0].instance_type} is not in the inventory")
 
@@ -357,8 +354,8 @@ def carried(kind: InstanceType) -> tuple[Evidence, ...]:
         return ()
     mib_s = kind.ebs_maximum_mbps * 1e6 / 8 / MIB
     return (
-        Evidence(label=f"What {kind.id} carries at most", value=round(mib_s, 1), unit="MiB/s"),
-        Evidence(label=f"What {kind.id} carries at most", value=kind.ebs_maximum_iops, unit="IOPS"),
+        Evidence(label=f"Limit of {kind.id}", value=round(mib_s, 1), unit="MiB/s"),
+        Evidence(label=f"Limit of {kind.id}", value=kind.ebs_maximum_iops, unit="IOPS"),
     )
 
 
