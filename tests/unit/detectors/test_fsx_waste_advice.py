@@ -18,7 +18,7 @@ from slackwater.model.resources import FsxVolume
 from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import fsx
-from slackwater.rules.fsx import IN_THE_POOL, USED
+from slackwater.rules.fsx import IN_POOL, USED
 
 type Given = Mapping[tuple[Metric, int], Sequence[float | None]]
 
@@ -235,7 +235,7 @@ def test_without_knowing_its_disks_it_keeps_all_its_iops() -> None:
     said = flagged(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, fsx_oversized.DISK_IOPS, days=[]))
 
     assert "6,000 IOPS" in by_action(said)["move-to-smaller"].summary
-    assert any("gets all the IOPS" in caveat for caveat in said.caveats)
+    assert any("keeps all of its IOPS" in caveat for caveat in said.caveats)
 
 
 def test_efs_is_priced_for_what_lies_there_and_replaces_everything_that_was_provisioned() -> None:
@@ -280,7 +280,7 @@ def test_ontap_of_the_second_generation_shrinks_in_place() -> None:
     shrink = by_action(flagged(OVERSIZED, SHRINKS))["shrink-ssd"]
 
     assert shrink.command == (
-        "aws fsx update-file-system --region ap-northeast-1 --file-system-id fs-0b1c2d3e4f5a60718"
+        "aws fsx update-file-system --region ap-northeast-1 --file-system-id fs-0123456789abcdef0"
         " --storage-capacity 1400 --ontap-configuration 'DiskIopsConfiguration={Mode=AUTOMATIC}'"
     )
     busy = with_days(OVERSIZED, SHRINKS, fsx_oversized.DISK_IOPS, days=[40.0] * 37)
@@ -378,13 +378,13 @@ def test_nobody_copies_a_file_system_for_less_than_100_gib(gib: int, expected: t
 
 @pytest.mark.parametrize(("pool_gib", "expected"), [(100, Flagged), (200, Fine)])
 def test_at_the_minimum_of_ontap_the_capacity_pool_counts(pool_gib: float, expected: type[Verdict]) -> None:
-    pooled = with_days(OVERSIZED, LEAST, IN_THE_POOL, days=[pool_gib * GIB] * 37)
+    pooled = with_days(OVERSIZED, LEAST, IN_POOL, days=[pool_gib * GIB] * 37)
 
     assert isinstance(verdict(OVERSIZED, LEAST, metrics=pooled), expected)
 
 
 def test_the_other_services_hold_what_lies_in_the_pool_as_well() -> None:
-    pooled = with_days(OVERSIZED, LEAST, IN_THE_POOL, days=[100.0 * GIB] * 37)
+    pooled = with_days(OVERSIZED, LEAST, IN_POOL, days=[100.0 * GIB] * 37)
     said = flagged(OVERSIZED, LEAST, metrics=pooled)
 
     assert units(by_action(said)["move-to-efs"])[efs_storage("Standard", one_zone=False, elastic=False)] == -190

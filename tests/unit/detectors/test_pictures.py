@@ -170,8 +170,8 @@ LEVELS = [
         "fsx-sync-export", "two writers, and later one",
         "Writes, per five minutes", {"Ceiling": 600},
     ),
-    ("fsx-oversized", "2,000 GiB of OpenZFS, 150 used", "On SSD at most", {"Provisioned": 2_000, "Proposed": 300}),
-    ("fsx-oversized", "ONTAP at its minimum, 90 GiB used", "On SSD at most", {"Provisioned": 1_024}),
+    ("fsx-oversized", "2,000 GiB of OpenZFS, 150 used", "Used SSD, per day", {"Provisioned": 2_000, "Proposed": 300}),
+    ("fsx-oversized", "ONTAP at its minimum, 90 GiB used", "Used SSD, per day", {"Provisioned": 1_024}),
     (
         "fsx-surplus-iops", "the included IOPS are enough",
         "Busiest minute of the disks, per day", {"Provisioned (20,000 IOPS)": 100, "Proposed (3,000 IOPS)": 15},
