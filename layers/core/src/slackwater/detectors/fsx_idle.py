@@ -91,28 +91,25 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
     lost = max(gaps(one, limits.quiet_days).before for one in recorded)
     quiet, probes = len(recorded[0]) - lost, sum(metadata.present)
     whole = quiet >= SURE_DAYS and not lost and not probes
-    backup_days = file_system.automatic_backup_days
+    reads, kept_days = silent[0], file_system.automatic_backup_days
     return Flagged(
         summary=f"{_describe(file_system)}, and no {'client' if clients_published else 'operation'} for {quiet} days",
         confidence="high" if whole and clients_published else "medium",
         evidence=(
             Evidence(label="Days without an operation or a client", value=quiet, unit="days"),
-            Evidence(label="Read operations per day", value=sum(silent[0].present), unit="operations", series=silent[0]),
+            Evidence(label="Read operations per day", value=sum(reads.present), unit="operations", series=reads),
             fsx.deployment(file_system),
             Evidence(label="Created", value=f"{file_system.created_at:%Y-%m-%d}", unit="date"),
             *([Evidence(label="Volumes", value=len(volumes), unit="count")] if volumes else []),
-            *([] if backup_days is None else [Evidence(label="Automatic backups kept", value=backup_days, unit="days")]),
+            *([] if kept_days is None else [Evidence(label="Automatic backups kept", value=kept_days, unit="days")]),
         ),
         advice=(_delete(file_system, volumes, sure=whole), *_smallest(file_system)),
         gist=(file_system.storage_gib, file_system.throughput_mb_s or 0, file_system.iops or 0),
-        caveats=(
-            *_doubts(file_system, probes, lost, clients_published=clients_published),
-            *advice.protection(file_system),
-        ),
+        caveats=(*_doubts(probes, lost, clients_published=clients_published), *advice.protection(file_system)),
     )
 
 
-def _exempt(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], seen: Seen, limits: IdleLimits) -> Fine | Unknown | None:
+def _exempt(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], seen: Seen, limits: IdleLimits) -> Verdict | None:
     """The verdict that needs no metrics: on its state, its age, or an ONTAP volume that replication writes."""
     if file_system.state.startswith("MISCONFIGURED"):
         return Unknown(f"it is {file_system.state}, which may be why nobody uses it")
@@ -128,7 +125,7 @@ def _exempt(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], seen: Seen
     return Fine(f"replication writes its {min(types)} volume") if types else None
 
 
-def _replicated(used: Series, file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Fine | Unknown | None:
+def _replicated(used: Series, file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict | None:
     """The verdict if replication writes an OpenZFS file system, or may do so."""
     points = used.since(file_system.created_at.timestamp()).present
     growth = max((now - lowest for now, lowest in zip(points, accumulate(points, min), strict=True)), default=0.0)
@@ -145,7 +142,7 @@ def _publishes_clients(file_system: FsxFileSystem) -> bool:
     return file_system.file_system_type in ("OPENZFS", "LUSTRE")
 
 
-def _not_silent(metric: Metric, series: Series, recorded: Series, limits: IdleLimits) -> Fine | Unknown | None:
+def _not_silent(metric: Metric, series: Series, recorded: Series, limits: IdleLimits) -> Verdict | None:
     """The verdict if something happened, or if CloudWatch was not recording. None if the metric was always zero."""
     if any(series.present):
         if metric is CLIENTS:
@@ -167,7 +164,7 @@ def _describe(file_system: FsxFileSystem) -> str:
     return f"{fsx.NAMES.get(kind, kind)}, {storage}{throughput}"
 
 
-def _doubts(file_system: FsxFileSystem, probes: float, lost_days: int, *, clients_published: bool) -> list[str]:
+def _doubts(probes: float, lost_days: int, *, clients_published: bool) -> list[str]:
     found = []
     if probes:
         found.append(f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks.")
@@ -175,8 +172,6 @@ def _doubts(file_system: FsxFileSystem, probes: float, lost_days: int, *, client
         found.append("FSx does not publish clients here, so a mounted client that does nothing is not visible.")
     if lost_days:
         found.append(f"CloudWatch did not record {lost_days} earlier days, when a monthly job may have run.")
-    if file_system.file_system_type in ("OPENZFS", "ONTAP"):
-        found.append("Check whether a replication uses it: metrics do not show one that transfers nothing.")
     return found
 
 
@@ -200,7 +195,7 @@ def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], *, sure: b
     first = "Back it up and wait until the backup is AVAILABLE"
     risk = "Its automatic backups are deleted with it. AWS bills other backups. A restore has another ID and address."
     if command is None and kind == "ONTAP":
-        kind, first = EMPTY_ONTAP, "FSx lists no volume of it, so check with ONTAP's own command line whether it is empty"
+        kind, first = EMPTY_ONTAP, "FSx lists no volume of it: check with ONTAP's own command line whether it is empty"
         risk = "Without a volume there is nothing to back up: whatever it holds is lost."
     elif command is None:
         first, risk = "It can have no backup, so copy what you need or export to S3", "What you do not copy is lost."
@@ -215,7 +210,7 @@ def _delete(file_system: FsxFileSystem, volumes: Sequence[FsxVolume], *, sure: b
     held = f" It holds {'; '.join(one.path or one.id for one in volumes[:5])}{more}." if volumes else ""
     return Advice(
         action="back-up-and-delete" if command else "delete",
-        summary=f"Ask the owner. {first}. Then {STEPS.get(kind, 'delete it')}.{held}",
+        summary=f"Ask the owner, also about replications. {first}. Then {STEPS.get(kind, 'delete it')}.{held}",
         changes=formulas.monthly_units(file_system),
         risk=risk,
         reversible=command is not None,
@@ -266,6 +261,7 @@ openzfs = Cases(examples.fsx(**BOUGHT, throughput_mb_s=320), {**SILENT, USED: 30
 unread = Cases(openzfs.resource)
 ontap = Cases(examples.fsx(**BOUGHT, throughput_mb_s=512, file_system_type="ONTAP"), SILENT, records=(VOLUME,))
 windows = Cases(examples.fsx(storage_gib=1_024, file_system_type="WINDOWS", iops=None, iops_mode=None), SILENT)
+lustre = Cases(examples.fsx(storage_gib=1_024, file_system_type="LUSTRE", deployment_type="SCRATCH_2", iops=None), SILENT)
 
 DETECTOR = Detector(
     title="FSx file system that nobody uses",
@@ -279,14 +275,7 @@ DETECTOR = Detector(
         openzfs("a month of zeros", Flagged, "no client for 36 days"),
         ontap("ONTAP, a month of zeros", Flagged, "no operation for 36 days"),
         windows("Windows, a month of zeros", Flagged, "no client"),
-        windows(
-            "scratch Lustre, a month of zeros",
-            Flagged,
-            "Lustre, 1,024 GiB, and no client",
-            file_system_type="LUSTRE",
-            deployment_type="SCRATCH_2",
-            throughput_mb_s=None,
-        ),
+        lustre("scratch Lustre, a month of zeros", Flagged, "Lustre, 1,024 GiB, and no client", throughput_mb_s=None),
         openzfs("metadata operations without a client", Flagged, metrics={METADATA: 12.0}),
         openzfs("quiet since it was created two weeks ago", Flagged, "13 days", created_at=days_ago(14)),
         openzfs("recorded for a month, and not before", Flagged, "31 days", metrics={READS: [0.0] * 32}),

@@ -70,12 +70,12 @@ WEEK: Final = 8
 class OversizedLimits(Limits):
     """How empty a file system must be, and how large a smaller one is."""
 
-    used_percent: float = limit(20, unit="percent", gt=0, lt=50, why="of the SSD at its fullest; a fifth is clearly too little")
+    used_percent: float = limit(20, unit="percent", gt=0, lt=50, why="of the SSD at its fullest: a clear case")
     least_days: int = limit(14, unit="days", ge=4, le=450, why="each of them must have points; two weekly rhythms")
     window_days: int = limit(36, unit="days", ge=4, le=450, why="a monthly job can pause for 35 days")
     growth_days: int = limit(90, unit="days", ge=0, le=730, why="space may be for the data of the next quarter")
-    fill_percent: float = limit(50, unit="percent", gt=0, le=80, why="of the smaller one; AWS advises to stay below 80 %")
-    least_surplus_gib: int = limit(100, unit="GiB", ge=1, why="less saves about 10 to 20 USD a month, too little for a copy")
+    fill_percent: float = limit(50, unit="percent", gt=0, le=80, why="of the smaller one; AWS advises 80 % at most")
+    least_surplus_gib: int = limit(100, unit="GiB", ge=1, why="less saves only about $10 to $20 a month")
 
 
 def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Verdict:
@@ -126,7 +126,7 @@ def _percent(file_system: FsxFileSystem, size_bytes: float) -> float:
     return 100 * size_bytes / (file_system.storage_gib * GIB)
 
 
-def _not_empty(file_system: FsxFileSystem, used: Series, recorded: Series, limits: OversizedLimits) -> Fine | Unknown | None:
+def _not_empty(file_system: FsxFileSystem, used: Series, recorded: Series, limits: OversizedLimits) -> Verdict | None:
     """The verdict if it is full enough or will be, or if days are missing."""
     if used.present and (percent := _percent(file_system, max(used.present))) >= limits.used_percent:
         return Fine(f"it was {percent:.0f} % full")
@@ -151,14 +151,6 @@ def _growth(days: Sequence[float]) -> float:
     return max(0.0, min(slopes))
 
 
-class _Traffic(NamedTuple):
-    """What clients move, in bytes. The rate adds the busiest minutes of reads and of writes: an upper bound."""
-
-    bytes_per_s: float
-    read_per_month: float
-    written_per_month: float
-
-
 class _Use(NamedTuple):
     """What a file system holds on SSD and in its capacity pool, in bytes, and what it does. None is unknown."""
 
@@ -167,7 +159,8 @@ class _Use(NamedTuple):
     pooled: float
     disk_iops: float | None
     needed_iops: int
-    traffic: _Traffic | None
+    traffic: tuple[float, float, float] | None
+    """Bytes a second at most, and bytes that clients read and write in a month."""
 
     @property
     def total(self) -> float:
@@ -185,8 +178,10 @@ def _use(
         iops = max(known[DISK_IOPS]) / 100 * file_system.iops
         needed = ceil(HEADROOM * iops)
     if all(known.get(metric) for metric in (READ, WRITTEN, READ_PEAK, WRITE_PEAK)):
-        per_month = (sum(newest) / len(newest) * MONTH_DAYS for newest in (known[one][-MONTH_DAYS:] for one in (READ, WRITTEN)))
-        traffic = _Traffic((max(known[READ_PEAK]) + max(known[WRITE_PEAK])) / MINUTE_S, *per_month)
+        newest = (known[metric][-MONTH_DAYS:] for metric in (READ, WRITTEN))
+        read, written = (sum(days) / len(days) * MONTH_DAYS for days in newest)
+        # Reads and writes may have different busiest minutes: an upper bound.
+        traffic = (max(known[READ_PEAK]) + max(known[WRITE_PEAK])) / MINUTE_S, read, written
     return _Use(used, max(used.present), pooled, iops, needed, traffic)
 
 
@@ -204,7 +199,7 @@ def _flag(
     provisioned, present = file_system.storage_gib, len(recorded) - recorded.missing
     is_ontap = file_system.file_system_type == "ONTAP"
     pooled, iops, traffic = round(use.pooled / GIB, 1), use.disk_iops, use.traffic
-    mb_s = round(traffic.bytes_per_s / formulas.MB, 1) if traffic else 0
+    mb_s = round(traffic[0] / formulas.MB, 1) if traffic else 0
     return Flagged(
         summary=(
             f"{fsx.NAMES[file_system.file_system_type]}: {provisioned:,} GiB of SSD provisioned, at most"
@@ -268,7 +263,7 @@ def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
         risk = "FSx moves all volumes to new disks, which takes hours to days of file server time. It can grow again."
     else:
         how = (
-            f"create a file system of the same type with {size} and the same throughput, because SSD cannot shrink here."
+            f"create a file system of the same type with {size} and the same throughput, as SSD cannot shrink here."
             f" Copy to it with {COPY[kind]}, switch the clients, copy the rest, back up the old one and delete it."
         )
         risk = "AWS bills both during the copy. Clients mount another address. Snapshots and backups do not move."
@@ -300,12 +295,13 @@ def _elsewhere(file_system: FsxFileSystem, use: _Use, limits: OversizedLimits) -
     before = formulas.monthly_units(file_system)
     if before is None or use.traffic is None:
         return ()
+    bytes_per_s, read, written = use.traffic
     inputs = {
-        "throughput": f"{HEADROOM * use.traffic.bytes_per_s:.0f}B/s",
+        "throughput": f"{HEADROOM * bytes_per_s:.0f}B/s",
         "iops": use.needed_iops,
         "multi_az": file_system.deployment_type.startswith("MULTI_AZ"),
-        "read_per_month": f"{use.traffic.read_per_month:.0f}B",
-        "write_per_month": f"{use.traffic.written_per_month:.0f}B",
+        "read_per_month": f"{read:.0f}B",
+        "write_per_month": f"{written:.0f}B",
     }
     room = {"efs": use.total}
     if file_system.file_system_type == "ONTAP":
@@ -341,11 +337,16 @@ WORKING = {DISK_IOPS: 8.0, READ: 2.0 * GIB, WRITTEN: 0.5 * GIB, READ_PEAK: 300e6
 GROWING = [(50 + 4.0 * day) * GIB for day in range(37)]
 
 openzfs = Cases(examples.fsx(storage_gib=2_000, iops=6_000), {**WORKING, USED: 150.0 * GIB})
+tight = Cases(examples.fsx(storage_gib=400, iops=20_000), {**WORKING, USED: 50.0 * GIB, DISK_IOPS: 45.0})
 ontap = Cases(
     examples.fsx(file_system_type="ONTAP", storage_gib=1_024, throughput_mb_s=128, iops=3_072),
     {**WORKING, ON_SSD: 90.0 * GIB, IN_POOL: 0.0},
 )
-windows = Cases(examples.fsx(file_system_type="WINDOWS", storage_gib=2_000, iops=None, iops_mode=None), {FREE: 1_900.0 * GIB})
+second = Cases(
+    examples.fsx(file_system_type="ONTAP", deployment_type="MULTI_AZ_2", storage_gib=8_192, throughput_mb_s=384, iops=24_576),
+    {**WORKING, ON_SSD: 700.0 * GIB, IN_POOL: 9_000.0 * GIB},
+)
+windows = Cases(examples.fsx(file_system_type="WINDOWS", storage_gib=2_000, iops=None), {FREE: 1_900.0 * GIB})
 unread = Cases(openzfs.resource)
 
 DETECTOR = Detector(
@@ -357,33 +358,17 @@ DETECTOR = Detector(
     cases=(
         openzfs("2,000 GiB of OpenZFS, 150 used", Flagged, "at most 150 GiB (7.5 %) used"),
         ontap("ONTAP at its minimum, 90 GiB used", Flagged, "at most 90 GiB (8.8 %) used"),
-        ontap(
-            "ONTAP of the second generation, which shrinks",
-            Flagged,
-            deployment_type="MULTI_AZ_2",
-            storage_gib=8_192,
-            throughput_mb_s=384,
-            iops=24_576,
-            metrics={ON_SSD: 700.0 * GIB, IN_POOL: 9_000.0 * GIB},
-        ),
+        second("ONTAP of the second generation, which shrinks", Flagged, "at most 700 GiB (8.5 %) used"),
         windows("2,000 GiB of Windows, 1,900 free", Flagged, "at most 100 GiB (5.0 %) used"),
-        openzfs("data copied there once, six days ago", Flagged, metrics={USED: days(100.0 * GIB, {range(7): 300.0 * GIB})}),
+        openzfs("data copied there six days ago", Flagged, metrics={USED: days(100.0 * GIB, {range(7): 300.0 * GIB})}),
         openzfs("a fifth full", Fine, "20 % full", metrics={USED: 400.0 * GIB}),
         ontap("ONTAP's minimum, well filled", Fine, "61 % full", metrics={ON_SSD: 620.0 * GIB}),
-        ontap("ONTAP's minimum, with data in the capacity pool", Fine, "capacity pool", metrics={IN_POOL: 4_000.0 * GIB}),
+        ontap("ONTAP's minimum, with data in its pool", Fine, "capacity pool", metrics={IN_POOL: 4_000.0 * GIB}),
         openzfs("filled one night a month", Fine, "85 % full", metrics={USED: days(150.0 * GIB, {32: 1_700.0 * GIB})}),
         openzfs("being filled", Fine, "grows by 4 GiB a day", metrics={USED: GROWING}),
         unread("64 GiB, the least there is", Fine, "64 GiB", storage_gib=64),
-        openzfs(
-            "a minimum that its IOPS require",
-            Fine,
-            "hardly be smaller",
-            storage_gib=400,
-            iops=20_000,
-            iops_mode="USER_PROVISIONED",
-            metrics={USED: 50.0 * GIB, DISK_IOPS: 45.0},
-        ),
-        openzfs("a week without points", Unknown, "7 of 36 days", metrics={USED: days(150.0 * GIB, {range(5, 12): None})}),
+        tight("a minimum that its IOPS require", Fine, "hardly be smaller"),
+        openzfs("a week without points", Unknown, "7 of 36", metrics={USED: days(150.0 * GIB, {range(5, 12): None})}),
         unread("no metric at all", Unknown, "14 of 14 days"),
         ontap("ONTAP whose capacity pool is unknown", Unknown, "capacity pool", metrics={IN_POOL: None}),
         ontap("ONTAP at its minimum with unknown clients", Unknown, "which smaller service", metrics={READ_PEAK: None}),

@@ -50,7 +50,7 @@ NETWORK, CPU, DISK_THROUGHPUT, DISK_IOPS = (
 )
 SERVER: Final = (CPU, DISK_THROUGHPUT, DISK_IOPS)
 BALANCES: Final = tuple(
-    Metric("AWS/FSx", name, "Minimum", "percent") for name in ("FileServerDiskThroughputBalance", "FileServerDiskIopsBalance")
+    Metric("AWS/FSx", f"FileServerDisk{kind}Balance", "Minimum", "percent") for kind in ("Throughput", "Iops")
 )
 CAPACITY: Final[Mapping[Metric, Callable[[FileServer], int]]] = {
     NETWORK: attrgetter("network_mb_s"),

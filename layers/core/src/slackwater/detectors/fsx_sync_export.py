@@ -27,6 +27,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import batched
 from math import isnan
 from typing import Final
@@ -52,14 +53,12 @@ DISKS: Final = tuple(
 class SyncExportLimits(Limits):
     """Which writes make a sync export an issue."""
 
-    window_days: int = limit(
-        14, unit="days", ge=2, le=60, why="two weekly rhythms; CloudWatch keeps five-minute points 63 days"
-    )
-    busy_writes_per_s: float = limit(100, unit="writes/s", gt=0, why="below it nobody waits; 342 a second were measured sync")
+    window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; CloudWatch keeps the points 63 days")
+    busy_writes_per_s: float = limit(100, unit="writes/s", gt=0, why="below it, nobody waits; 342 were measured")
     small_write_kib: float = limit(64, unit="KiB", gt=0, why="throughput limits larger writes, not the wait")
-    busy_minutes: int = limit(30, unit="minutes", ge=5, le=1440, why="six five-minute points: more than one deployment's delay")
-    disk_percent: float = limit(50, unit="percent", gt=0, le=100, why="above it, which AWS advises, disks may be the limit")
-    ceiling_percent: float = limit(10, unit="percent", gt=0, le=50, why="latency varies less than that, and demand more")
+    busy_minutes: int = limit(30, unit="minutes", ge=5, le=1440, why="six points: more than one slow deployment")
+    disk_percent: float = limit(50, unit="percent", gt=0, le=100, why="AWS advises to stay below it")
+    ceiling_percent: float = limit(10, unit="percent", gt=0, le=50, why="latency varies less, demand varies more")
 
 
 def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
@@ -101,9 +100,9 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
         return Fine("its writes rose and fell with the demand, without a ceiling")
     waited = [i for i in held if not any(isnan(one.values[i]) for one in disks)]
     if len(waited) < points:
-        missing = {metric.name: sum(isnan(one.values[i]) for i in held) for metric, one in zip(DISKS, disks, strict=True)}
-        name = max(missing, key=lambda name: missing[name])
-        return Unknown(f"{name} has no point in {missing[name]} of {len(held)} busy five minutes")
+        missing = [sum(isnan(one.values[i]) for i in held) for one in disks]
+        name = DISKS[missing.index(max(missing))].name
+        return Unknown(f"{name} has no point in {max(missing)} of {len(held)} busy five minutes")
     return _flag(volume, seen.fleet.get(FsxFileSystem, volume.file_system_id), five_minutes, waited)
 
 
@@ -169,7 +168,7 @@ def _flag(
                     "bytes": f"{kib / len(waited):.0f}KiB",
                     "storage": "openzfs-sync",
                 },
-                advise=lambda way: _async_export(volume, ", ".join(clients), way) if way.id == "openzfs-async" else None,
+                advise=partial(_async_export, volume, ", ".join(clients)),
             ),
         ),
     )
@@ -187,11 +186,13 @@ AT_THE_CLIENTS: Final = Advice(
 )
 
 
-def _async_export(volume: FsxVolume, clients: str, way: Alternative) -> Advice:
+def _async_export(volume: FsxVolume, clients: str, way: Alternative) -> Advice | None:
     """The command has the whole export list, because UpdateVolume replaces it."""
+    if way.id != "openzfs-async":
+        return None
     entries = [
-        {"Clients": entry.clients, "Options": [*(one for one in entry.options if one not in {"sync", "async"}), "async"]}
-        for entry in volume.nfs_export
+        {"Clients": one.clients, "Options": [*(kept for kept in one.options if kept not in {"sync", "async"}), "async"]}
+        for one in volume.nfs_export
     ]
     command = f"aws fsx update-volume --volume-id {volume.id} --region {volume.target.region}"
     export = json.dumps({"NfsExports": [{"ClientConfigurations": entries}]})
