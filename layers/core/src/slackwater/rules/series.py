@@ -12,9 +12,11 @@ from slackwater.model.verdicts import Line
 
 
 class Gaps(NamedTuple):
-    """Days without a point: holes in what was watched, and days before CloudWatch began to watch at all.
+    """Missing days.
 
-    A hole may hide the one day that matters; a beginning is like a resource that is younger.
+    Attributes:
+        holes: Missing days after the first point. One of them may be the day that matters.
+        before: Days before the first point, as if the resource were younger.
     """
 
     holes: int
@@ -22,7 +24,7 @@ class Gaps(NamedTuple):
 
 
 def gaps(days: Series, demanded: int) -> Gaps:
-    """Of finished days, the newest `demanded` of which have to be there; a younger resource has fewer."""
+    """Count the missing days. A missing one of the newest `demanded` days is a hole even before the first point."""
     missing = [isnan(value) for value in days.values]
     begins = missing.index(False) if False in missing else len(missing)
     before = min(begins, max(0, len(missing) - demanded))
@@ -30,9 +32,9 @@ def gaps(days: Series, demanded: int) -> Gaps:
 
 
 def hole_words(days: Series, demanded: int, began: datetime) -> str | None:
-    """Where finished days have a hole: among the newest `demanded`, or since `began` and the first point after; None without.
+    """What is missing among the newest `demanded` days, or from the first point after `began` on. None if nothing is.
 
-    What happened before `began` (it was attached, its instance was started) explains its own missing days.
+    Days before `began`, when a volume was attached or its instance started, may be missing.
     """
     newest = days.values[-demanded:]
     if holes := demanded - len(newest) + sum(map(isnan, newest)):
@@ -46,11 +48,11 @@ def hole_words(days: Series, demanded: int, began: datetime) -> str | None:
 
 
 FEW: Final = 3
-"""Points without one between them; more of them are a hole, of which nobody knows."""
+"""CloudWatch may lose this many points in a row. What happened in a longer gap is unknown."""
 
 
 def filled(series: Series) -> Series:
-    """The same, with what was there before in each gap of up to three points; missing points at the start stay missing."""
+    """Fill each gap of up to `FEW` points with the value before it. Points before the first one stay missing."""
     values: list[float] = []
     for missing, run in groupby(series.values, isnan):
         points = list(run)
@@ -59,12 +61,12 @@ def filled(series: Series) -> Series:
 
 
 def baseline_and_burst(baseline: float, burst: float) -> tuple[Line, ...]:
-    """Both, in the picture's unit; one where there is no burst."""
+    """The levels for a chart, in its unit. A single one if there is no burst."""
     if burst == baseline:
         return (Line("At most", round(baseline, 2)),)
     return Line("Baseline", round(baseline, 2)), Line("Burst", round(burst, 2))
 
 
 def complete_at_end(series: Series) -> int:
-    """How many of the newest points are there without a missing one between them."""
+    """How many of the newest points follow the last missing one."""
     return sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(series.values)))
