@@ -17,6 +17,7 @@ AWS bills the provisioned storage, throughput and IOPS, whether a client comes o
   recognized, nor is the source of a replication.
 - On ONTAP and small Windows file systems, a mounted client that does nothing is not visible, so the confidence is
   medium. A monitor that lists their files prevents the finding.
+- CloudWatch may not have recorded the days before the last 30, when a monthly job ran. The confidence is medium then.
 
 ## What to do
 Ask the owner. Then back up the file system, wait until the backup is available, and delete it in the order that its
@@ -105,7 +106,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: IdleLimits) -> Verdict
         ),
         advice=(_delete(file_system, volumes, sure=whole), *_smallest(file_system)),
         gist=(file_system.storage_gib, file_system.throughput_mb_s or 0, file_system.iops or 0),
-        caveats=(*_doubts(probes, lost, clients_published=clients_published), *advice.protection(file_system)),
+        caveats=(*_doubts(probes, lost), *advice.protection(file_system)),
     )
 
 
@@ -164,15 +165,12 @@ def _describe(file_system: FsxFileSystem) -> str:
     return f"{fsx.NAMES.get(kind, kind)}, {storage}{throughput}"
 
 
-def _doubts(probes: float, lost_days: int, *, clients_published: bool) -> list[str]:
-    found = []
+def _doubts(probes: float, lost_days: int) -> tuple[str, ...]:
     if probes:
-        found.append(f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks.")
-    if not clients_published:
-        found.append("FSx does not publish clients here, so a mounted client that does nothing is not visible.")
+        return (f"{probes:,.0f} metadata operations came without a client, probably from FSx's own health checks.",)
     if lost_days:
-        found.append(f"CloudWatch did not record {lost_days} earlier days, when a monthly job may have run.")
-    return found
+        return (f"CloudWatch did not record {lost_days} earlier days, when a monthly job may have run.",)
+    return ()
 
 
 EMPTY_ONTAP: Final = "ONTAP without a volume"

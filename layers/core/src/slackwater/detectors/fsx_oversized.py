@@ -14,6 +14,7 @@ WordPress content on FSx for OpenZFS", 2025-03).
 - The space may be for future data. Growth of the last two weeks that goes on in the last one is continued for
   `growth_days`, and a file system that would fill up is not flagged. One step that is most of the rise, such as data
   copied once, is not growth. A load that is planned for next month is not visible.
+- Two weeks without a missing day are enough to judge, with medium confidence. It may have been fuller before.
 - SSD also brings 3 IOPS per GiB. The smaller file system is priced with twice the IOPS that the disks needed at most.
 - ONTAP counts space after deduplication and compression, so the same data may take more space elsewhere. It may also
   serve SMB or iSCSI, which EFS and OpenZFS do not.
@@ -224,16 +225,14 @@ def _flag(
         ),
         advice=(_shrink(file_system, smaller),) if smaller else (),
         gist=(provisioned, size_class(use.total)),
-        caveats=tuple(_caveats(file_system, use, smaller, recorded.missing)),
+        caveats=tuple(_caveats(file_system, use, smaller)),
         remedies=_elsewhere(file_system, use, limits),
         cheapest_first=True,
     )
 
 
-def _caveats(file_system: FsxFileSystem, use: _Use, smaller: FsxFileSystem | None, lost_days: int) -> list[str]:
+def _caveats(file_system: FsxFileSystem, use: _Use, smaller: FsxFileSystem | None) -> list[str]:
     found = []
-    if lost_days:
-        found.append(f"CloudWatch did not record {lost_days} earlier days, when it may have been fuller.")
     if use.disk_iops is None and file_system.iops:
         found.append("The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS.")
     if file_system.file_system_type == "ONTAP" and smaller:
@@ -241,7 +240,7 @@ def _caveats(file_system: FsxFileSystem, use: _Use, smaller: FsxFileSystem | Non
             "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY move cold data to the capacity pool, which is"
             " slower and billed by size and request. Check their policies, or leave more room."
         )
-    if use.pooled:
+    elif use.pooled:
         found.append("AWS also bills its capacity pool. If you move all data, you save that too.")
     return found
 

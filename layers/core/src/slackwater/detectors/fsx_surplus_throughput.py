@@ -133,10 +133,7 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
             ),
         ),
         gist=(present, least),
-        caveats=(
-            "Less memory means more reads from the disks, which these metrics cannot predict.",
-            "In several Availability Zones, FSx needs at least 6 hours between two changes of throughput or IOPS.",
-        ),
+        caveats=("In several Availability Zones, FSx needs at least 6 hours between two changes of throughput or IOPS.",),
     )
 
 
