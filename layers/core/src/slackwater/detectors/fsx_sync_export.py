@@ -71,10 +71,10 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     of_volume, days = (on_server, ("VolumeId", volume.id)), limits.window_days
 
     (by_hour,) = seen.read(WRITES.need(*of_volume, period_s=HOUR_S, days=days))
-    least, points = limits.busy_writes_per_s * FIVE_MINUTES_S, limits.busy_minutes * MINUTE_S // FIVE_MINUTES_S
+    busy, needed = limits.busy_writes_per_s * FIVE_MINUTES_S, limits.busy_minutes * MINUTE_S // FIVE_MINUTES_S
     if not by_hour.present:
         return Unknown(f"DataWriteOperations has no point in {days} days")
-    if not _may_hold(by_hour.present, least, points):
+    if not _may_hold(by_hour.present, busy, needed):
         return Fine("it has few writes")
 
     five_minutes = seen.read(
@@ -85,21 +85,21 @@ def judge(volume: FsxVolume, seen: Seen, limits: SyncExportLimits) -> Verdict:
     small = {
         i
         for i, (count, size) in enumerate(zip(writes.values, written.values, strict=True))
-        if count >= least and size / count <= limits.small_write_kib * KIB  # False for NaN, which is a missing point
+        if count >= busy and size / count <= limits.small_write_kib * KIB  # False for NaN, which is a missing point
     }
-    if len(small) < points:
+    if len(small) < needed:
         hidden = _hidden(by_hour, writes, written)
-        if _may_hold(hidden, least, points):
+        if _may_hold(hidden, busy, needed):
             return Unknown(f"no five-minute points show when {sum(hidden):,.0f} writes came, or how large they were")
         return Fine("it never had many small writes for long")
     idle = {i for i in small if not any(one.values[i] >= limits.disk_percent for one in disks)}
-    if len(idle) < points:
+    if len(idle) < needed:
         return Fine("its disks were busy: they are the limit, not the export")
-    held = [i for i in nfs.held_at_ceiling(writes.values, least, limits.ceiling_percent / 100) if i in idle]
-    if len(held) < points:
+    held = [i for i in nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100) if i in idle]
+    if len(held) < needed:
         return Fine("its writes rose and fell with the demand, without a ceiling")
     waited = [i for i in held if not any(isnan(one.values[i]) for one in disks)]
-    if len(waited) < points:
+    if len(waited) < needed:
         missing = [sum(isnan(one.values[i]) for i in held) for one in disks]
         name = DISKS[missing.index(max(missing))].name
         return Unknown(f"{name} has no point in {max(missing)} of {len(held)} busy five minutes")
