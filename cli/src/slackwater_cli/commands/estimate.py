@@ -273,8 +273,6 @@ def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:
         yield from (f"Not read from AWS: {gap.what}: {gap.reason}" for gap in done.gaps)
     if used := [*_packaged(done)]:
         yield f"{f'{account.why}; p' if account.why else 'P'}ackaged {' and '.join(used)} are used"
-    if unverified := [one.item.id for one in done.price_basis if "UNVERIFIED" in one.price.source]:
-        yield f"No public source confirms these packaged prices: {', '.join(unverified)}"
     if done.unpriced:
         there_are = "" if snapshot(region) else f" (packaged prices: {' and '.join(packaged_regions())})"
         yield f"No price is known in {region}{there_are}: {', '.join(item.id for item in done.unpriced)}"
