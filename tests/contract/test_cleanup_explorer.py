@@ -10,11 +10,13 @@ from typing import Any, Final
 import pytest
 
 from explorer.coverage import Coverage, Found
+from explorer.events import kept, resource_removed
 from explorer.facts import Violation
 from explorer.kinds import EXPLORED
 from explorer.report import failures, table, violations
 from explorer.search import Explorer, Node
-from explorer.wire import Dice, determined
+from explorer.wire import Dice, Point, determined
+from explorer.world import Small
 from slackwater.app.cleanup_back_up import BackUp
 from slackwater.app.cleanup_case import Cases, wait
 from slackwater.aws.cleanup_ebs_restore import EbsRestorer
@@ -102,3 +104,28 @@ def test_a_branch_leaves_nothing_behind() -> None:
     """Explored twice, it is the same: what is found, what is covered, how many states there are."""
     once, twice = (replace(explored("gp3", "Record"), seconds=0.0) for _ in range(2))
     assert once == twice
+
+
+def test_a_volume_that_its_owner_removes_while_an_undo_finds_it_is_no_false_report() -> None:
+    with determined(dice := Dice()):
+        world = Small("ebs", dice)
+        while not (cleanup := world.cleanup()) or not any(one.state == "verified" for one in cleanup.backups):
+            world.step()
+        kept(world)
+        world.oracle.others_did()
+        while (world.position.machine, world.position.state) != ("undo", "Restore"):
+            if not world.position.machine and world.position.plan[0] == "fork":
+                world.position = world.branches()[0]
+            world.step()
+
+        def gate(point: Point) -> Any:
+            if point.name == "cleanups.write":
+                resource_removed(world)
+                world.oracle.others_did()
+            return point.ask()
+
+        world.gate = gate
+        while world.position.machine == "undo":
+            world.step()
+    stage = world.cleanup().stage
+    assert (stage, world.oracle.there(world.resource.id), world.oracle.found) == ("undone", False, [])

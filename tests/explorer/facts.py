@@ -13,9 +13,8 @@ SWEEPS: Final = frozenset({"DeleteSnapshot", "DeleteRecoveryPoint", "DeleteBacku
 KEYS: Final = "kms-disabled"
 """A shelf of the account: the keys that are disabled."""
 NO_FENCE_S: Final = 900
-"""EBS has no fence, and EFS none against services that need no mount target: what was written this short before the deletion AWS
-may not have told yet. Such a loss is counted apart."""
-"""EBS has no fence: an attachment this short before the deletion may not be in CloudTrail yet. Such a loss is counted apart."""
+"""EBS has no fence, and EFS has none against services that need no mount target. AWS may not report yet what they wrote in so
+many seconds before the deletion. Such a loss is counted in the column `window`."""
 COMING: Final = frozenset({"creating", "CREATING"})
 """States of what AWS is making, and may still give up."""
 MARKS: Final = ("slackwater:marked", "slackwater:act-after")
@@ -61,3 +60,5 @@ class Facts:
     """What spoke against acting when the last look could have begun: at the beginning of a step, or after the last act."""
     disturbed: bool = False
     """Whether others did something since then: it may have come after the look, in the moment before the act."""
+    taken_again: bool = False
+    """Whether others removed what an undo had found or brought back: its record says what was true when it looked."""

@@ -150,6 +150,8 @@ class Witness:
             self.says("I4", "says-nothing-was-deleted", f"after {', '.join(facts.acted)}")
         if cleanup.stage == "undone" or (cleanup.restored and cleanup.restored.state == "done"):
             self._check_undone(cleanup)
+        else:
+            self.facts = replace(self.facts, taken_again=False)
 
     def _check_undone(self, cleanup: Cleanup) -> None:
         """What came back is what was there, or what differs is said."""
@@ -157,7 +159,10 @@ class Witness:
         said = " ".join((*(restored.differences if restored else ()), cleanup.why))
         back = self._account.find(restored.id) if restored and restored.id else self._account.find(cleanup.resource.id)
         if cleanup.deletes and self.facts.owed and not any(one.contents in self.live().values() for one in self.facts.owed):
-            self.says("I4", "undone/without-its-data", "it is called undone, and its data is not back")
+            if self.facts.disturbed:  # it may have gone after the look, in the moment before the record
+                self.facts = replace(self.facts, taken_again=True)
+            if not self.facts.taken_again:
+                self.says("I4", "undone/without-its-data", "it is called undone, and its data is not back")
         twice = [id_ for id_ in self.facts.restored if self.there(id_)]
         if len(twice) > 1:
             self.says("I4", "undone/twice", f"there are {', '.join(twice)}")
