@@ -61,10 +61,12 @@ def test_in_a_slice_nothing_is_wrong(kind: str) -> None:
 
 def test_it_fails_on_a_violation_and_on_what_was_not_covered() -> None:
     violation = Found("ebs", Violation("I1", "lost", "why"), ("undisturbed",))
-    wrong = Coverage("ebs", found={("lost", ""): violation})
+    ends = {"done", "undone"}
+    wrong = Coverage("ebs", stages=ends, found={("lost", ""): violation})
     assert failures([wrong], whole=False) == ["ebs: I1 lost: why"]
-    assert failures([Coverage("ebs")]) == []
-    assert failures([Coverage("ebs", singles=2, covered=1)]) == ["ebs: 1 of 2 singles"]
+    assert failures([Coverage("ebs", stages=ends)]) == []
+    assert failures([Coverage("ebs", stages=ends, singles=2, covered=1)]) == ["ebs: 1 of 2 singles"]
+    assert failures([Coverage("ebs", stages={"done"})], whole=False) == ["ebs: undisturbed, it is never undone"]
 
 
 def found(kind: str, *steps: str) -> set[tuple[str, str, tuple[str, ...]]]:
@@ -129,3 +131,11 @@ def test_a_volume_that_its_owner_removes_while_an_undo_finds_it_is_no_false_repo
             world.step()
     stage = world.cleanup().stage
     assert (stage, world.oracle.there(world.resource.id), world.oracle.found) == ("undone", False, [])
+
+
+def test_it_finds_clean_ups_that_never_come_to_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BackUp, "_keep", lambda *_: None)  # so no backup is kept for long enough, and nothing is deleted
+    assert failures([explored("ebs")], whole=False) == [
+        "ebs: undisturbed, it is never done",
+        "ebs: undisturbed, it is never undone",
+    ]
