@@ -60,5 +60,5 @@ class Facts:
     """What spoke against acting when the last look could have begun: at the beginning of a step, or after the last act."""
     disturbed: bool = False
     """Whether others did something since then: it may have come after the look, in the moment before the act."""
-    taken_again: bool = False
-    """Whether others removed what an undo had found or brought back: its record says what was true when it looked."""
+    changed_again: bool = False
+    """Whether others changed something after an undo's last look: its record says what was true when it looked."""

@@ -85,16 +85,15 @@ class Oracle(Witness):
         """Somebody else did something: what that loses, Slackwater did not lose."""
         owed = [one for one in self.facts.owed if self._copy(one) is not None]
         was, self._state, self._at = self._state, self._account._state, self._account.now
-        removed = {was.contents.get(id_) for id_ in self._lives(was)} - {*self.live().values()}
         cleanup = self.world.cleanup()
-        again = bool(removed and cleanup and cleanup.restored and cleanup.restored.state == "done")
-        taken_again = self.facts.taken_again or again
-        self.facts = replace(self.facts, owed=(*owed, *self._left_to_us(was)), disturbed=True, taken_again=taken_again)
+        again = was is not self._state and cleanup and cleanup.restored and cleanup.restored.state == "done"
+        changed_again = self.facts.changed_again or bool(again)
+        self.facts = replace(self.facts, owed=(*owed, *self._left_to_us(was)), disturbed=True, changed_again=changed_again)
 
     def redeployed(self) -> None:
         """The table is empty: what was made before, an installation made that is gone."""
         made = tuple((id_, "before" if who == "ours" else who) for id_, who in self.facts.made)
-        self.facts = replace(self.facts, made=made, named=(), asked=(), acted=(), was=None, taken_again=False)
+        self.facts = replace(self.facts, made=made, named=(), asked=(), acted=(), was=None, changed_again=False)
 
     def says(self, invariant: str, check: str, detail: str) -> None:
         self.found.append(Violation(invariant, check, detail))
