@@ -6,11 +6,11 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.policy import PolicyError
-from slackwater.app.settings import Deployed
+from slackwater.app.policy.file import PolicyError
 from slackwater.app.telemetry import LOGGER, emit
-from slackwater.app.wiring import planning
 from slackwater.model.audits import AuditRequest
+from slackwater.wiring.service import planning
+from slackwater.wiring.settings import Deployed
 
 PLANNER = planning(Deployed.of(os.environ))
 

@@ -12,34 +12,22 @@ from aws_lambda_powertools.logging import correlation_paths
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic_core import from_json
 
-from slackwater.app import api_requests as take
-from slackwater.app import cleanup_told as told
-from slackwater.app.api_document import document
-from slackwater.app.api_estimates import estimate_routes
-from slackwater.app.api_problems import answer_problems, route
-from slackwater.app.audit_request import check_regions
-from slackwater.app.findings import Action
-from slackwater.app.policy import LIST_DETECTORS, LIST_REGIONS
-from slackwater.app.settings import Deployed
+from slackwater.app.api import requests as take
+from slackwater.app.api.document import document
+from slackwater.app.api.estimates import estimate_routes
+from slackwater.app.api.problems import answer_problems, route
+from slackwater.app.audit.request import check_regions
+from slackwater.app.cleanup import responses as told
+from slackwater.app.findings.findings import Action
+from slackwater.app.policy.file import LIST_DETECTORS, LIST_REGIONS
 from slackwater.app.telemetry import LOGGER
-from slackwater.app.wiring import clock, serving
+from slackwater.aws.client.errors import as_aws_error
 from slackwater.engine.registry import registry
 from slackwater.model.audits import AuditRequest
 from slackwater.model.listing import PAGE, FindingQuery
 from slackwater.model.nearest import unknown
-from slackwater.views import estimate_json, service_json
-from slackwater.views.cleanup_backups import BackupListDocument
-from slackwater.views.cleanup_document import (
-    ApprovedDocument,
-    CleanupDetailDocument,
-    CleanupDocument,
-    CleanupPageDocument,
-    PlanDocument,
-    RunDocument,
-    SwitchDocument,
-)
-from slackwater.views.estimate_document import EstimateDocument
-from slackwater.views.service_document import (
+from slackwater.views.api import to_json as service_json
+from slackwater.views.api.document import (
     AuditDetailDocument,
     AuditPageDocument,
     FindingDetailDocument,
@@ -48,10 +36,25 @@ from slackwater.views.service_document import (
     StartedDocument,
     TrackedFindingDocument,
 )
+from slackwater.views.cleanup.backups import BackupListDocument
+from slackwater.views.cleanup.document import (
+    ApprovedDocument,
+    CleanupDetailDocument,
+    CleanupDocument,
+    CleanupPageDocument,
+    PlanDocument,
+    RunDocument,
+    SwitchDocument,
+)
+from slackwater.views.estimates import to_json as estimate_json
+from slackwater.views.estimates.document import EstimateDocument
+from slackwater.wiring.scan import clock
+from slackwater.wiring.service import serving
+from slackwater.wiring.settings import Deployed
 
 SERVING = serving(Deployed.of(os.environ))
 API = APIGatewayHttpResolver(json_body_deserializer=from_json)
-answer_problems(API)
+answer_problems(API, as_aws_error)
 
 
 @LOGGER.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP, clear_state=True)

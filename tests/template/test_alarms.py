@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from slackwater.app import telemetry
-from slackwater.app.notify import Notified
+from slackwater.app.slack.notify import Notified
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest
 
 ROOT = Path(__file__).parents[2]

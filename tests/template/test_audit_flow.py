@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from asl import Execution, StateError
-from asl import definition as machine
+from support.asl import Execution, StateError
+from support.asl import definition as machine
 
 EUROPE, JAPAN = ({"account": "1", "region": region, "partition": "aws"} for region in ("eu-west-1", "ap-northeast-1"))
 REQUEST = {"requested_by": "schedule", "occasion": "weekly/2026-11-16T09:00:00Z"}

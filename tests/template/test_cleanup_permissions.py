@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from iam import Context, all_allowed, allowed, listed
-from slackwater.app import permissions
-from slackwater.aws import cleanup_store, finding_store, installation, outbox
+from slackwater.aws.store import cleanups as cleanup_store
+from slackwater.aws.store import findings as finding_store
+from slackwater.aws.store import installation, outbox
 from slackwater.model import object_keys, ownership
 from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, EXPIRES_AT, INSTALLATION, MARK, RESTORED_FROM, TOKEN
+from slackwater.wiring import permissions
+from support.iam import Context, all_allowed, allowed, listed
 
 FUNCTIONS = ["watch", "back_up", "delete", "change", "restore", "sweep", "run"]
 ROLES = {"back_up": "BackUpRole"} | {one: f"{one.title()}Role" for one in FUNCTIONS if one != "back_up"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.app import announce
+from slackwater.aws.store import table_stream
 from slackwater.engine.registry import registry
 
 HOURLY = {"HourlyDetectors": "ec2-network-throttled,efs-idle"}
@@ -81,4 +81,4 @@ def test_no_change_goes_untold_and_the_stream_has_the_images_that_the_announcer_
     ]
 
     assert (changes["Stream"], changes["StartingPosition"]) == ("Table.StreamArn", "TRIM_HORIZON")
-    assert set(re.findall(r"\b(New|Old)Image\b", inspect.getsource(announce))) <= carried
+    assert set(re.findall(r"\b(New|Old)Image\b", inspect.getsource(table_stream))) <= carried

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from iam import all_allowed, allowed
+from support.iam import all_allowed, allowed
 
 ANY = {"Effect": "Allow", "Action": "ec2:*", "Resource": "*"}
 

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from slackwater.app import permissions
-from slackwater.aws import cleanup_store, finding_store, leases, outbox, request_guard, spending, table
+from slackwater.aws.metrics import spending
+from slackwater.aws.store import cleanups as cleanup_store
+from slackwater.aws.store import findings as finding_store
+from slackwater.aws.store import leases, outbox, request_guard, table
 from slackwater.model import object_keys
+from slackwater.wiring import permissions
 
 BY_LAMBDA_ITSELF = {
     "answer": {"sqs:SendMessage"},

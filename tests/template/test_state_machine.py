@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
-from slackwater.app.audit_request import AuditRequestError
-from slackwater.app.policy import PolicyError
+from slackwater.app.audit.request import AuditRequestError
+from slackwater.app.policy.file import PolicyError
 from slackwater.model import object_keys
 
 

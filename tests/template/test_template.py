@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from slackwater.app.settings import Deployed
-from slackwater.aws import table
+from slackwater.aws.store import table
 from slackwater.model.audits import AUDIT_STATES, AuditRequest
+from slackwater.wiring.settings import Deployed
 
 ROOT = Path(__file__).parents[2]
 

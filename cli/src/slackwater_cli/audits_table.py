@@ -14,10 +14,10 @@ from rich.text import Text
 
 from slackwater.model.audits import AuditState
 from slackwater.model.object_keys import POLICY
-from slackwater.views.service_document import AuditDetailDocument, AuditDocument, OutcomeDocument
-from slackwater.views.words import count, one_line
+from slackwater.views.api.document import AuditDetailDocument, AuditDocument, OutcomeDocument
+from slackwater.views.text.words import count, one_line
+from slackwater_cli.dates import minute
 from slackwater_cli.grid import draw_grid, grid_of
-from slackwater_cli.moment import minute
 
 STYLES: Final[dict[AuditState, str]] = {
     "running": "bold",

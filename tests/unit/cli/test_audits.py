@@ -11,14 +11,14 @@ from typing import Any
 import boto3
 import pytest
 
-from slackwater.aws.audit_store import DynamoAudits
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.session import AwsSession
-from slackwater.aws.table import Table
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import AwsSession
+from slackwater.aws.store.audits import DynamoAudits
+from slackwater.aws.store.table import Table
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, AuditState, IncompleteTarget
 from slackwater.model.policy_version import PolicyVersion
-from slackwater.views.scan_json import dump
+from slackwater.views.scan.to_json import dump
 from slackwater_cli.commands import audits
 from slackwater_cli.exits import ExitStatus
 from slackwater_cli.progress import waiting

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from slackwater.engine.registry import documentation, registry
-from slackwater.views.detector_page import render_page
+from slackwater.views.docs.detector_page import render_page
 
 
 @pytest.mark.parametrize("arguments", [("detectors",), ("detectors", "list")])

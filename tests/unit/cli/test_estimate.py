@@ -15,14 +15,14 @@ from pydantic import Field, model_validator
 from rich.console import Console
 from tests.unit.cli.test_foreign_words import FOREIGN
 
-from slackwater.app import estimates as use_case
-from slackwater.app.wiring import estimating
+from slackwater.app.estimates import estimates as use_case
 from slackwater.engine.registry import estimates
 from slackwater.model.estimates import Answer, Estimate, Figure, InputError, Inputs, Known, Result, Usd, of
 from slackwater.model.money import ebs_storage
 from slackwater.model.quantities import Duration, Rate, Size
-from slackwater.views.estimate_json import document
-from slackwater.views.scan_json import dump
+from slackwater.views.estimates.to_json import document
+from slackwater.views.scan.to_json import dump
+from slackwater.wiring.scan import estimating
 from slackwater_cli.commands import estimate
 from slackwater_cli.estimate_table import draw_estimate
 from slackwater_cli.targets import regions_without_asking

@@ -11,8 +11,8 @@ from tests.unit.cli.test_audits import SCAN, record
 from tests.unit.cli.test_findings import EVIDENCE, tracked
 
 from slackwater.model.access import Answer, Check, Examination, Need, Refusal
-from slackwater.views import service_json
-from slackwater.views.words import UNSEEN
+from slackwater.views.api import to_json as service_json
+from slackwater.views.text.words import UNSEEN
 from slackwater_cli.audits_table import draw_audit, draw_audits
 from slackwater_cli.doctor_table import draw_examination
 from slackwater_cli.findings_table import draw_detail, draw_findings

@@ -196,6 +196,6 @@ def test_what_makes_a_person_look_again_at_a_throttled_instance_is_its_type_and_
 
 def test_confidence_in_idleness_needs_real_zeros_over_the_whole_window() -> None:
     assert flagged("efs-idle", "a month of zeros").confidence == "high"
-    assert flagged("efs-idle", "a month of silence, while it was watched").confidence == "medium"
-    assert flagged("efs-idle", "quiet since it was made, two weeks ago").confidence == "medium"
-    assert flagged("efs-idle", "a backup reads it every night, and nobody else").confidence == "medium"
+    assert flagged("efs-idle", "a month without points, while CloudWatch was recording").confidence == "medium"
+    assert flagged("efs-idle", "quiet since it was created two weeks ago").confidence == "medium"
+    assert flagged("efs-idle", "read by a backup every night").confidence == "medium"

@@ -15,8 +15,8 @@ from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, ebs_iops, ebs_iop
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
-from slackwater.parts import ebs_change
-from slackwater.parts.ebs_peaks import (
+from slackwater.rules import ebs as ebs_change
+from slackwater.rules.ebs_peaks import (
     IOPS_EXCEEDED,
     READ_BYTES,
     READS,
@@ -115,7 +115,7 @@ def command(verdict: Flagged, place: int = 0) -> str:
 def test_iops_and_throughput_are_both_named_and_the_other_one_stays() -> None:
     assert command(flagged(THROUGHPUT, BOUGHT)) == "gp3 --iops 4000 --throughput 125"
     assert command(flagged(IOPS, MANY)) == "gp3 --iops 3000 --throughput 125"
-    assert command(flagged(IOPS, "6,000 IOPS, of which 1,000 MiB/s need 4,000")) == "gp3 --iops 4000 --throughput 1000"
+    assert command(flagged(IOPS, "6,000 IOPS, of which 1,000 MiB/s require 4,000")) == "gp3 --iops 4000 --throughput 1000"
     assert command(flagged(TYPE, GP2)) == "gp3 --iops 3000 --throughput 125"
 
 
@@ -123,7 +123,7 @@ def test_io2_is_set_by_its_iops_alone_and_the_throughput_that_comes_with_them_is
     verdict = flagged(IOPS, PAGES)
 
     assert command(verdict) == "io2 --iops 1857"
-    assert "Up to 464 MiB/s come with them; at most 11.7 were used." in verdict.advice[0].summary
+    assert "They provide up to 464 MiB/s; it used at most 11.7." in verdict.advice[0].summary
 
 
 def test_who_does_what_both_detectors_say_is_warned_that_one_change_would_undo_the_other() -> None:
@@ -281,7 +281,7 @@ def test_large_operations_are_not_counted_twice_for_what_was_used_and_are_for_wh
     assert command(flagged(IOPS, PAGES, resource=volume(IOPS, PAGES), metrics=quarter_mib(4_000))) == "io2 --iops 9600"
     full = played(IOPS, PAGES, resource=volume(IOPS, PAGES), metrics=quarter_mib(4_700), limits={"headroom_percent": 40.0})
     assert isinstance(full, Fine)
-    assert full.reason == "what it needs with headroom is what it has"
+    assert full.reason == "with headroom, it needs its IOPS"
 
 
 def test_the_maximum_of_a_multi_attach_volume_may_be_one_instances_or_all() -> None:
@@ -296,11 +296,11 @@ def test_the_maximum_of_a_multi_attach_volume_may_be_one_instances_or_all() -> N
     more = metrics(IOPS, title, {(READS.peak, DAY_S): a_minute(4_800), (WRITES.peak, DAY_S): a_minute(0)})
 
     assert isinstance(answer, Unknown)
-    assert "those of one of its instances" in answer.reason
-    assert played(IOPS, title, metrics=more) == Fine("it used what it pays for")
+    assert "only one of its instances" in answer.reason
+    assert played(IOPS, title, metrics=more) == Fine("it used its IOPS")
 
 
-@pytest.mark.parametrize(("type_", "words"), [("io2", "the fewest IOPS that io2 may have"), ("gp3", "every gp3 includes")])
+@pytest.mark.parametrize(("type_", "words"), [("io2", "the fewest IOPS that io2 allows"), ("gp3", "only the included IOPS")])
 def test_why_there_are_no_fewer_iops(type_: str, words: str) -> None:
     verdict = played(IOPS, PAGES, resource=volume(IOPS, PAGES, volume_type=type_, iops=100))
 
@@ -344,7 +344,7 @@ def test_on_xen_the_confidence_is_low_and_it_says_why(detector: AnyDetector, tit
     verdict = flagged(detector, title)
 
     assert verdict.confidence == "low"
-    assert "Five-minute means hide shorter peaks." in verdict.caveats
+    assert "Five-minute averages hide shorter bursts." in verdict.caveats
 
 
 def test_scattered_and_late_points_are_usual_and_many_may_hide_what_was_needed() -> None:
@@ -374,7 +374,7 @@ def test_an_io1_volume_with_multi_attach_cannot_be_changed_and_no_command_tries(
 
     assert verdict.advice[0].command is None
     assert verdict.confidence == "medium"
-    assert any("make a new one (io2)" in caveat for caveat in verdict.caveats)
+    assert any("Create an io2 volume from a snapshot" in caveat for caveat in verdict.caveats)
     assert flagged(TYPE, "io1 on several instances, with 40,000 IOPS").advice[0].command is None
 
 

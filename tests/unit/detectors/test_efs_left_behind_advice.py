@@ -51,7 +51,7 @@ def test_a_command_backs_up_or_tiers_and_none_deletes(detector_id: str, title: s
 
     assert (delete.action, colder.action) == ("back-up-and-delete", "tier-to-infrequent-access")
     assert "start-backup-job" in (delete.command or "")
-    assert "once it is completed" in delete.summary
+    assert "When it is complete" in delete.summary
     assert "put-lifecycle-configuration" in (colder.command or "")
     assert "replaces the lifecycle policies" in colder.risk
     assert not any("delete" in (advice.command or "") for advice in (delete, colder))
@@ -64,8 +64,8 @@ def test_the_recovery_point_expires_and_the_advice_says_so(detector_id: str, tit
 
     assert command[command.index("--lifecycle") + 1] == "DeleteAfterDays=90"
     assert "kept for 90 days" in delete.summary
-    assert "expires after 90 days, and the data with it" in delete.risk
-    assert "vault Default and the role AWSBackupDefaultServiceRole have to exist" in delete.risk
+    assert "expire after 90 days" in delete.risk
+    assert "vault Default and the role AWSBackupDefaultServiceRole must exist" in delete.risk
 
 
 @EACH
@@ -73,9 +73,9 @@ def test_the_recovery_point_expires_and_the_advice_says_so(detector_id: str, tit
 def test_what_the_recovery_point_costs_is_named(detector_id: str, title: str, stored: tuple[str, ...], dearer: bool) -> None:
     risk = flagged(detector_id, title, stored_bytes=dict.fromkeys(stored, 50 * GIB)).advice[0].risk
 
-    assert "0.05 USD a GiB-month" in risk
-    assert "the saving leaves that out" in risk
-    assert ("more than Infrequent Access or Archive costs" in risk) is dearer
+    assert "$0.05 per GiB-month" in risk
+    assert "The saving does not include that" in risk
+    assert ("costs more than Infrequent Access or Archive" in risk) is dearer
 
 
 def test_what_hangs_on_a_file_system_is_deleted_first() -> None:
@@ -98,7 +98,7 @@ def test_who_manages_it_is_named(detector_id: str, title: str, tags: dict[str, s
 
 @pytest.mark.parametrize(("detector_id", "title"), [IDLE, ORPHANED])
 def test_tags_that_nobody_could_read_may_protect(detector_id: str, title: str) -> None:
-    assert "Its tags could not be read: it may be protected." in flagged(detector_id, title, tags=None).caveats
+    assert "Its tags could not be read, so it may be protected." in flagged(detector_id, title, tags=None).caveats
 
 
 @EACH
@@ -242,7 +242,7 @@ def test_a_day_that_nobody_watched_is_doubt_or_less_confidence(days_ago: int, co
     assert isinstance(verdict, Unknown) if confidence is None else isinstance(verdict, Flagged)
     if isinstance(verdict, Flagged):
         assert verdict.confidence == confidence
-        assert any("no point on 1 days" in caveat for caveat in verdict.caveats) is (confidence == "medium")
+        assert any("did not record 1 earlier days" in caveat for caveat in verdict.caveats) is (confidence == "medium")
 
 
 @pytest.mark.parametrize(("age_days", "confidence"), [(20, "medium"), (36, "medium"), (37, "high")])
@@ -265,7 +265,7 @@ def test_bytes_without_a_client_may_be_transfer_familys() -> None:
     read = series(IDLE, "DataReadIOBytes", [5.0 * MIB] * 37)
 
     (said,) = flagged(*IDLE, metrics=read).caveats
-    assert said.startswith("185 MiB were read or written without any client: probably by AWS Backup")
+    assert said.startswith("185 MiB were read or written without a client, probably by AWS Backup")
     assert "AWS Transfer Family" in said
 
 
@@ -281,7 +281,7 @@ def test_metadata_without_a_client_is_called_that_and_what_is_shown_is_true() ->
     found = flagged(*IDLE, metrics=series(IDLE, "MeteredIOBytes", [5.0 * MIB] * 37))
 
     (said,) = found.caveats
-    assert said.startswith("185 MiB were metered without any client, and no data was seen to move: probably metadata")
+    assert said.startswith("185 MiB of I/O without data, probably metadata, were metered without a client")
     assert found.confidence == "medium"
     assert not any("data I/O" in one.label for one in found.evidence)
     assert flagged(*IDLE).caveats == ()
@@ -290,13 +290,13 @@ def test_metadata_without_a_client_is_called_that_and_what_is_shown_is_true() ->
 @pytest.mark.parametrize("name", ["MeteredIOBytes", "DataReadIOBytes", "DataWriteIOBytes"])
 @pytest.mark.parametrize("days_ago", [0, 18, 36])
 def test_one_byte_of_which_nobody_knows_whose_it_was_is_doubt(name: str, days_ago: int) -> None:
-    silent = case("efs-idle", "a month of silence, while it was watched").metrics
+    silent = case("efs-idle", "a month without points, while CloudWatch was recording").metrics
     (moved,) = (key for key in case(*IDLE).metrics if key[0].name == name)
     byte = [1.0 if day == days_ago else None for day in reversed(range(37))]
     verdict = judged(*IDLE, metrics={**silent, moved: byte})
 
     assert isinstance(verdict, Unknown)
-    assert "nobody knows by whom" in verdict.reason
+    assert "the client is unknown" in verdict.reason
 
 
 @pytest.mark.parametrize("job", [0, 36])

@@ -237,7 +237,7 @@ def test_the_way_to_one_zone_is_a_second_file_system_and_its_price_is_named() ->
         *("--source-file-system-id", "fs-0c3d4e5f607182930"),
         *("--destinations", "Region=ap-northeast-1,AvailabilityZoneName=ap-northeast-1c"),
     ]
-    for lost in ("99.9 %", "the loss of its zone loses the data", "no Archive", "Both are billed"):
+    for lost in ("99.9 %", "the loss of its zone loses the data", "no Archive", "AWS bills both"):
         assert lost in advice.risk
     assert units(advice) == {"efs.standard.storage": 400, "efs.one-zone.standard.storage": -400}
 
@@ -351,7 +351,10 @@ def test_what_was_moved_on_some_points_is_of_the_whole_month() -> None:
     ],
 )
 def test_what_excludes_each_other_says_so(detector: AnyDetector, title: str, others: str) -> None:
-    assert f"If {others} also speaks of it: do one of them, the savings do not add up." in flagged(detector, title).caveats
+    assert (
+        f"If {others} also flags this file system, follow only one of them: their savings do not add up."
+        in flagged(detector, title).caveats
+    )
 
 
 def test_the_words_of_the_cold_saving_do_not_contradict_each_other() -> None:

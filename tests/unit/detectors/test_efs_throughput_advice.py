@@ -17,8 +17,8 @@ from slackwater.model.metrics import Metric
 from slackwater.model.money import EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_PROVISIONED_THROUGHPUT, PriceItem
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Verdict
-from slackwater.parts.efs_throughput import METADATA_READ
 from slackwater.performance import efs
+from slackwater.rules.efs_throughput import METADATA_READ
 
 TWO_WEEKS = 14
 MODE = mismatch.DETECTOR

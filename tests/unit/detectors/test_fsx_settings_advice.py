@@ -136,7 +136,7 @@ def test_a_file_server_without_burst_is_not_asked_for_credits() -> None:
 def test_three_weeks_are_less_sure_than_five() -> None:
     assert flagged(THROUGHPUT, QUIET).confidence == flagged(IOPS, TENTH).confidence == "high"
     assert flagged(THROUGHPUT, "watched for three weeks").confidence == "medium"
-    assert flagged(IOPS, "watched for three weeks").confidence == "medium"
+    assert flagged(IOPS, "recorded for three weeks").confidence == "medium"
 
 
 def test_iops_are_set_as_a_whole_or_given_back_to_the_size() -> None:
@@ -145,11 +145,11 @@ def test_iops_are_set_as_a_whole_or_given_back_to_the_size() -> None:
         return json.loads(shlex.split(command)[-1])["DiskIopsConfiguration"]  # type: ignore[no-any-return]
 
     assert setting(TENTH) == {"Mode": "USER_PROVISIONED", "Iops": 4_001}  # 4,000 would be half busy, not less
-    assert setting("what is included would do") == {"Mode": "AUTOMATIC"}
+    assert setting("the included IOPS are enough") == {"Mode": "AUTOMATIC"}
 
 
 def test_only_iops_above_the_included_are_saved() -> None:
-    (change,) = flagged(IOPS, "what is included would do").advice[0].changes or ()
+    (change,) = flagged(IOPS, "the included IOPS are enough").advice[0].changes or ()
 
     assert change == Change(fsx_iops("OPENZFS", "MULTI_AZ_1"), Decimal(17_000))
 

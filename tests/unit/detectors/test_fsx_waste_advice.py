@@ -17,8 +17,8 @@ from slackwater.model.money import Change, PriceItem, efs_storage, fsx_iops, fsx
 from slackwater.model.resources import FsxVolume
 from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Unknown, Verdict
-from slackwater.parts.fsx_space import IN_THE_POOL, USED
 from slackwater.performance import fsx
+from slackwater.rules.fsx import IN_THE_POOL, USED
 
 type Given = Mapping[tuple[Metric, int], Sequence[float | None]]
 

@@ -15,8 +15,8 @@ from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, ebs_iops, ebs_sto
 from slackwater.model.resources import Instance, InstanceType, Record, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Verdict
-from slackwater.parts.ec2_type import change_type, local_data
-from slackwater.parts.gaps import filled
+from slackwater.rules.ec2 import change_type, local_data
+from slackwater.rules.series import filled
 
 BOUND, DRAINING, THROTTLED = "ebs-instance-bound", "ebs-burst-draining", "ec2-ebs-throttled"
 SERVER: Any = registry()[THROTTLED].cases[0].resource

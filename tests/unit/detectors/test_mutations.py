@@ -16,7 +16,7 @@ BROKEN = {
     "ebs-instance-bound": ("_weighted(instance, limits.burst)", "_weighted(instance, limits.baseline)"),
     "ebs-on-stopped-instance": ("if len(stops) < len(instances)", "if False"),
     "ebs-outdated-type": ("setting = whole if limited else", "setting ="),
-    "ebs-surplus-iops": ("else least\n    target = max(carrying, ", "else least\n    target = max(0, "),
+    "ebs-surplus-iops": ("target = max(required, ", "target = max(0, "),
     "ebs-surplus-size": ("if peak + growth >= limits.used_percent", "if peak >= limits.used_percent"),
     "ebs-surplus-throughput": ("if raised(checked, seen)", "if False"),
     "ebs-unattached": ("if pause_days and seen.age(loose.since) < _patience(pause_days, limits)", "if False"),
@@ -36,7 +36,7 @@ BROKEN = {
     "efs-throughput-mismatch": ("if demand.limited_s:\n        return Fine", "if False:\n        return Fine"),
     "fsx-idle": ("if grown > limits.growth_mib * MIB:", "if False:"),
     "fsx-oversized": ("max(newest) + a_day * limits.growth_days", "max(newest)"),
-    "fsx-surplus-iops": ("if peak(disks) >= limits.peak_percent", "if peak(disks) > 100"),
+    "fsx-surplus-iops": ("if percent >= limits.peak_percent", "if percent > 100"),
     "fsx-surplus-throughput": ("return percent * _whole(server, metric) / _whole(smaller, metric)", "return percent"),
     "fsx-sync-export": ("if len(near) >= ONE_CEILING * len(run)", "if near"),
 }

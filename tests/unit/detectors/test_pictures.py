@@ -113,7 +113,7 @@ LEVELS = [
         "ec2-ebs-throttled", "a batch of six hours on a burst of half an hour",
         "At its throughput limit, by the hour", {"Hurts from": 3},
     ),
-    ("ec2-idle", "a spot instance", "Highest CPU of each day", {"Idle below": 5}),
+    ("ec2-idle", "a Spot Instance", "Highest CPU of each day", {"Idle below": 5}),
     (
         "ec2-cpu-credits-surcharged", "a t3.large whose CPU averages 60 %",
         "Mean CPU", {"Baseline": 30, "Fits": 24},
@@ -173,8 +173,8 @@ LEVELS = [
     ("fsx-oversized", "2,000 GiB of OpenZFS, 150 used", "On SSD at most", {"Provisioned": 2_000, "Proposed": 300}),
     ("fsx-oversized", "ONTAP at its minimum, 90 GiB used", "On SSD at most", {"Provisioned": 1_024}),
     (
-        "fsx-surplus-iops", "what is included would do",
-        "Disks, busiest minute by day", {"Provisioned (20,000 IOPS)": 100, "Proposed (3,000 IOPS)": 15},
+        "fsx-surplus-iops", "the included IOPS are enough",
+        "Busiest minute of the disks, per day", {"Provisioned (20,000 IOPS)": 100, "Proposed (3,000 IOPS)": 15},
     ),
     (
         "fsx-surplus-throughput", "a quarter of it is used",

@@ -22,7 +22,7 @@ from slackwater.model.money import EBS_GP3_THROUGHPUT, EBS_SNAPSHOT_STORAGE, Cha
 from slackwater.model.resources import Attachment, AttachmentEvent, DiskMetric, Instance, Volume
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
-from slackwater.parts.whole_days import hole_words
+from slackwater.rules.series import hole_words
 
 IDLE_TIME = Metric("AWS/EBS", "VolumeIdleTime", "Sum", "seconds")
 READS = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")

@@ -14,7 +14,7 @@ from slackwater.model.findings import CEILING
 from slackwater.model.fleet import Fleet, Late, Rest
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Attachment, Instance, Target, Volume
-from slackwater.model.units import DAY_S, MINUTE_S
+from slackwater.model.units import DAY_S, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Ask, Fine, Flagged, Unknown, Verdict
 
 TARGET = Target("123456789012", "us-east-1")
@@ -38,6 +38,15 @@ def reads(days: float, period_s: int = DAY_S) -> Need:
 
 def asks_for(need: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
     return lambda _volume, seen, _limits: Ask((need,)) if seen.lacking([need]) else Fine(f"{len(seen[need])} points")
+
+
+def reads_all(*needs: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
+    """A judgement that reads these metrics one after the other."""
+
+    def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+        return Fine(f"{sum(len(series) for need in needs for series in seen.read(need))} points")
+
+    return judge
 
 
 def drain(docket: Docket, answer: Callable[[MetricQuery], Series | str] | None = None) -> list[MetricCall]:
@@ -169,6 +178,46 @@ def test_a_detector_may_ask_three_times_and_not_a_fourth() -> None:
     docket = Docket(Fleet([VOLUME]), [enabled(greedy(4))], CASE_NOW)
     drain(docket)
     assert "asks without end" in docket.unknown[0].reason
+
+
+def nth(number: int) -> Need:
+    return replace(READ, name=f"M{number}").need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
+
+
+def test_a_judgement_that_reads_metrics_stops_until_the_engine_has_collected_them() -> None:
+    docket = Docket(Fleet([VOLUME]), [enabled(reads_all(nth(1), nth(2), nth(3)))], CASE_NOW)
+    calls = drain(docket)
+
+    assert [[query.metric.name for query in call.queries] for call in calls] == [["M1"], ["M2"], ["M3"]]
+    assert (docket.settled, docket.unknown, docket.failures) == (1, [], {})
+
+
+def test_metrics_that_are_read_together_are_collected_together_and_returned_in_order() -> None:
+    got: list[tuple[int, int]] = []
+
+    def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+        first, second = seen.read(reads(14), reads(1, HOUR_S))
+        got.append((first.period_s, second.period_s))
+        return FLAG
+
+    docket = Docket(Fleet([VOLUME]), [enabled(judge)], CASE_NOW)
+
+    assert sum(len(call.queries) for call in drain(docket)) == 2
+    assert got == [(DAY_S, HOUR_S)]
+
+
+def test_a_judgement_may_read_in_three_rounds_and_not_in_a_fourth() -> None:
+    docket = Docket(Fleet([VOLUME]), [enabled(reads_all(nth(1), nth(2), nth(3), nth(4)))], CASE_NOW)
+    drain(docket)
+
+    assert "asks without end" in docket.unknown[0].reason
+
+
+def test_a_metric_that_a_judgement_reads_and_that_fails_is_unknown() -> None:
+    docket = Docket(Fleet([VOLUME]), [enabled(reads_all(reads(14)))], CASE_NOW)
+    drain(docket, lambda _query: "ThrottlingException")
+
+    assert docket.unknown[0].reason == "VolumeReadOps could not be read: ThrottlingException"
 
 
 def broken(*_: object) -> Verdict:

@@ -9,12 +9,24 @@ from typing import Final
 
 import pytest
 
-from slackwater.engine.efs_use import BY_THE_MINUTE, began, period, question, unknown, use
+from slackwater.engine.efs_use import (
+    BY_THE_MINUTE,
+    CLIENTS,
+    METADATA_WRITTEN,
+    METERED,
+    STORED,
+    WRITTEN,
+    began,
+    period,
+    question,
+    unknown,
+    use,
+)
 from slackwater.engine.plan import MAX_POINTS
 from slackwater.model.cleanup import Backup, Cleanup, Marked, Subject
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.tracking import TrackedResource
-from slackwater.parts.efs_use import CLIENTS, METADATA_WRITTEN, METERED, STORED, TOTAL, WRITTEN
+from slackwater.rules.efs import TOTAL
 
 MINUTE: Final = timedelta(minutes=1)
 HOUR: Final = timedelta(hours=1)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from slackwater.app.wiring import estimating
 from slackwater.engine.registry import estimates
-from slackwater.views.estimate_json import document
+from slackwater.views.estimates.to_json import document
+from slackwater.wiring.scan import estimating
 
 CREDITS = """
     written_gib read_gib metered_gib footage_until_empty_hours initial_credits_bytes write_ceiling_mib_s read_ceiling_mib_s

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.app.estimates import Estimated, EstimateError
-from slackwater.app.wiring import estimating
-from slackwater.aws.inventory_types import snapshot
+from slackwater.app.estimates.estimates import Estimated, EstimateError
+from slackwater.aws.inventory.types import snapshot
 from slackwater.estimates.ebs_transfer import EbsTransferred
 from slackwater.model.money import ec2_hour
 from slackwater.model.units import MIB
 from slackwater.performance import ebs
+from slackwater.wiring.scan import estimating
 
 ESTIMATES = estimating(None, None, "ap-northeast-1", ["ap-northeast-1", "us-east-1"])
 TYPES = {one.id: one for one in snapshot()}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.aws.inventory_types import snapshot
+from slackwater.aws.inventory.types import snapshot
 from slackwater.model.metrics import Series
 from slackwater.performance import network
 

@@ -9,17 +9,17 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.audits import Audits
-from slackwater.app.findings import NotFoundError
-from slackwater.app.wiring import serving
-from slackwater.aws.identity import identity
-from slackwater.aws.regions import known_regions
+from slackwater.app.audit.audits import Audits
+from slackwater.app.findings.findings import NotFoundError
+from slackwater.aws.client.identity import identity
+from slackwater.aws.client.regions import known_regions
 from slackwater.model.audits import AuditRequest, AuditState
 from slackwater.model.listing import PAGE
 from slackwater.model.policy import ACCOUNT
-from slackwater.views import service_json
-from slackwater.views.scan_json import dump
-from slackwater.views.service_document import AuditDetailDocument
+from slackwater.views.api import to_json as service_json
+from slackwater.views.api.document import AuditDetailDocument
+from slackwater.views.scan.to_json import dump
+from slackwater.wiring.service import serving
 from slackwater_cli.audits_table import draw_audit, draw_audits
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus, UsageError

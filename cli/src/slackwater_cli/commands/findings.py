@@ -11,21 +11,22 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.findings import LONGEST_SNOOZE, Action, BadDecisionError, Findings
-from slackwater.app.policy import LIST_DETECTORS
-from slackwater.app.wiring import clock, serving
-from slackwater.aws.identity import identity
+from slackwater.app.findings.findings import LONGEST_SNOOZE, Action, BadDecisionError, Findings
+from slackwater.app.policy.file import LIST_DETECTORS
+from slackwater.aws.client.identity import identity
 from slackwater.engine.registry import registry
 from slackwater.model.listing import FINDING_ORDERS, PAGE, FindingOrder, FindingQuery
 from slackwater.model.nearest import unknown
 from slackwater.model.tracking import STATUSES, Status
-from slackwater.views import service_json
-from slackwater.views.scan_json import dump
+from slackwater.views.api import to_json as service_json
+from slackwater.views.scan.to_json import dump
+from slackwater.wiring.scan import clock
+from slackwater.wiring.service import serving
+from slackwater_cli.dates import end
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import UsageError
 from slackwater_cli.findings_table import draw_detail, draw_findings, standing, state
 from slackwater_cli.listing import first
-from slackwater_cli.moment import end
 from slackwater_cli.options import (
     DECIDED,
     LISTED,

@@ -10,18 +10,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from slackwater.app.policies import Policies
-from slackwater.app.policy import DEFAULT_POLICY, check_regions_in, parse_policy, policy_schema, policy_text
-from slackwater.app.policy_doubts import doubts
-from slackwater.app.wiring import policies
+from slackwater.app.policy.file import DEFAULT_POLICY, check_regions_in, parse_policy, policy_schema, policy_text
+from slackwater.app.policy.stored import Policies
+from slackwater.app.policy.warnings import doubts
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy
-from slackwater.ports import Version
-from slackwater.views.scan_json import dump, rfc3339
+from slackwater.ports.store import Version
+from slackwater.views.scan.to_json import dump, rfc3339
+from slackwater.wiring.service import policies
+from slackwater_cli.dates import minute
 from slackwater_cli.deployment import deployment
 from slackwater_cli.exits import UsageError
 from slackwater_cli.grid import draw_grid, grid_of
-from slackwater_cli.moment import minute
 from slackwater_cli.options import STACK, STANDARD_OUTPUT, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.output import output_file
 from slackwater_cli.streams import note, rendered, write

@@ -35,12 +35,11 @@ from slackwater.model.money import difference, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts.ebs_change import ONLINE, gp3, managed_caveats, modify_command
-from slackwater.parts.ebs_peaks import BYTES, Look, PeakLimits, carrier
-from slackwater.parts.gaps import FEW, filled
-from slackwater.parts.levels import baseline_and_burst
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance, VolumeLimits
+from slackwater.rules.ebs import ONLINE, gp3, managed_caveats, modify_command
+from slackwater.rules.ebs_peaks import BYTES, Look, PeakLimits, carrier
+from slackwater.rules.series import FEW, baseline_and_burst, filled
 
 LEAST = Metric("AWS/EBS", "BurstBalance", "Minimum", "percent")
 MEAN = Metric("AWS/EBS", "BurstBalance", "Average", "percent")
@@ -573,7 +572,7 @@ DETECTOR = Detector(
             expect=Fine,
             says="stopped",
         ),
-        Case(title="on no instance", resource=replace(_GP2, attachments=()), records=_HOST, expect=Fine, says="no instance"),
+        Case(title="on no instance", resource=replace(_GP2, attachments=()), records=_HOST, expect=Fine, says="not attached"),
         Case(
             title="its instance could not be read",
             resource=_GP2,

@@ -38,8 +38,8 @@ from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Ask, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts import ebs_removal
-from slackwater.parts.whole_days import hole_words
+from slackwater.rules import ebs as ebs_removal
+from slackwater.rules.series import hole_words
 
 READ = Metric("AWS/EBS", "VolumeReadOps", "Sum", "operations")
 WRITTEN = Metric("AWS/EBS", "VolumeWriteOps", "Sum", "operations")

@@ -35,12 +35,12 @@ from slackwater.model.resources import Attachment, Instance, InstanceType, Targe
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.units import DAY_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts import larger_instance
-from slackwater.parts.ebs_change import ONLINE, managed_caveats, modify_command
-from slackwater.parts.ebs_peaks import BYTES, CONSUMED, Look, Measure, PeakLimits, added, carried
-from slackwater.parts.levels import baseline_and_burst
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance
+from slackwater.rules import ec2 as larger_instance
+from slackwater.rules.ebs import ONLINE, managed_caveats, modify_command
+from slackwater.rules.ebs_peaks import BYTES, CONSUMED, Look, Measure, PeakLimits, added, carried
+from slackwater.rules.series import baseline_and_burst
 
 WEIGHTED: Final = 1.25
 """What a bandwidth weighting for EBS gives at most (Amazon EBS User Guide, "Configurable instance bandwidth weighting")."""

@@ -31,8 +31,8 @@ from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, li
 from slackwater.model.fleet import is_root
 from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts import ebs_removal
 from slackwater.performance import ebs
+from slackwater.rules import ebs as ebs_removal
 
 AUTO_SCALING_TAG = "aws:autoscaling:groupName"
 

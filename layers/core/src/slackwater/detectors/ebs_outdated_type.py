@@ -43,8 +43,10 @@ from slackwater.model.resources import Attachment, Instance, InstanceType, Targe
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts import ebs_change
-from slackwater.parts.ebs_peaks import (
+from slackwater.performance import ebs
+from slackwater.rules import ebs as ebs_change
+from slackwater.rules.advice import by_program
+from slackwater.rules.ebs_peaks import (
     BYTES,
     CONSUMED,
     IOPS_EXCEEDED,
@@ -62,8 +64,6 @@ from slackwater.parts.ebs_peaks import (
     checks,
     raised,
 )
-from slackwater.parts.in_place import by_program
-from slackwater.performance import ebs
 
 BALANCE: Final = Metric("AWS/EBS", "BurstBalance", "Minimum", "percent")
 GONE_PERCENT: Final = 1
@@ -590,7 +590,7 @@ DETECTOR = Detector(
             expect=Fine,
             says="stopped",
         ),
-        Case(title="on no instance", resource=replace(_GP2, attachments=()), records=_HOST, expect=Fine, says="no instance"),
+        Case(title="on no instance", resource=replace(_GP2, attachments=()), records=_HOST, expect=Fine, says="not attached"),
         Case(
             title="its instance could not be read",
             resource=_GP2,

@@ -45,8 +45,8 @@ from slackwater.model.money import Change, amount, difference, efs_storage, size
 from slackwater.model.resources import Attachment, DiskMetric, Instance, Target, Volume
 from slackwater.model.units import DAY_S, MIB
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts.whole_days import hole_words
 from slackwater.performance import ebs
+from slackwater.rules.series import hole_words
 
 FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "jfs", "reiserfs"})
 """Those that are on one device."""

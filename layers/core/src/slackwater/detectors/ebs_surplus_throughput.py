@@ -34,8 +34,10 @@ from slackwater.model.money import EBS_GP3_THROUGHPUT, Change, size_class
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts import ebs_change
-from slackwater.parts.ebs_peaks import (
+from slackwater.performance import ebs
+from slackwater.rules import ebs as ebs_change
+from slackwater.rules.advice import by_program
+from slackwater.rules.ebs_peaks import (
     BYTES,
     READ_BYTES,
     READS,
@@ -50,8 +52,6 @@ from slackwater.parts.ebs_peaks import (
     checks,
     raised,
 )
-from slackwater.parts.in_place import by_program
-from slackwater.performance import ebs
 
 
 class SurplusThroughputLimits(PeakLimits):

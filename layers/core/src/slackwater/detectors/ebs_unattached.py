@@ -38,7 +38,7 @@ from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Attachment, AttachmentEvent, Target, Volume
 from slackwater.model.units import DAY_S, HOUR_S
 from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Verdict
-from slackwater.parts import ebs_removal
+from slackwater.rules import ebs as ebs_removal
 
 IDLE_TIME = Metric("AWS/EBS", "VolumeIdleTime", "Sum", "seconds")
 

@@ -37,8 +37,8 @@ from slackwater.model.money import Change, amount, ec2_cpu_credits, ec2_hour, ho
 from slackwater.model.resources import Instance, InstanceType, Target
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts.ec2_type import change_type
 from slackwater.performance import cpu, network
+from slackwater.rules.ec2 import change_type
 
 CHARGED = Metric("AWS/EC2", "CPUSurplusCreditsCharged", "Sum", "credits")
 BALANCE = Metric("AWS/EC2", "CPUCreditBalance", "Minimum", "credits")

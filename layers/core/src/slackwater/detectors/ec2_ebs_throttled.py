@@ -39,11 +39,11 @@ from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts import larger_instance
-from slackwater.parts.ec2_type import local_data, not_by_command, restart
-from slackwater.parts.levels import baseline_and_burst
 from slackwater.performance import ebs
 from slackwater.performance.ebs import Allowance, InstanceLimits
+from slackwater.rules import ec2 as larger_instance
+from slackwater.rules.ec2 import local_data, not_by_command, restart
+from slackwater.rules.series import baseline_and_burst
 
 MINUTES_AN_HOUR: Final = 60
 NOTHING: Final = Series.of(0, FIVE_MINUTES_S, ())

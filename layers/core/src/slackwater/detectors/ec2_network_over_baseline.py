@@ -35,9 +35,9 @@ from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, InstanceType, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts import ec2_network
-from slackwater.parts.ec2_network import IN, OUT, Direction, Traffic
 from slackwater.performance import network
+from slackwater.rules import ec2_network
+from slackwater.rules.ec2_network import IN, OUT, Direction, Traffic
 
 FULL_DAY: Final = 0.8
 """Of a day: traffic that takes longer at the baseline leaves no room for a retry."""

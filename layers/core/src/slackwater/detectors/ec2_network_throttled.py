@@ -35,10 +35,10 @@ from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import AgentMetric, Instance, InstanceType, Target
 from slackwater.model.units import FIVE_MINUTES_S, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts import ec2_network
-from slackwater.parts.ec2_network import IN, OUT, Direction, Traffic
 from slackwater.performance import network
 from slackwater.performance.network import Plateau
+from slackwater.rules import ec2_network
+from slackwater.rules.ec2_network import IN, OUT, Direction, Traffic
 
 CREDIT_BALANCE = Metric("AWS/EC2", "CPUCreditBalance", "Minimum", "credits")
 SURPLUS_BALANCE = Metric("AWS/EC2", "CPUSurplusCreditBalance", "Maximum", "credits")

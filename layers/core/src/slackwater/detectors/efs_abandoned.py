@@ -43,7 +43,7 @@ from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import FIVE_MINUTES_S, GIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts.efs_removal import SEE_THE_SAME, left, left_words, protecting_caveats, ways_out
+from slackwater.rules import advice, efs
 
 CLIENTS = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes")
 STORED = Metric("AWS/EFS", "StorageBytes", "Average", "bytes")
@@ -160,7 +160,7 @@ def _flag(
     key = str(limits.tag).partition("=")[0]
     tag = f"{key}={(file_system.tags or {}).get(key, '')}"
     return Flagged(
-        summary=f"{left_words(file_system)} of a job ({tag}), and not one client in {limits.quiet_hours} hours",
+        summary=f"{efs.describe(file_system)} of a job ({tag}), and not one client in {limits.quiet_hours} hours",
         confidence=confidence,
         evidence=(
             Evidence(label="Hours without a client", value=limits.quiet_hours, unit="hours"),
@@ -171,11 +171,11 @@ def _flag(
                 unit="connection-minutes" if clients.present else "words",
                 series=clients,
             ),
-            *left(file_system),
+            *efs.facts(file_system),
         ),
-        advice=ways_out(file_system, sure=confidence == "high"),
+        advice=efs.removal(file_system, sure=confidence == "high"),
         gist=(tag, file_system.mount_targets > 0, size_class(file_system.total_bytes)),
-        caveats=(*caveats, *protecting_caveats(file_system)),
+        caveats=(*caveats, *advice.protection(file_system)),
     )
 
 
@@ -213,7 +213,7 @@ DETECTOR = Detector(
     limits=AbandonedLimits,
     reads_if_allowed=(EfsReplication,),
     judge=judge,
-    outranks=("efs-idle", *SEE_THE_SAME),
+    outranks=("efs-idle", *efs.SAVERS),
     cases=(
         Case(
             title="six hours of zeros",

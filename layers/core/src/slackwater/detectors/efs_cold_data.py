@@ -38,10 +38,9 @@ from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsReplicati
 from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, MIB, TIB
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts.efs_cheaper import one_way_caveat
-from slackwater.parts.efs_lifecycle import put_command
-from slackwater.parts.in_place import by_program
 from slackwater.performance import efs
+from slackwater.rules.advice import by_program
+from slackwater.rules.efs import one_way_caveat, put_command
 
 READ = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
 WRITTEN = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")

@@ -41,7 +41,8 @@ from slackwater.model.quantities import binary_rate_words, duration_words
 from slackwater.model.resources import EfsFileSystem, Target
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts.efs_throughput import (
+from slackwater.performance import efs
+from slackwater.rules.efs_throughput import (
     GENERAL_PURPOSE,
     HOURLY_DAYS,
     METADATA,
@@ -65,7 +66,6 @@ from slackwater.parts.efs_throughput import (
     need,
     setting,
 )
-from slackwater.performance import efs
 
 BALANCE = Metric("AWS/EFS", "BurstCreditBalance", "Minimum", "bytes")
 

@@ -1,208 +1,137 @@
 """EFS file systems that no client uses.
 
 ## What it finds
-A file system that has stood for at least a week, and that no client was connected to for all of its life, or for as long as a
-job by the calendar may be silent: the last 36 days. CloudWatch must prove that it was watching: `StorageBytes` is published for
-every file system, used or not, so one of the last 30 days without it makes the answer unknown, not idle. A client on any of the
-36 days is use; what CloudWatch lost before the last 30 only lowers the confidence.
+A file system that is at least a week old and had no client in the last 36 days, or in its whole life if it is younger.
+CloudWatch must have recorded the last 30 days: it publishes `StorageBytes` for every file system, used or not, so a day
+without that metric makes the answer unknown. If it is missing before that, only the confidence is lower.
 
 ## Why it matters
-EFS bills what is stored, for ever. Jobs that make a file system each and delete it at their end leave it behind when
-their spot instance is killed ("Can Amazon EFS replace EBS?", 2025-02-19); nothing in AWS says so.
+EFS bills stored data until someone deletes it. Jobs that create a file system and delete it at their end leave it
+behind when their Spot Instance is interrupted ("Can Amazon EFS replace EBS?", 2025-02-19). AWS does not report that.
 
 ## When it is wrong
-Data that is kept on purpose and read once a year looks the same: tag it `keep`. A job that runs less often than
-`look_back_days` is not seen, and neither is the first run of a file system younger than that: the confidence is high only
-after a silence of 36 whole days. Bytes that move without any client, however many, are a backup, a replication, a lifecycle
-transition or AWS Transfer Family: they are not use, but they lower the confidence. Where bytes moved and no connection was
-published at all, nobody knows whose they were, and the answer is unknown. CloudWatch may publish nothing instead of zeros while
-no client is connected: that counts as quiet if it is so all the time and no byte moved, with less confidence.
+- Data that you keep on purpose and read once a year looks the same. Tag it `keep`.
+- A job that runs less often than every `look_back_days` is not visible. The confidence is high only after 36 days.
+- Bytes that move without a client come from AWS Backup, a replication, a lifecycle transition or AWS Transfer Family.
+  They are not use, but they lower the confidence. If CloudWatch published no connections at all, their origin is
+  unknown, and so is the answer.
+- CloudWatch may publish nothing instead of zeros while no client is connected. That counts as idle, with lower
+  confidence, if no byte moved.
 
 ## What to do
-Ask the owner. Then back up, delete the mount targets, and delete the file system; or keep the data, in a colder class.
+Ask the owner. Then back up the file system and delete its mount targets and the file system, or move its data to a
+colder storage class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
-from itertools import takewhile
-from math import isnan
-from typing import Final, NamedTuple
+from typing import Final
 
-from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.money import size_class
 from slackwater.model.quantities import size_words
-from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
+from slackwater.model.resources import EfsFileSystem, EfsReplication
 from slackwater.model.units import DAY_S, GIB, MIB
-from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts.efs_removal import SEE_THE_SAME, left, left_words, protecting_caveats, ways_out
-
-METERED = Metric("AWS/EFS", "MeteredIOBytes", "Sum", "bytes")
-STORED = Metric("AWS/EFS", "StorageBytes", "Average", "bytes")
-CLIENTS = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes")
-READ = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
-WRITTEN = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
+from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.rules import advice, efs, examples
+from slackwater.rules.efs import CLIENTS, METERED, READ, STORED, WRITTEN
+from slackwater.rules.examples import Cases, Metrics, days, days_ago
+from slackwater.rules.series import complete_at_end
 
 SURE_DAYS: Final = 36
-"""Shorter silence is never of high confidence, whatever the policy says: "the first Monday of the month" comes up to 35 days
-after the last, and its job may start late."""
-
-
-class _Moved(NamedTuple):
-    """What moved without any client: data, and what was metered, metadata too."""
-
-    data_bytes: float
-    metered_bytes: float
+"""A shorter silence never has high confidence: 35 days can pass between two first Mondays, and a job may start late."""
 
 
 class IdleLimits(Limits):
-    """When silence counts."""
+    """When a file system counts as idle."""
 
-    quiet_days: int = limit(30, unit="days", ge=7, le=450, why="watched without a gap; CloudWatch keeps 455 days")
+    quiet_days: int = limit(30, unit="days", ge=7, le=450, why="recorded without a missing day; CloudWatch keeps 455 days")
     look_back_days: int = limit(
-        36, unit="days", ge=7, le=450, why="any use counts: 35 days lie between two first Mondays, and a job may start late"
+        36,
+        unit="days",
+        ge=7,
+        le=450,
+        why="any client counts; a monthly job can pause for 35 days and start late",
     )
     minimum_age_days: int = limit(7, unit="days", ge=1, why="a new file system may wait for its first client")
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits) -> Verdict:
-    """Flag a file system without clients, if CloudWatch was watching all the time."""
-    age = seen.age(file_system.created_at)
-    replication = seen.fleet.get(EfsReplication, file_system.id)
-    if file_system.state != "available":
-        return Fine(f"it is {file_system.state}")
-    if file_system.is_replica or replication:
-        return Fine(f"it is the {replication.role if replication else 'destination'} of a replication")
-    if age < timedelta(days=limits.minimum_age_days):
-        return Fine(f"it is younger than {limits.minimum_age_days} days")
+    """Flag a file system that had no client while CloudWatch was recording."""
+    if why := efs.exempt(file_system, seen, limits.minimum_age_days):
+        return Fine(why)
+    window = max(limits.look_back_days, limits.quiet_days)
+    (clients,) = seen.read(*efs.daily(file_system, window, CLIENTS))
+    if minutes := sum(clients.present):
+        return Fine(f"clients were connected for {minutes:,.0f} minutes in {window} days")
 
-    clients = _need(file_system, CLIENTS, limits)
-    if lacking := seen.lacking([clients]):
-        return Ask(lacking)
-    if connected := sum(seen[clients].present):
-        return Fine(f"clients were connected for {connected:,.0f} minutes in {_look_back_days(limits)} days")
-
-    stored = _need(file_system, STORED, limits, ("StorageClass", "Total"))
-    metered, read, written = (_need(file_system, metric, limits) for metric in (METERED, READ, WRITTEN))
-    if lacking := seen.lacking([stored, metered, read, written]):
-        return Ask(lacking)
-    return _unused(file_system, seen, limits, stored, clients, metered, read, written)
-
-
-def _unused(file_system: EfsFileSystem, seen: Seen, limits: IdleLimits, *needs: Need) -> Verdict:
-    """Whether nobody was there because nobody was seen, or because nobody was watching."""
-    stored, clients, *moving = (seen.finished(seen[need], file_system.created_at) for need in needs)
-    if not len(stored):
-        return Unknown("CloudWatch has not watched it for a whole day yet")
-    recent = stored.since(stored.end_s - limits.quiet_days * DAY_S)
+    stored, metered, read, written = seen.read(*efs.daily(file_system, window, STORED, METERED, READ, WRITTEN))
+    recorded = seen.finished(stored, file_system.created_at)
+    recent = recorded.since(recorded.end_s - limits.quiet_days * DAY_S)
+    zeros = seen.finished(clients, file_system.created_at).since(recent.start_s)
+    data_bytes, metered_bytes = sum(read.present) + sum(written.present), sum(metered.present)
+    if not len(recorded):
+        return Unknown("CloudWatch has not recorded a whole day yet")
     if recent.missing:
-        return Unknown(f"StorageBytes has no point on {recent.missing} of {len(recent)} days: CloudWatch was not watching")
-    watched = clients.since(recent.start_s)
-    if watched.present and watched.missing:
-        return Unknown(f"ClientConnections has zeros, but no point on {watched.missing} of {len(watched)} days")
-    metered, read, written = (seen[need] for need in needs[2:])
-    moved = _Moved(sum(read.present) + sum(written.present), sum(metered.present))
-    if any(moved) and not watched.present:
-        return Unknown("data moved while ClientConnections was not published: nobody knows by whom")
-    quiet_days = sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(stored.values)))
-    quiet_since_s = stored.end_s - quiet_days * DAY_S
-    zeros_are_real = not any(series.since(quiet_since_s).missing for series in (clients, *moving))
-    return _flag(
-        file_system,
-        quiet_days=quiet_days,
-        lost_days=stored.missing,
-        metered=metered,
-        moved=moved,
-        zeros_are_real=zeros_are_real,
-        confidence="high" if quiet_days >= SURE_DAYS and zeros_are_real and not any(moved) else "medium",
+        return Unknown(f"StorageBytes has no point on {recent.missing} of {len(recent)} days: CloudWatch was not recording")
+    if zeros.present and zeros.missing:
+        return Unknown(f"ClientConnections has zeros, but no point on {zeros.missing} of {len(zeros)} days")
+    if (data_bytes or metered_bytes) and not zeros.present:
+        return Unknown("data moved, but ClientConnections was not published: the client is unknown")
+
+    quiet = complete_at_end(recorded)
+    whole_days = (seen.finished(one, file_system.created_at) for one in (clients, metered, read, written))
+    zeros_are_real = not any(one.since(recorded.end_s - quiet * DAY_S).missing for one in whole_days)
+    sure = quiet >= SURE_DAYS and zeros_are_real and not data_bytes and not metered_bytes
+    return Flagged(
+        summary=f"{efs.describe(file_system)}, and no client for {quiet} days",
+        confidence="high" if sure else "medium",
+        evidence=(
+            Evidence(label="Days without a client", value=quiet, unit="days"),
+            efs.sum_of("Metered I/O per day", metered, "bytes"),
+            *efs.facts(file_system),
+        ),
+        advice=efs.removal(file_system, sure=sure),
+        gist=(file_system.mount_targets > 0, size_class(file_system.total_bytes)),
+        caveats=(
+            *_doubts(data_bytes, metered_bytes, zeros_are_real=zeros_are_real, lost_days=recorded.missing),
+            *advice.protection(file_system),
+        ),
     )
 
 
-def _look_back_days(limits: IdleLimits) -> int:
-    return max(limits.look_back_days, limits.quiet_days)
-
-
-def _need(file_system: EfsFileSystem, metric: Metric, limits: IdleLimits, *dimensions: tuple[str, str]) -> Need:
-    return metric.need(("FileSystemId", file_system.id), *dimensions, period_s=DAY_S, days=_look_back_days(limits))
-
-
-def _flag(
-    file_system: EfsFileSystem,
-    *,
-    quiet_days: int,
-    lost_days: int,
-    metered: Series,
-    moved: _Moved,
-    zeros_are_real: bool,
-    confidence: Confidence,
-) -> Flagged:
-    caveats = []
-    if moved.data_bytes:
-        caveats.append(
-            f"{size_words(moved.data_bytes)} were read or written without any client: probably by AWS Backup, replication, a"
-            " lifecycle transition or AWS Transfer Family."
-        )
-    elif moved.metered_bytes:
-        caveats.append(
-            f"{size_words(moved.metered_bytes)} were metered without any client, and no data was seen to move: probably"
-            " metadata, as when AWS Backup looks for what has changed, or AWS Transfer Family lists files."
+def _doubts(data_bytes: float, metered_bytes: float, *, zeros_are_real: bool, lost_days: int) -> list[str]:
+    """The reasons for medium confidence."""
+    found = []
+    who = "probably by AWS Backup, a replication, a lifecycle transition or AWS Transfer Family."
+    if data_bytes:
+        found.append(f"{size_words(data_bytes)} were read or written without a client, {who}")
+    elif metered_bytes:
+        found.append(
+            f"{size_words(metered_bytes)} of I/O without data, probably metadata, were metered without a client, {who}"
         )
     if not zeros_are_real:
-        caveats.append("CloudWatch published nothing instead of zeros; StorageBytes shows that it was watching.")
+        found.append("CloudWatch published nothing instead of zeros, although it was recording.")
     if lost_days:
-        caveats.append(f"Before that CloudWatch has no point on {lost_days} days: a monthly job may have run then.")
-    return Flagged(
-        summary=f"{left_words(file_system)} and not one client in {quiet_days} days",
-        confidence=confidence,
-        evidence=(
-            Evidence(label="Days without a client", value=quiet_days, unit="days"),
-            Evidence(
-                label="Metered I/O by day",
-                value=sum(metered.present) if metered.present else "no points published",
-                unit="bytes" if metered.present else "words",
-                series=metered,
-            ),
-            *left(file_system),
-        ),
-        advice=ways_out(file_system, sure=confidence == "high"),
-        gist=(file_system.mount_targets > 0, size_class(file_system.total_bytes)),
-        caveats=(*caveats, *protecting_caveats(file_system)),
-    )
+        found.append(f"CloudWatch did not record {lost_days} earlier days, when a monthly job may have run.")
+    return found
 
 
-_OLD = EfsFileSystem(
-    id="fs-0a1b2c3d4e5f60718",
-    arn="arn:aws:elasticfilesystem:ap-northeast-1:123456789012:file-system/fs-0a1b2c3d4e5f60718",
-    target=Target("123456789012", "ap-northeast-1"),
-    tags={"Name": "encode-job-4711"},
-    state="available",
-    created_at=CASE_NOW - timedelta(days=65),
-    throughput_mode="bursting",
-    provisioned_mib_s=None,
-    performance_mode="generalPurpose",
-    availability_zone="ap-northeast-1a",
-    stored_bytes={"Standard": 32 * GIB, "IA": 0, "Archive": 0},
-    mount_targets=1,
-    is_replica=False,
-)
-_DAYS: Final = 37
-"""36 days that are over, and today."""
-_WATCHED: Mapping[tuple[Metric, int], Sequence[float | None]] = {(STORED, DAY_S): [32.0 * GIB] * _DAYS}
-_SILENT: Final = {**_WATCHED, **{(metric, DAY_S): [0.0] * _DAYS for metric in (METERED, CLIENTS, READ, WRITTEN)}}
+SILENT = {STORED: 32.0 * GIB, METERED: 0.0, CLIENTS: 0.0, READ: 0.0, WRITTEN: 0.0}
 
 
-def _on(days_ago: int, value: float | None, rest: float = 0.0) -> list[float | None]:
-    """A series that is different on one day."""
-    return [value if day == days_ago else rest for day in reversed(range(_DAYS))]
+def lost_day(days_ago: int) -> Metrics:
+    """A day that CloudWatch did not record."""
+    return {STORED: days(32.0 * GIB, {days_ago: None})}
 
 
-def _used(days_ago: int) -> dict[tuple[Metric, int], Sequence[float | None]]:
-    """Three clients for half an hour, on one day."""
-    return {**_SILENT, (CLIENTS, DAY_S): _on(days_ago, 90.0), (READ, DAY_S): _on(days_ago, 90.0 * MIB)}
+def used(days_ago: int, minutes: float | None = 90.0) -> Metrics:
+    """Clients on one day."""
+    return {CLIENTS: days(0.0, {days_ago: minutes})}
 
+
+idle = Cases(examples.efs(), SILENT)
+unpublished = Cases(examples.efs(), {STORED: 32.0 * GIB})
 
 DETECTOR = Detector(
     title="EFS file system that nobody uses",
@@ -211,118 +140,35 @@ DETECTOR = Detector(
     limits=IdleLimits,
     reads=(EfsReplication,),
     judge=judge,
-    outranks=SEE_THE_SAME,
+    outranks=efs.SAVERS,
     cases=(
-        Case(title="a month of zeros", resource=_OLD, metrics=_SILENT, expect=Flagged, says="not one client in 36 days"),
-        Case(title="a month of silence, while it was watched", resource=_OLD, metrics=_WATCHED, expect=Flagged),
-        Case(
-            title="a month of zeros, and before it a day on which nobody watched",
-            resource=_OLD,
-            metrics={**_SILENT, (STORED, DAY_S): _on(33, None, rest=32.0 * GIB)},
-            expect=Flagged,
-            says="in 32 days",
-        ),
-        Case(title="no metric at all", resource=_OLD, expect=Unknown, says="was not watching"),
-        Case(
-            title="a day on which nobody watched",
-            resource=_OLD,
-            metrics={**_SILENT, (STORED, DAY_S): _on(30, None, rest=32.0 * GIB)},
-            expect=Unknown,
-            says="1 of 30 days",
-        ),
-        Case(
-            title="a job that runs once a month",
-            resource=_OLD,
-            metrics=_used(18),
-            expect=Fine,
-            says="clients were connected",
-        ),
-        Case(
-            title="a job that runs on the first Monday of the month, and will again today",
-            resource=_OLD,
-            metrics=_used(35),
-            expect=Fine,
-            says="in 36 days",
-        ),
-        Case(
-            title="the same, and it starts after midnight",
-            resource=_OLD,
-            metrics=_used(36),
-            expect=Fine,
-        ),
-        Case(
-            title="a client that came this morning",
-            resource=_OLD,
-            metrics={**_SILENT, (CLIENTS, DAY_S): _on(0, 5.0)},
-            expect=Fine,
-        ),
-        Case(
-            title="a backup reads it every night, and nobody else",
-            resource=_OLD,
-            metrics={**_SILENT, (READ, DAY_S): [5.0 * MIB] * _DAYS, (METERED, DAY_S): [2.0 * MIB] * _DAYS},
-            expect=Flagged,
-        ),
-        Case(
-            title="a backup that reads far more in a month than there is, and nobody else",
-            resource=_OLD,
-            metrics={**_SILENT, (READ, DAY_S): [3.0 * GIB] * _DAYS, (METERED, DAY_S): [1.0 * GIB] * _DAYS},
-            expect=Flagged,
-            says="not one client in 36 days",
-        ),
+        idle("a month of zeros", Flagged, "no client for 36 days"),
+        unpublished("a month without points, while CloudWatch was recording", Flagged),
+        idle("an older day that CloudWatch did not record", Flagged, "32 days", metrics=lost_day(33)),
+        idle("no metric at all", Unknown, "not recording", metrics=dict.fromkeys(SILENT)),
+        idle("a recent day that CloudWatch did not record", Unknown, "1 of 30 days", metrics=lost_day(30)),
+        idle("a job that runs once a month", Fine, "clients were connected", metrics=used(18)),
+        idle("a job on the first Monday, due again today", Fine, "in 36 days", metrics=used(35)),
+        idle("a job on the first Monday that starts after midnight", Fine, metrics=used(36)),
+        idle("a client this morning", Fine, metrics=used(0)),
+        idle("read by a backup every night", Flagged, metrics={READ: 5.0 * MIB, METERED: 2.0 * MIB}),
+        idle("read whole by a backup every night", Flagged, "36 days", metrics={READ: 3.0 * GIB, METERED: 1.0 * GIB}),
         *(
-            Case(
-                title=f"{what}, and connections are not published",
-                resource=_OLD,
-                metrics={**_WATCHED, (metric, DAY_S): [5.0 * MIB] * _DAYS},
-                expect=Unknown,
-                says="nobody knows by whom",
-            )
-            for what, metric in (("something writes", WRITTEN), ("something reads", READ), ("something is metered", METERED))
+            unpublished(f"{what} while connections are not published", Unknown, "client is unknown", metrics={one: 5.0 * MIB})
+            for what, one in (("written", WRITTEN), ("read", READ), ("metered", METERED))
         ),
-        Case(
-            title="connections are zero, but for a day without a point",
-            resource=_OLD,
-            metrics={**_SILENT, (CLIENTS, DAY_S): _on(18, None)},
-            expect=Unknown,
-            says="no point on 1 of 30 days",
+        idle("no connections, and a day without a point", Unknown, "1 of 30 days", metrics=used(18, None)),
+        idle("three days old", Fine, "younger than 7 days", created_at=days_ago(3)),
+        idle("quiet since it was created two weeks ago", Flagged, "13 days", created_at=days_ago(14)),
+        idle("used on the day it was created, five weeks ago", Fine, created_at=days_ago(34), metrics=used(34)),
+        idle("being deleted", Fine, "deleting", state="deleting"),
+        idle("a replica", Fine, "destination of a replication", is_replica=True),
+        idle(
+            "the source of a replication",
+            Fine,
+            "source of a replication",
+            records=(EfsReplication(id=examples.efs().id, role="source", status="ENABLED"),),
         ),
-        Case(
-            title="three days old",
-            resource=replace(_OLD, created_at=CASE_NOW - timedelta(days=3)),
-            metrics=_SILENT,
-            expect=Fine,
-            says="younger than 7 days",
-        ),
-        Case(
-            title="quiet since it was made, two weeks ago",
-            resource=replace(_OLD, created_at=CASE_NOW - timedelta(days=14)),
-            metrics=_SILENT,
-            expect=Flagged,
-            says="13 days",
-        ),
-        Case(
-            title="used on the day it was made, five weeks ago",
-            resource=replace(_OLD, created_at=CASE_NOW - timedelta(days=34)),
-            metrics=_used(34),
-            expect=Fine,
-        ),
-        Case(title="being deleted", resource=replace(_OLD, state="deleting"), metrics=_SILENT, expect=Fine, says="deleting"),
-        Case(title="a replica", resource=replace(_OLD, is_replica=True), metrics=_SILENT, expect=Fine, says="replication"),
-        Case(
-            title="the source of a replication",
-            resource=_OLD,
-            metrics=_SILENT,
-            records=(EfsReplication(id=_OLD.id, role="source", status="ENABLED"),),
-            expect=Fine,
-            says="source of a replication",
-        ),
-        Case(
-            title="replications could not be read",
-            resource=_OLD,
-            metrics=_SILENT,
-            unreadable={EfsReplication: "AccessDenied"},
-            expect=Unknown,
-            says="AccessDenied",
-        ),
+        idle("replications could not be read", Unknown, "AccessDenied", unreadable={EfsReplication: "AccessDenied"}),
     ),
 )

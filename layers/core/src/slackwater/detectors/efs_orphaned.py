@@ -37,8 +37,12 @@ from slackwater.model.quantities import size_words
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import DAY_S, GIB, KIB, MIB
 from slackwater.model.verdicts import Ask, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts.efs_removal import SEE_THE_SAME, left, left_words, protecting_caveats, ways_out
-from slackwater.parts.efs_use import CLIENTS, METERED, STORED, TOTAL
+from slackwater.rules import advice, efs
+from slackwater.rules.efs import TOTAL
+
+CLIENTS: Final = efs.CLIENTS.optionally()
+METERED: Final = efs.METERED.optionally()
+STORED: Final = efs.STORED.optionally()
 
 
 class OrphanedLimits(Limits):
@@ -72,10 +76,10 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
     moved = seen[metered]
     doubt = _doubt(file_system, seen, moved, seen[stored])
     return Flagged(
-        summary=f"{left_words(file_system)} that nothing can mount: it has no mount target",
+        summary=f"{efs.describe(file_system)} that nothing can mount: it has no mount target",
         confidence="medium",
         evidence=(
-            *left(file_system),
+            *efs.facts(file_system),
             Evidence(
                 label="Metered I/O by day",
                 value=sum(moved.present) if moved.present else "no points published",
@@ -83,13 +87,13 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
                 series=moved,
             ),
         ),
-        advice=ways_out(file_system, sure=not doubt),
+        advice=efs.removal(file_system, sure=not doubt),
         gist=(size_class(file_system.total_bytes),),
         caveats=(
             "EFS does not say since when it has no mount target: it may be moving to another VPC.",
             "AWS Transfer Family may reach it without one: see that no server uses it.",
             *((doubt,) if doubt else ()),
-            *protecting_caveats(file_system),
+            *advice.protection(file_system),
         ),
     )
 
@@ -150,7 +154,7 @@ DETECTOR = Detector(
     limits=OrphanedLimits,
     reads=(EfsReplication,),
     judge=judge,
-    outranks=("efs-abandoned", "efs-idle", *SEE_THE_SAME),
+    outranks=("efs-abandoned", "efs-idle", *efs.SAVERS),
     cases=(
         Case(
             title="no mount target",

@@ -41,8 +41,8 @@ from slackwater.model.quantities import duration_words
 from slackwater.model.resources import EfsFileSystem, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
-from slackwater.parts.efs_one_zone import to_one_zone
 from slackwater.performance import ebs, efs, fsx, nfs
+from slackwater.rules.efs import to_one_zone
 
 WRITES = Metric("AWS/EFS", "DataWriteIOBytes", "SampleCount", "operations")
 WRITTEN = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")

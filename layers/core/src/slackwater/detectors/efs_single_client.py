@@ -39,8 +39,8 @@ from slackwater.model.money import Change, difference, size_class
 from slackwater.model.resources import EfsFileSystem, EfsReplication, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Remedy, Unknown, Verdict
-from slackwater.parts.efs_cheaper import one_way_caveat
 from slackwater.performance import ebs, efs
+from slackwater.rules.efs import one_way_caveat
 
 CLIENTS = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes")
 READ = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")

@@ -29,9 +29,8 @@ from slackwater.model.money import size_class
 from slackwater.model.resources import EfsFileSystem, EfsMountTarget, EfsReplication, Target
 from slackwater.model.units import GIB
 from slackwater.model.verdicts import Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts.efs_cheaper import one_way_caveat
-from slackwater.parts.efs_one_zone import to_one_zone
 from slackwater.performance import efs
+from slackwater.rules.efs import one_way_caveat, to_one_zone
 
 
 class SingleZoneUseLimits(Limits):

@@ -42,7 +42,9 @@ from slackwater.model.quantities import binary_rate_words, duration_words, size_
 from slackwater.model.resources import EfsFileSystem, Target
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Confidence, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts.efs_throughput import (
+from slackwater.performance import efs
+from slackwater.rules.advice import by_program
+from slackwater.rules.efs_throughput import (
     DAYS_A_MONTH,
     GENERAL_PURPOSE,
     HOURLY_DAYS,
@@ -68,8 +70,6 @@ from slackwater.parts.efs_throughput import (
     need,
     setting,
 )
-from slackwater.parts.in_place import by_program
-from slackwater.performance import efs
 
 METERED_OPERATIONS = Metric("AWS/EFS", "MeteredIOBytes", "SampleCount", "operations")
 CREDITS_BY_DAY = Metric("AWS/EFS", "BurstCreditBalance", "Minimum", "bytes")

@@ -37,10 +37,9 @@ from slackwater.model.ownership import restored_by
 from slackwater.model.resources import FsxFileSystem, FsxVolume, Target
 from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.parts.fsx_space import NAMES, USED, used_by_day
-from slackwater.parts.fsx_update import update
-from slackwater.parts.whole_days import gaps
 from slackwater.performance import fsx
+from slackwater.rules.fsx import NAMES, USED, update, used_by_day
+from slackwater.rules.series import gaps
 
 READS = Metric("AWS/FSx", "DataReadOperations", "Sum", "operations")
 WRITES = Metric("AWS/FSx", "DataWriteOperations", "Sum", "operations")

@@ -43,9 +43,9 @@ from slackwater.model.quantities import size_words
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S, GIB, MINUTE_S
 from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
-from slackwater.parts.fsx_space import FREE, IN_THE_POOL, NAMES, ON_SSD, USED, pooled_by_day, used_by_day, used_bytes
-from slackwater.parts.whole_days import gaps
 from slackwater.performance import fsx
+from slackwater.rules.fsx import FREE, IN_THE_POOL, NAMES, ON_SSD, USED, pooled_by_day, used_by_day, used_bytes
+from slackwater.rules.series import gaps
 
 DISK_IOPS = Metric("AWS/FSx", "DiskIopsUtilization", "Maximum", "percent")
 READ = Metric("AWS/FSx", "DataReadBytes", "Sum", "bytes")

@@ -34,9 +34,8 @@ from slackwater.model.money import difference
 from slackwater.model.resources import FsxFileSystem, Target
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.parts.fsx_update import update
-from slackwater.parts.fsx_utilization import UtilizationLimits, Watched, peak, watched
 from slackwater.performance import fsx
+from slackwater.rules.fsx import Utilization, UtilizationLimits, peak, update, utilization
 
 NETWORK = Metric("AWS/FSx", "NetworkThroughputUtilization", "Maximum", "percent")
 DISK_IOPS = Metric("AWS/FSx", "FileServerDiskIopsUtilization", "Maximum", "percent")
@@ -73,15 +72,15 @@ def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimit
         return Fine("there is no smaller one")
     next_down = smaller[-1]
 
-    seen_network = watched(file_system, [NETWORK], seen, limits)
-    if not isinstance(seen_network, Watched):
+    seen_network = utilization(file_system, seen, limits, NETWORK)
+    if not isinstance(seen_network, Utilization):
         return seen_network
     (network,) = seen_network.series
     if _on(next_down, server, NETWORK, peak(network)) >= limits.busy_percent:
         return Fine(f"its network was {peak(network):.0f} % busy: {next_down.throughput_mb_s:,} MB/s would be too little")
     bursts = present < table.bursts_below_mb_s
-    rest = watched(file_system, (*SERVER, *(BALANCES if bursts else ())), seen, limits)
-    if not isinstance(rest, Watched):
+    rest = utilization(file_system, seen, limits, *SERVER, *(BALANCES if bursts else ()))
+    if not isinstance(rest, Utilization):
         return rest
     peaks = {NETWORK: peak(network)}
     peaks |= {metric: peak(series) for metric, series in zip(SERVER, rest.series[: len(SERVER)], strict=True)}

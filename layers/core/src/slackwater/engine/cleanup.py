@@ -13,8 +13,8 @@ from slackwater.model.ownership import restored_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, Resource, Volume
 from slackwater.model.tracking import Sighting
-from slackwater.parts.efs_removal import EMPTY_BYTES
-from slackwater.parts.fsx_space import NAMES
+from slackwater.rules.efs import EMPTY_BYTES
+from slackwater.rules.fsx import NAMES
 
 UNATTENDED: Final = ("efs-abandoned",)
 """Detectors whose findings a policy may have cleaned up without an approval: of file systems that a job made for itself."""

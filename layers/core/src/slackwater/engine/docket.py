@@ -15,12 +15,12 @@ from datetime import datetime
 from slackwater.engine.managed import naming_the_manager
 from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of, window_of
 from slackwater.engine.remedies import resolved
-from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, Seen
+from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, MetricsNeededError, Seen
 from slackwater.model.findings import CEILING, UnknownVerdict
 from slackwater.model.fleet import Fleet
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import InstanceType, Record, Resource
-from slackwater.model.verdicts import Ask, FindingKind, Fine, Flagged, Unknown
+from slackwater.model.verdicts import Ask, FindingKind, Fine, Flagged, Unknown, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Docket:
                 why = household.failed[need]
                 return Unknown(why if why.startswith(CEILING) else f"{need.metric.name} could not be read: {why}")
         try:
-            verdict = detector.judge(question.resource, Seen(self._now, self.fleet, household.answered), limits)
+            verdict = _verdict(detector, question.resource, Seen(self._now, self.fleet, household.answered), limits)
             if isinstance(verdict, Flagged):
                 return self._resolved(question, verdict)
             if not isinstance(verdict, Ask):
@@ -200,6 +200,14 @@ class Docket:
 def silence(query: MetricQuery) -> Series:
     """An answer without any point."""
     return Series.of(query.window.start_s, query.period_s, [None] * query.points)
+
+
+def _verdict(detector: AnyDetector, resource: Resource, seen: Seen, limits: Limits) -> Verdict:
+    """Judge a resource. The answer is Ask if the detector reads metrics that the engine has not collected yet."""
+    try:
+        return detector.judge(resource, seen, limits)
+    except MetricsNeededError as needed:
+        return Ask(needed.needs)
 
 
 def looked_at(detector: AnyDetector) -> frozenset[type[Record]]:

@@ -19,7 +19,14 @@ from slackwater.model.cleanup import Cleanup
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.quantities import size_words
 from slackwater.model.units import FIVE_MINUTES_S, MINUTE_S
-from slackwater.parts.efs_use import CLIENTS, METADATA_WRITTEN, METERED, STORED, TOTAL, WRITTEN
+from slackwater.rules import efs
+from slackwater.rules.efs import TOTAL
+
+CLIENTS: Final = efs.CLIENTS.optionally()
+METERED: Final = efs.METERED.optionally()
+WRITTEN: Final = efs.WRITTEN.optionally()
+METADATA_WRITTEN: Final = efs.METADATA_WRITTEN.optionally()
+STORED: Final = efs.STORED.optionally()
 
 PUBLISHED_WITHIN: Final = timedelta(minutes=15)
 """How late CloudWatch may publish. AWS promises no figure for EFS, which sends its metrics every minute (EFS User Guide,

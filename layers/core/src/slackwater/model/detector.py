@@ -34,14 +34,33 @@ def limit(default: Any, *, unit: str, why: str, **bounds: Any) -> Any:
     return Field(default, description=why, json_schema_extra={"unit": unit}, **bounds)
 
 
+class MetricsNeededError(Exception):
+    """Stops a judgement until the engine has collected `needs`."""
+
+    def __init__(self, needs: tuple[Need, ...]) -> None:
+        """`needs` are the metrics that the engine has not collected yet."""
+        super().__init__(needs)
+        self.needs = needs
+
+
 class Seen:
-    """What a detector may look at while it judges: the clock, the fleet, and the metrics answered so far."""
+    """What a detector may look at while it judges: the clock, the fleet and the metrics."""
 
     def __init__(self, now: datetime, fleet: Fleet, answered: Mapping[Need, Series]) -> None:
-        """`answered` holds the series of needs of this and earlier rounds."""
+        """`answered` holds the series that the engine has collected in all rounds so far."""
         self.now = now
         self.fleet = fleet
         self._answered = answered
+
+    def read(self, *needs: Need) -> tuple[Series, ...]:
+        """Return the series of each need, in order. A series may hold no point at all.
+
+        Raises:
+            MetricsNeededError: The engine has not collected all of them. It does so and judges again, from the top.
+        """
+        if missing := self.lacking(needs):
+            raise MetricsNeededError(missing)
+        return tuple(self._answered[need] for need in needs)
 
     def lacking(self, needs: Iterable[Need]) -> tuple[Need, ...]:
         """Those of `needs` that nobody has asked for yet."""

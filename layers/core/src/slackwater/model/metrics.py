@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import ceil, floor, isnan, nan
 
@@ -23,6 +23,10 @@ class Metric:
     stat: str
     unit: str
     optional: bool = False
+
+    def optionally(self) -> Metric:
+        """The same metric, which a detector can do without."""
+        return replace(self, optional=True)
 
     def need(self, *dimensions: tuple[str, str], period_s: int, days: float) -> Need:
         """This metric of one resource, as far back as `days`."""

@@ -13,13 +13,13 @@ from slackwater.model.listing import Page
 from slackwater.model.posts import Message
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
-from slackwater.views.document import FindingDocument
+from slackwater.views.scan.document import FindingDocument
 from slackwater.views.slack import finding
 from slackwater.views.slack.blocks import Element, bullets, link, note, paragraph, rich, run, said, section, small
 from slackwater.views.slack.decided import became, date, who
 from slackwater.views.slack.digest import time, unseen, whole
 from slackwater.views.slack.text import SENTENCE, literal, mrkdwn
-from slackwater.views.words import count
+from slackwater.views.text.words import count
 
 COMMANDS: Final = {
     "/slackwater status": "The last audit, what it found, and what it could not see.",

@@ -1,0 +1,1 @@
+"""What several detectors share: metrics, guards, evidence and recommendations by service. Pure."""

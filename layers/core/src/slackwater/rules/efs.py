@@ -1,0 +1,217 @@
+"""EFS: metrics, guards, evidence and recommendations that several detectors share.
+
+Sources: Amazon EFS User Guide, "CloudWatch metrics for Amazon EFS", "Metering: How Amazon EFS reports file system and
+object sizes", "Deleting EFS file systems", "Replicating EFS file systems", "Availability and durability of EFS file
+systems"; Amazon EFS API Reference, "PutLifecycleConfiguration".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from slackwater.model.detector import Seen
+from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.money import difference
+from slackwater.model.resources import EfsFileSystem, EfsReplication
+from slackwater.model.settings import EfsLifecycleSetting
+from slackwater.model.units import DAY_S, GIB, KIB
+from slackwater.model.verdicts import Advice, Evidence
+from slackwater.performance import efs
+from slackwater.rules import advice
+
+CLIENTS: Final = Metric("AWS/EFS", "ClientConnections", "Sum", "connection-minutes")
+METADATA_WRITTEN: Final = Metric("AWS/EFS", "MetadataWriteIOBytes", "Sum", "bytes")
+METERED: Final = Metric("AWS/EFS", "MeteredIOBytes", "Sum", "bytes")
+"""All I/O, metadata included. Reads count as a third of their size."""
+READ: Final = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
+WRITTEN: Final = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
+STORED: Final = Metric("AWS/EFS", "StorageBytes", "Average", "bytes")
+"""Published every 15 minutes, used or not: it shows that CloudWatch was recording."""
+TOTAL: Final = ("StorageClass", "Total")
+"""The dimension of `STORED` that adds up all storage classes."""
+
+EMPTY_BYTES: Final = 12 * KIB
+"""A file system with at most this much holds no file: an empty one is metered at 6 KiB."""
+
+KEPT_DAYS: Final = 90
+"""How long a recovery point is kept: a person who needs the data once a quarter notices within that time."""
+
+SAVERS: Final = ("efs-cold-data", "efs-single-client", "efs-single-zone-use", "efs-throughput-mismatch")
+"""Detectors that lower the cost of a file system. They are suppressed if nobody uses it at all."""
+
+
+def daily(file_system: EfsFileSystem, days: float, *metrics: Metric) -> list[Need]:
+    """These metrics of the last `days`, with a point for each day."""
+    return needs(file_system, DAY_S, days, *metrics)
+
+
+def needs(file_system: EfsFileSystem, period_s: int, days: float, *metrics: Metric) -> list[Need]:
+    """These metrics of the last `days`, with a point for each period."""
+    of = ("FileSystemId", file_system.id)
+    return [
+        metric.need(of, *((TOTAL,) if metric.name == STORED.name else ()), period_s=period_s, days=days) for metric in metrics
+    ]
+
+
+def exempt(file_system: EfsFileSystem, seen: Seen, minimum_age_days: float = 0) -> str | None:
+    """Why a file system is not judged: its state, a replication, or its age. None if it is judged."""
+    replication = seen.fleet.get(EfsReplication, file_system.id)
+    if file_system.state != "available":
+        return f"it is {file_system.state}"
+    if file_system.is_replica or replication:
+        return f"it is the {replication.role if replication else 'destination'} of a replication"
+    if seen.age(file_system.created_at) < timedelta(days=minimum_age_days):
+        return f"it is younger than {minimum_age_days:g} days"
+    return None
+
+
+def describe(file_system: EfsFileSystem) -> str:
+    """What it holds and where: `30.1 GiB (One Zone in ap-northeast-1a)`."""
+    zone = f"One Zone in {file_system.availability_zone}" if file_system.availability_zone else "Regional"
+    size = "No file" if is_empty(file_system) else f"{file_system.total_bytes / GIB:,.1f} GiB"
+    return f"{size} ({zone})"
+
+
+def is_empty(file_system: EfsFileSystem) -> bool:
+    """Whether it holds no file."""
+    return file_system.total_bytes <= EMPTY_BYTES
+
+
+def facts(file_system: EfsFileSystem) -> tuple[Evidence, ...]:
+    """Evidence: what it holds, its mount targets and its age."""
+    return (
+        Evidence(label="Stored", value=round(file_system.total_bytes / GIB, 3), unit="GiB"),
+        Evidence(label="Mount targets", value=file_system.mount_targets, unit="count"),
+        Evidence(label="Created", value=f"{file_system.created_at:%Y-%m-%d}", unit="date"),
+    )
+
+
+def sum_of(label: str, series: Series, unit: str) -> Evidence:
+    """Evidence: a metric and its sum, or that CloudWatch published no points."""
+    if series.present:
+        return Evidence(label=label, value=sum(series.present), unit=unit, series=series)
+    return Evidence(label=label, value="no points published", unit="words", series=series)
+
+
+def removal(file_system: EfsFileSystem, *, sure: bool) -> tuple[Advice, ...]:
+    """Recommend to back it up and delete it, or to move its data from Standard to a colder class.
+
+    `sure` says that nothing is left for a person to check. Slackwater deletes nothing that `advice.is_protected`.
+    """
+    delete = _back_up_and_delete(file_system, deletes=sure and not advice.is_protected(file_system))
+    if is_empty(file_system) or not file_system.stored_bytes.get("Standard"):
+        return (delete,)
+    return delete, _tier(file_system)
+
+
+def _back_up_and_delete(file_system: EfsFileSystem, *, deletes: bool) -> Advice:
+    """The command only starts the backup: the AWS CLI cannot wait for it, and a deletion cannot be undone."""
+    target = file_system.target
+    dependents = "access points and mount targets" if file_system.mount_targets else "access points"
+    colder = file_system.stored_bytes.get("IA") or file_system.stored_bytes.get("Archive")
+    more = ", which costs more than Infrequent Access or Archive" if colder else ""
+    return Advice(
+        action="back-up-and-delete",
+        summary=(
+            f"Ask the owner. Create an AWS Backup recovery point that is kept for {KEPT_DAYS} days. When it is"
+            f" complete, delete the {dependents}, wait until they are gone, and delete the file system."
+        ),
+        changes=efs.monthly_units(file_system),
+        risk=(
+            f"The recovery point and its data expire after {KEPT_DAYS} days; set more days to keep them longer. Until"
+            f" then AWS bills warm backup storage (us-east-1: $0.05 per GiB-month){more}. The saving does not include"
+            " that. A restore creates a file system with another ID. The backup vault Default and the role"
+            " AWSBackupDefaultServiceRole must exist; the AWS Backup console creates them at first use."
+        ),
+        reversible=True,
+        command=(
+            f"aws backup start-backup-job --region {target.region} --backup-vault-name Default --resource-arn"
+            f" {file_system.arn} --iam-role-arn"
+            f" arn:{target.partition}:iam::{target.account}:role/service-role/AWSBackupDefaultServiceRole --lifecycle"
+            f" DeleteAfterDays={KEPT_DAYS}"
+        ),
+        deletes=deletes,
+    )
+
+
+def _tier(file_system: EfsFileSystem) -> Advice:
+    stored = file_system.stored_bytes
+    tiered = replace(file_system, stored_bytes={**stored, "Standard": 0, "IA": stored.get("IA", 0) + stored.get("Standard", 0)})
+    return Advice(
+        action="tier-to-infrequent-access",
+        summary=(
+            "Keep the data, and move files that nobody reads for 30 days to Infrequent Access. The saving assumes that"
+            " all files move."
+        ),
+        changes=difference(efs.monthly_units(file_system), efs.monthly_units(tiered)),
+        risk=(
+            "Reads from Infrequent Access are charged per GiB, and a file below 128 KiB is billed as 128 KiB. In"
+            " bursting mode the baseline shrinks with the data in Standard. The command replaces the lifecycle"
+            " policies."
+        ),
+        reversible=True,
+        command=put_command(file_system, EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS")),
+    )
+
+
+def put_command(file_system: EfsFileSystem, to: EfsLifecycleSetting) -> str:
+    """The command that sets these transitions. EFS removes all others."""
+    moves = (
+        ("TransitionToIA", to.transition_to_ia),
+        ("TransitionToArchive", to.transition_to_archive),
+        ("TransitionToPrimaryStorageClass", to.transition_to_primary),
+    )
+    policies = " ".join(f"{transition}={when}" for transition, when in moves if when)
+    return (
+        f"aws efs put-lifecycle-configuration --file-system-id {file_system.id} --region {file_system.target.region}"
+        f" --lifecycle-policies {policies}"
+    )
+
+
+ALTERNATIVES: Final = ("efs-cold-data", "efs-single-client", "efs-single-zone-use")
+"""Detectors that propose a colder class, a volume, and One Zone. Each prices its own as if it were the only one."""
+
+
+def one_way_caveat(detector_id: str) -> str:
+    """The caveat that savings of several detectors do not add up."""
+    others = " or ".join(one for one in ALTERNATIVES if one != detector_id)
+    return f"If {others} also flags this file system, follow only one of them: their savings do not add up."
+
+
+ONE_ZONE_RISK: Final = (
+    "One Zone has 99.9 % availability instead of 99.99 %, and the loss of its zone loses the data, so keep backups."
+    " It has no Archive class, and clients in other zones pay for traffic between zones."
+)
+
+
+def in_one_zone(file_system: EfsFileSystem, zone: str) -> EfsFileSystem:
+    """The same data in One Zone, where Archive becomes Infrequent Access."""
+    stored = file_system.stored_bytes
+    cold = stored.get("IA", 0) + stored.get("Archive", 0)
+    return replace(
+        file_system, availability_zone=zone, stored_bytes={"Standard": stored.get("Standard", 0), "IA": cold, "Archive": 0}
+    )
+
+
+def to_one_zone(file_system: EfsFileSystem, zone: str | None) -> Advice:
+    """Recommend to replicate it to a One Zone file system: its type is fixed. No command if the zone is unknown."""
+    region = file_system.target.region
+    return Advice(
+        action="move-to-one-zone",
+        summary=(
+            f"Replicate it to a new One Zone file system in {zone or 'the zone of its clients'}. Stop the writers,"
+            " wait for the last sync, delete the replication so that the new file system is writable, and mount that"
+            " one. Set the throughput mode, lifecycle, access points, policy and backups again, and name the KMS key"
+            " if it has its own (KmsKeyId). Delete the old file system when nobody needs it."
+        ),
+        changes=difference(efs.monthly_units(file_system), efs.monthly_units(in_one_zone(file_system, zone or f"{region}a"))),
+        risk=f"{ONE_ZONE_RISK} AWS bills both until you delete the old one.",
+        reversible=True,
+        command=zone
+        and (
+            f"aws efs create-replication-configuration --region {region} --source-file-system-id {file_system.id}"
+            f" --destinations Region={region},AvailabilityZoneName={zone}"
+        ),
+    )

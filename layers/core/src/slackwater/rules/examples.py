@@ -1,0 +1,237 @@
+"""Example resources and metrics for the detectors' cases, so that a case states only what differs.
+
+All examples are of one account, at `CASE_NOW`. A builder takes the fields that differ as keywords:
+`efs(mount_targets=0)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from slackwater.model.detector import CASE_NOW, Case
+from slackwater.model.metrics import Metric
+from slackwater.model.resources import (
+    Attachment,
+    EfsFileSystem,
+    FsxFileSystem,
+    Instance,
+    InstanceType,
+    Record,
+    Resource,
+    Target,
+    Volume,
+)
+from slackwater.model.units import DAY_S, GIB
+from slackwater.model.verdicts import Verdict
+
+HERE: Final = Target("123456789012", "ap-northeast-1")
+
+DAYS: Final = 37
+"""How far back the metrics of cases reach, in days: 36 whole days, and today."""
+
+type Points = Sequence[float | None]
+type Metrics = Mapping[Any, float | Points | None]
+"""Values by metric, or by (metric, period in seconds). A number is the value of every point; None means no points."""
+
+
+def days_ago(days: float) -> datetime:
+    """The time so many days before `CASE_NOW`."""
+    return CASE_NOW - timedelta(days=days)
+
+
+def days(rest: float | None, different: Mapping[int | range, float | None], count: int = DAYS) -> Points:
+    """One point a day, the newest last: `rest`, except on days that are `different`, counted back from today (0)."""
+    found = {day: value for key, value in different.items() for day in ([key] if isinstance(key, int) else key)}
+    return [found.get(day, rest) for day in reversed(range(count))]
+
+
+def every_day(rest: float | None, different: Mapping[range, float | None], period_s: int, count: int = DAYS) -> Points:
+    """The same points every day from 09:00 UTC: `rest`, except in the ranges of points that are `different`."""
+    found = {point: value for points, value in different.items() for point in points}
+    return [found.get(point, rest) for point in range(DAY_S // period_s)] * count
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """Makes cases that differ from one situation: call it with a title, the expected verdict, and what differs.
+
+    Attributes:
+        resource: The resource that the cases judge.
+        metrics: Its metrics. A case's own metrics replace those of the same name.
+        records: The other records of the fleet.
+        limits: The limits that the policy sets.
+        period_s: The period of metrics that name none, in seconds.
+        days: How far back a number in `metrics` reaches, in days.
+    """
+
+    resource: Resource
+    metrics: Metrics = field(default_factory=dict)
+    records: tuple[Record, ...] = ()
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    period_s: int = DAY_S
+    days: int = DAYS
+
+    def __call__(
+        self,
+        title: str,
+        expect: type[Verdict],
+        says: str = "",
+        *,
+        metrics: Metrics | None = None,
+        records: tuple[Record, ...] | None = None,
+        limits: Mapping[str, Any] | None = None,
+        unreadable: Mapping[type[Record], str] | None = None,
+        **fields: Any,
+    ) -> Case:
+        """Make a case.
+
+        Args:
+            title: What the situation is, for the detector's page.
+            expect: The verdict's type.
+            says: A part of the verdict's summary or reason.
+            metrics: Metrics that differ.
+            records: All other records of the fleet, if they differ.
+            limits: Limits that differ.
+            unreadable: Kinds of record that could not be read, with the reason.
+            **fields: Fields of the resource that differ.
+        """
+        return Case(
+            title=title,
+            resource=replace(self.resource, **fields),
+            metrics=self._points({**self._keyed(self.metrics), **self._keyed(metrics or {})}),
+            records=self.records if records is None else records,
+            limits={**self.limits, **(limits or {})},
+            unreadable=unreadable or {},
+            expect=expect,
+            says=says,
+        )
+
+    def _keyed(self, metrics: Metrics) -> dict[tuple[Metric, int], float | Points | None]:
+        return {(key, self.period_s) if isinstance(key, Metric) else key: values for key, values in metrics.items()}
+
+    def _points(self, metrics: Mapping[tuple[Metric, int], float | Points | None]) -> dict[tuple[Metric, int], Points]:
+        return {
+            (metric, period_s): [values] * (self.days * DAY_S // period_s) if isinstance(values, int | float) else values
+            for (metric, period_s), values in metrics.items()
+            if values is not None
+        }
+
+
+def efs(**fields: Any) -> EfsFileSystem:
+    """A One Zone file system in bursting mode with 32 GiB in Standard, made 65 days ago."""
+    made = replace(_EFS, **fields)
+    return replace(made, arn=_arn(made, "elasticfilesystem", "file-system"))
+
+
+def fsx(**fields: Any) -> FsxFileSystem:
+    """A Multi-AZ OpenZFS file system with 1,000 GiB of SSD, 160 MB/s and the 3,000 IOPS that are included."""
+    made = replace(_FSX, **fields)
+    return replace(made, arn=_arn(made, "fsx", "file-system"))
+
+
+def instance(**fields: Any) -> Instance:
+    """A running m5.large, launched 300 days ago."""
+    made = replace(_INSTANCE, **fields)
+    return replace(made, arn=_arn(made, "ec2", "instance"))
+
+
+def volume(on: Instance | None = None, *, device: str = "/dev/sdf", **fields: Any) -> Volume:
+    """A gp3 volume of 500 GiB without anything provisioned, made 200 days ago; attached to `on` since then."""
+    made = replace(_VOLUME, **fields)
+    if on is not None:
+        there = (Attachment(instance_id=on.id, device=device, attached_at=made.created_at),)
+        made = replace(made, state="in-use", attachments=there)
+    return replace(made, arn=_arn(made, "ec2", "volume"))
+
+
+def instance_type(
+    name: str,
+    *,
+    vcpus: int = 2,
+    network_gbps: tuple[float, float] | None = None,
+    ebs_mbps: tuple[float, float] | None = None,
+    ebs_iops: tuple[int, int] | None = None,
+    **fields: Any,
+) -> InstanceType:
+    """A Nitro instance type. Pairs are the baseline and the burst; None is what EC2 does not publish."""
+    network, mbps, iops = network_gbps or (None, None), ebs_mbps or (None, None), ebs_iops or (None, None)
+    made = InstanceType(
+        id=name,
+        vcpus=vcpus,
+        hypervisor="nitro",
+        network_baseline_gbps=network[0],
+        network_peak_gbps=network[1],
+        network_cards=1,
+        ebs_baseline_mbps=mbps[0],
+        ebs_maximum_mbps=mbps[1],
+        ebs_baseline_iops=iops[0],
+        ebs_maximum_iops=iops[1],
+        source="an example",
+    )
+    return replace(made, **fields)
+
+
+def _arn(resource: Resource, service: str, kind: str) -> str:
+    target = resource.target
+    return f"arn:{target.partition}:{service}:{target.region}:{target.account}:{kind}/{resource.id}"
+
+
+_EFS: Final = EfsFileSystem(
+    id="fs-0a1b2c3d4e5f60718",
+    arn="",
+    target=HERE,
+    tags={"Name": "encode-job-4711"},
+    state="available",
+    created_at=days_ago(65),
+    throughput_mode="bursting",
+    provisioned_mib_s=None,
+    performance_mode="generalPurpose",
+    availability_zone="ap-northeast-1a",
+    stored_bytes={"Standard": 32 * GIB, "IA": 0, "Archive": 0},
+    mount_targets=1,
+    is_replica=False,
+)
+_FSX: Final = FsxFileSystem(
+    id="fs-0123456789abcdef0",
+    arn="",
+    target=HERE,
+    tags={"Name": "renders"},
+    file_system_type="OPENZFS",
+    deployment_type="MULTI_AZ_1",
+    state="AVAILABLE",
+    created_at=days_ago(250),
+    storage_type="SSD",
+    storage_gib=1_000,
+    throughput_mb_s=160,
+    iops=3_000,
+    iops_mode="AUTOMATIC",
+)
+_INSTANCE: Final = Instance(
+    id="i-0bbbbbbbbbbbbbbbb",
+    arn="",
+    target=HERE,
+    tags={"Name": "warehouse"},
+    instance_type="m5.large",
+    state="running",
+    launched_at=days_ago(300),
+    stopped_at=None,
+    detailed_monitoring=False,
+    root_device="/dev/xvda",
+)
+_VOLUME: Final = Volume(
+    id="vol-0fedcba9876543210",
+    arn="",
+    target=HERE,
+    tags={"Name": "warehouse-data"},
+    volume_type="gp3",
+    size_gib=500,
+    iops=3_000,
+    throughput_mib_s=125,
+    state="available",
+    created_at=days_ago(200),
+    availability_zone="ap-northeast-1a",
+    multi_attach=False,
+)

@@ -1,0 +1,144 @@
+"""FSx: metrics, utilization and commands that several detectors share.
+
+Sources: Amazon FSx for OpenZFS User Guide, "FSx for OpenZFS metrics and dimensions"; Amazon FSx for NetApp ONTAP User
+Guide, "File system metrics"; Amazon FSx for Windows File Server User Guide, "CloudWatch metrics and dimensions".
+Metrics have one point a minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from slackwater.model.detector import Limits, Seen, limit
+from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.money import Change, difference
+from slackwater.model.resources import FsxFileSystem
+from slackwater.model.units import DAY_S, GIB
+from slackwater.model.verdicts import Evidence, Fine, Line, Unknown
+from slackwater.performance import fsx
+from slackwater.rules.series import gaps
+
+
+class UtilizationLimits(Limits):
+    """How long CloudWatch must have recorded a file system, and how busy it may become."""
+
+    window_days: int = limit(35, unit="days", ge=7, le=450, why="covers a monthly job, for the same number of metrics")
+    least_days: int = limit(14, unit="days", ge=7, le=450, why="each of them must have points; two weekly rhythms")
+    busy_percent: float = limit(50, unit="percent", gt=0, lt=100, why="the busiest minute stays below it, as AWS advises")
+
+
+class Utilization(NamedTuple):
+    """How busy a file system was.
+
+    Attributes:
+        series: The busiest minute of each day for each metric, in percent of what is provisioned.
+        days: How many whole days CloudWatch recorded all of them.
+        whole: Whether that is the whole window.
+    """
+
+    series: tuple[Series, ...]
+    days: int
+    whole: bool
+
+
+def utilization(
+    file_system: FsxFileSystem, seen: Seen, limits: UtilizationLimits, *metrics: Metric
+) -> Utilization | Fine | Unknown:
+    """Read these metrics by the day. The verdict if the file system is too young, or if days are missing."""
+    if seen.age(file_system.created_at) < timedelta(days=limits.least_days + 1):  # its first day is not a whole one
+        return Fine(f"it is younger than {limits.least_days + 1} days")
+    window = max(limits.window_days, limits.least_days)
+    found = seen.read(*daily(file_system, window, *metrics))
+    recorded = window
+    for metric, series in zip(metrics, found, strict=True):
+        days = seen.finished(series, file_system.created_at)
+        missing = gaps(days, limits.least_days)
+        if missing.holes:
+            return Unknown(f"{metric.name} has no point on {missing.holes} of {len(days) - missing.before} days")
+        recorded = min(recorded, len(days) - missing.before)
+    return Utilization(found, recorded, recorded == window)
+
+
+def daily(file_system: FsxFileSystem, days: float, *metrics: Metric) -> list[Need]:
+    """These metrics of the last `days`, with a point for each day."""
+    return [metric.need(("FileSystemId", file_system.id), period_s=DAY_S, days=days) for metric in metrics]
+
+
+def peak(series: Series) -> float:
+    """The busiest minute, in percent."""
+    return max(series.present)
+
+
+def utilization_chart(label: str, series: Series, provisioned: str, proposed: str, proposed_percent: float) -> Evidence:
+    """Evidence: the busiest minute of each day, in percent of what is provisioned, and how much is proposed."""
+    return Evidence(
+        label=label,
+        value=round(peak(series), 1),
+        unit="percent",
+        series=series,
+        scale=100,
+        lines=(Line(f"Provisioned ({provisioned})", 100), Line(f"Proposed ({proposed})", round(proposed_percent, 2))),
+    )
+
+
+def saved(before: FsxFileSystem, after: FsxFileSystem) -> tuple[Change, ...] | None:
+    """What AWS no longer bills after a change. None if either is billed in a way that is not known."""
+    units, remaining = fsx.monthly_units(before), fsx.monthly_units(after)
+    return None if units is None or remaining is None else difference(units, remaining)
+
+
+NAMES: Final[Mapping[str, str]] = {
+    "OPENZFS": "FSx for OpenZFS",
+    "ONTAP": "FSx for NetApp ONTAP",
+    "WINDOWS": "FSx for Windows File Server",
+    "LUSTRE": "FSx for Lustre",
+}
+USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
+FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
+ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
+IN_THE_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
+"""A capacity pool fills slowly: a day's mean is as good as its most."""
+
+
+def used_by_day(file_system: FsxFileSystem, days: float) -> Need | None:
+    """What settles how full it was at its fullest; None of Lustre, which publishes its space by disk."""
+    of = ("FileSystemId", file_system.id)
+    match file_system.file_system_type:
+        case "OPENZFS":
+            return USED.need(of, period_s=DAY_S, days=days)
+        case "ONTAP":
+            return ON_SSD.need(of, ("StorageTier", "SSD"), ("DataType", "All"), period_s=DAY_S, days=days)
+        case "WINDOWS":
+            return FREE.need(of, period_s=DAY_S, days=days)
+    return None
+
+
+def pooled_by_day(file_system: FsxFileSystem, days: float) -> Need:
+    """What lies in ONTAP's capacity pool."""
+    tier = ("StorageTier", "StandardCapacityPool"), ("DataType", "All")
+    return IN_THE_POOL.need(("FileSystemId", file_system.id), *tier, period_s=DAY_S, days=days)
+
+
+def used_bytes(file_system: FsxFileSystem, series: Series) -> Series:
+    """The answer to `used_by_day` as bytes used: Windows tells what is free."""
+    if file_system.file_system_type != "WINDOWS":
+        return series
+    whole = file_system.storage_gib * GIB
+    return Series.of(series.start_s, series.period_s, [None if v is None else max(0.0, whole - v) for v in series.optional()])
+
+
+OPTIONS: Final[Mapping[str, str]] = {"OPENZFS": "--open-zfs-configuration", "ONTAP": "--ontap-configuration"}
+"""Where `aws fsx update-file-system` takes the settings of a type."""
+
+
+def update(file_system: FsxFileSystem, setting: str) -> str:
+    """The command that changes a setting of an OpenZFS or ONTAP file system; other settings stay.
+
+    `setting` is what the AWS CLI takes for the option: `ThroughputCapacity=160`, or JSON in quotes.
+    """
+    return (
+        f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
+        f" {OPTIONS[file_system.file_system_type]} {setting}"
+    )

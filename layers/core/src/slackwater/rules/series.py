@@ -1,0 +1,72 @@
+"""Series: missing points, and the levels to compare a chart with."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from itertools import groupby, takewhile
+from math import isnan
+from typing import Final, NamedTuple
+
+from slackwater.model.metrics import Series
+from slackwater.model.verdicts import Line
+
+
+class Gaps(NamedTuple):
+    """Missing days.
+
+    Attributes:
+        holes: Missing days after the first point. One of them may be the day that matters.
+        before: Days before the first point, as if the resource were younger.
+    """
+
+    holes: int
+    before: int
+
+
+def gaps(days: Series, demanded: int) -> Gaps:
+    """Count the missing days. A missing one of the newest `demanded` days is a hole even before the first point."""
+    missing = [isnan(value) for value in days.values]
+    begins = missing.index(False) if False in missing else len(missing)
+    before = min(begins, max(0, len(missing) - demanded))
+    return Gaps(sum(missing[before:]), before)
+
+
+def hole_words(days: Series, demanded: int, began: datetime) -> str | None:
+    """What is missing among the newest `demanded` days, or from the first point after `began` on. None if nothing is.
+
+    Days before `began`, when a volume was attached or its instance started, may be missing.
+    """
+    newest = days.values[-demanded:]
+    if holes := demanded - len(newest) + sum(map(isnan, newest)):
+        return f"has no point on {holes} of the last {demanded} days"
+    known = days.since(began.timestamp())
+    holes, before = gaps(known, 0)
+    if not holes:
+        return None
+    first = known.start + before * timedelta(seconds=known.period_s)
+    return f"has no point on {holes} of the {len(known) - before} days since {first:%Y-%m-%d}"
+
+
+FEW: Final = 3
+"""CloudWatch may lose this many points in a row. What happened in a longer gap is unknown."""
+
+
+def filled(series: Series) -> Series:
+    """Fill each gap of up to `FEW` points with the value before it. Points before the first one stay missing."""
+    values: list[float] = []
+    for missing, run in groupby(series.values, isnan):
+        points = list(run)
+        values += [values[-1]] * len(points) if missing and values and len(points) <= FEW else points
+    return Series.of(series.start_s, series.period_s, values)
+
+
+def baseline_and_burst(baseline: float, burst: float) -> tuple[Line, ...]:
+    """The levels for a chart, in its unit. A single one if there is no burst."""
+    if burst == baseline:
+        return (Line("At most", round(baseline, 2)),)
+    return Line("Baseline", round(baseline, 2)), Line("Burst", round(burst, 2))
+
+
+def complete_at_end(series: Series) -> int:
+    """How many of the newest points follow the last missing one."""
+    return sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(series.values)))
