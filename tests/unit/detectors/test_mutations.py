@@ -19,7 +19,7 @@ BROKEN = {
     "ebs-surplus-iops": ("target = max(required, ", "target = max(0, "),
     "ebs-surplus-size": ("if use.peak + use.growth >= limits.used_percent", "if use.peak >= limits.used_percent"),
     "ebs-surplus-throughput": ("if ebs_peaks.raised(checks, seen)", "if False"),
-    "ebs-unattached": ("if pause_days and seen.age(loose.since) < _patience(pause_days, limits)", "if False"),
+    "ebs-unattached": ("if pause_days and seen.age(left.at) < _longest_wait(pause_days, limits)", "if False"),
     "ec2-cpu-credits-surcharged": ("if often < limits.charged_weeks and not throughout", "if False"),
     "ec2-ebs-throttled": (" and after <= before", ""),
     "ec2-idle": (">= limits.network_mb:", ">= 1e9:"),
