@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import batched
 from typing import Any, Final
 
 from slackwater.model.detector import CASE_NOW, Case
@@ -24,7 +25,7 @@ from slackwater.model.resources import (
     Target,
     Volume,
 )
-from slackwater.model.units import DAY_S, GIB
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Verdict
 
 HERE: Final = Target("123456789012", "ap-northeast-1")
@@ -52,6 +53,18 @@ def every_day(rest: float | None, different: Mapping[range, float | None], perio
     """The same points every day from 09:00 UTC: `rest`, except in the ranges of points that are `different`."""
     found = {point: value for points, value in different.items() for point in points}
     return [found.get(point, rest) for point in range(DAY_S // period_s)] * count
+
+
+def a_day(rest: float | None, *levels: tuple[float | None, int], period_s: int = FIVE_MINUTES_S) -> list[float | None]:
+    """The points of one day: (value, minutes) one after the other, then `rest`."""
+    points = [value for value, minutes in levels for _ in range(minutes * MINUTE_S // period_s)]
+    return [*points, *[rest] * (DAY_S // period_s - len(points))]
+
+
+def and_hourly(metric: Metric, points: Points) -> dict[tuple[Metric, int], Points]:
+    """The five-minute sums of a metric, and its hourly ones. An hour without a point has no sum."""
+    hours = ([value for value in hour if value is not None] for hour in batched(points, 12, strict=False))
+    return {(metric, FIVE_MINUTES_S): points, (metric, HOUR_S): [sum(hour) if hour else None for hour in hours]}
 
 
 @dataclass(frozen=True, slots=True)
