@@ -81,7 +81,7 @@ class EbsThrottledLimits(Limits):
     """When an instance counts as throttled."""
 
     window_days: int = limit(8, unit="days", ge=2, le=60, why="a weekly batch; five-minute points last 63 days")
-    raised_percent: float = limit(5, unit="percent", gt=0, le=100, why="of an hour's minutes at the limit; fewer do no harm")
+    raised_percent: float = limit(5, unit="percent", gt=0, le=100, why="of an hour's minutes; fewer do no harm")
     raised_hours: int = limit(3, unit="hours", ge=1, le=24, why="per day; a short nightly batch touches at most two")
     batch_minutes: int = limit(45, unit="minutes", ge=30, le=1440, why="per day at the limit; AWS grants 30")
     low_percent: float = limit(10, unit="percent", gt=0, le=50, why="of the burst left: three of its thirty minutes")
@@ -171,8 +171,8 @@ def _raised(checks: Series, limits: EbsThrottledLimits) -> dict[int, list[float]
 
 def _days_at_limit(checks: Series, limits: EbsThrottledLimits) -> list[float]:
     """Minutes at the limit of each day with too many of them, or with too many hours."""
-    days = _raised(checks, limits).values()
-    return [sum(minutes) for minutes in days if len(minutes) >= limits.raised_hours or sum(minutes) > limits.batch_minutes]
+    days = [(len(minutes), sum(minutes)) for minutes in _raised(checks, limits).values()]
+    return [total for hours, total in days if hours >= limits.raised_hours or total > limits.batch_minutes]
 
 
 def _slow(measure: Measure, checks: Series, balance: Series, limits: EbsThrottledLimits) -> Slow:
@@ -224,7 +224,7 @@ def _flag(
             *(_peak(one, rates[one], kind, drawn=one in slow) for one in MEASURES if rates[one].present),
             *_carried(kind),
         ),
-        advice=_advice(instance, kind, _needed(kind, slow, rates, limits), seen, shift=THROUGHPUT in slow),
+        advice=(*_advice(instance, kind, _needed(kind, slow, rates, limits), seen, shift=THROUGHPUT in slow),),
         gist=(kind.id, names, confirmed),
         caveats=_caveats(instance, throttled),
     )
@@ -283,10 +283,11 @@ def _caveats(instance: Instance, throttled: Sequence[Slow]) -> tuple[str, ...]:
     return (doubt, "A batch that still ends in time needs no change.")
 
 
-def _advice(instance: Instance, kind: InstanceType, needed: Allowance, seen: Seen, *, shift: bool) -> tuple[Advice, ...]:
+def _advice(instance: Instance, kind: InstanceType, needed: Allowance, seen: Seen, *, shift: bool) -> list[Advice]:
     what = f"{needed.bytes_per_s / MIB:,.0f} MiB/s and {needed.iops:,.0f} IOPS"
     larger = ec2.larger(instance, kind, needed, seen, when="If the slow hours hurt", what=what)
     may_shift = shift and instance.bandwidth_weighting != "ebs-1" and ec2.MAY_WEIGHT.match(kind.family)
+    found = [ec2.shift_to_ebs(instance)] if may_shift else []
     spread = Advice(
         action="spread-the-load",
         summary="Start the work earlier, or spread it over more hours or over volumes of another instance.",
@@ -294,7 +295,7 @@ def _advice(instance: Instance, kind: InstanceType, needed: Allowance, seen: See
         risk="Other work at the same time may have to wait.",
         reversible=True,
     )
-    return (*((ec2.shift_to_ebs(instance),) if may_shift else ()), *((larger,) if larger else ()), spread)
+    return [*found, *([larger] if larger else []), spread]
 
 
 def _needed(
@@ -372,7 +373,7 @@ DETECTOR = Detector(
         small("a few minutes in every hour of the day", Flagged, "0.8 hours", metrics={IOPS.check: A_LITTLE}),
         batch("a type without burst, at its limit for hours", Flagged, "m5.4xlarge", instance_type="m5.4xlarge"),
         batch("40 minutes every day, with nothing left of the burst", Flagged, "5.2 hours", metrics={**FORTY, **STUCK}),
-        batch("40 minutes every day, and the burst comes back at once", Fine, "39 minutes", metrics={**FORTY, **AT_ONCE}),
+        batch("40 minutes every day, and the burst comes back at once", Fine, "39 min", metrics={**FORTY, **AT_ONCE}),
         quiet(
             "a nightly batch within its half hour, across an hour's end",
             Fine,
@@ -396,7 +397,7 @@ DETECTOR = Detector(
         bare("its balances are full, and the checks are not published", Fine, metrics=FULL),
         bare("on Xen", Fine, "Xen", instance_type="m4.large"),
         bare("started an hour ago", Fine, "two hours", launched_at=days_ago(1 / 24)),
-        bare("its type could not be read", Unknown, "AccessDenied", records=(), unreadable={InstanceType: "AccessDenied"}),
+        bare("its type could not be read", Unknown, "denied", records=(), unreadable={InstanceType: "denied"}),
         bare("stopped", Fine, "stopped", state="stopped"),
     ),
 )

@@ -143,7 +143,7 @@ def _flag(instance: Instance, instance_type: InstanceType, over: list[Over], lim
         severity="medium" if worst.drawn_s >= least * MINUTE_S else "low",
         confidence="low" if differs else "medium",
         evidence=(
-            ec2_network.picture(
+            ec2_network.chart(
                 f"Network {worst.direction.word} around its longest time above the baseline",
                 round(highest_mb_s, 2),
                 worst.traffic,
@@ -163,7 +163,7 @@ def _flag(instance: Instance, instance_type: InstanceType, over: list[Over], lim
         advice=_slower(worst, instance_type),
         gist=(instance_type.id, " and ".join(way.direction.word for way in over)),
         caveats=_caveats(instance_type, differs=differs),
-        remedies=(ec2_network.ways_out(instance, worst.traffic, worst.highest_bytes_per_s, "Before the credits are gone"),),
+        remedies=(ec2_network.options(instance, worst.traffic, worst.highest_bytes_per_s, "Before the credits are gone"),),
     )
 
 
