@@ -97,7 +97,7 @@ LEVELS = [
     ),
     (
         "ec2-network-over-baseline", "an hour at 250 MB/s every day, on a baseline of 94",
-        "Network out around its longest time above the baseline", {"Baseline": 93.75, "Burst": 1250.0},
+        "Network out around the longest time above the baseline", {"Baseline": 93.75, "Burst": 1250.0},
     ),
     (
         "ec2-ebs-throttled", "a batch of six hours on a burst of half an hour",
