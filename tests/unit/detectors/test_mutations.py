@@ -24,7 +24,7 @@ BROKEN = {
     "ec2-ebs-throttled": (" and after <= before", ""),
     "ec2-idle": (">= limits.network_mb:", ">= 1e9:"),
     "ec2-network-over-baseline": ("if way.days >= limits.above_days]", "if way.days]"),
-    "ec2-network-throttled": ("counted[one.direction]) is not False)", "counted[one.direction]) is not None)"),
+    "ec2-network-throttled": ("if packets is not False]", "if packets is not None]"),
     "efs-abandoned": ("not equals or tags[key] == value", "True"),
     "efs-cold-data": ("if touched.total_bytes > warm_bytes", "if False"),
     "efs-credits-draining": ("if course.fell_daily or (", "if True or ("),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import batched
 from typing import Any, Final
 
 from slackwater.model.detector import CASE_NOW, Case
@@ -25,7 +26,7 @@ from slackwater.model.resources import (
     Target,
     Volume,
 )
-from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, MINUTE_S
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Verdict
 from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 
@@ -66,6 +67,18 @@ def peaks(points: range | None = None, /, **rates: float) -> Metrics:
     if points is None:
         return values
     return {(metric, FIVE_MINUTES_S): every_day(0.0, {points: value}, FIVE_MINUTES_S) for metric, value in values.items()}
+
+
+def a_day(rest: float | None, *levels: tuple[float | None, int], period_s: int = FIVE_MINUTES_S) -> list[float | None]:
+    """The points of one day: (value, minutes) one after the other, then `rest`."""
+    points = [value for value, minutes in levels for _ in range(minutes * MINUTE_S // period_s)]
+    return [*points, *[rest] * (DAY_S // period_s - len(points))]
+
+
+def and_hourly(metric: Metric, points: Points) -> dict[tuple[Metric, int], Points]:
+    """The five-minute sums of a metric, and its hourly ones. An hour without a point has no sum."""
+    hours = ([value for value in hour if value is not None] for hour in batched(points, 12, strict=False))
+    return {(metric, FIVE_MINUTES_S): points, (metric, HOUR_S): [sum(hour) if hour else None for hour in hours]}
 
 
 @dataclass(frozen=True, slots=True)
