@@ -166,7 +166,7 @@ class Input:
         if self.types == {"array"}:
             return [word.strip() for words in given for word in words.split(",")]
         if self.types <= {"integer", "number"} and A_NUMBER.fullmatch(given):
-            return float(given) if "." in given else int(given)
+            return float(given) if re.search("[.eE]", given) else int(given)
         return given
 
 

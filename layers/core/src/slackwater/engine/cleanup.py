@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
+from slackwater.engine.authority import named
 from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Cleanup, Control, Copy, Marked, Subject
 from slackwater.model.fleet import Fleet, UnreadableRecordError, is_root
 from slackwater.model.ownership import restored_by
@@ -107,8 +108,7 @@ def may_approve(who: str, cleanup: CleanupSection) -> bool:
     """
     if who.startswith("slack:"):
         return who.removeprefix("slack:") in cleanup.approvers
-    role = who.rpartition("/")[0] if ":assumed-role/" in who else who
-    return who in cleanup.approver_identities or role in cleanup.approver_identities
+    return named(who, cleanup.approver_identities)
 
 
 def may_stop(who: str, policy: Policy) -> bool:

@@ -16,7 +16,7 @@ from slackwater.engine.managed import naming_the_manager
 from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of, window_of
 from slackwater.engine.remedies import resolved
 from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, MetricsNeededError, Seen
-from slackwater.model.findings import CEILING, UnknownVerdict
+from slackwater.model.findings import HELD_BACK, UnknownVerdict
 from slackwater.model.fleet import Fleet, UnreadableRecordError
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import InstanceType, Record, Resource
@@ -144,7 +144,7 @@ class Docket:
         for need in question.asked:
             if need in household.failed:
                 why = household.failed[need]
-                return Unknown(why if why.startswith(CEILING) else f"{need.metric.name} could not be read: {why}")
+                return Unknown(why if HELD_BACK.match(why) else f"{need.metric.name} could not be read: {why}")
         try:
             verdict = _verdict(detector, question.resource, Seen(self._now, self.fleet, household.answered), limits)
             if isinstance(verdict, Flagged):
