@@ -387,6 +387,18 @@ def test_two_metrics_make_it_grave() -> None:
     assert (balance.severity, balance.confidence) == ("medium", "medium")
 
 
+def test_words_in_fingerprints_never_change() -> None:
+    assert [flagged(THROTTLED, title).gist for title in (BATCH, SMALL)] == [
+        ("m6i.large", "throughput", True),
+        ("m6i.large", "IOPS", False),
+    ]
+
+
+def test_a_finding_says_that_it_rests_on_the_balance_alone() -> None:
+    assert "no exceeded checks" in flagged(THROTTLED, UNCHECKED).caveats[0]
+    assert "weighting is ebs-1" in weighted(BATCH, bandwidth_weighting="ebs-1").caveats[0]
+
+
 @pytest.mark.parametrize(("level", "minutes", "expect"), [(9.9, 30, Flagged), (10, 30, Fine), (9.9, 25, Fine)])
 def test_a_balance_decides_alone_when_it_is_stuck_below_a_tenth_for_half_an_hour(
     level: float, minutes: int, expect: type[Verdict]

@@ -24,7 +24,7 @@ BROKEN = {
     "ec2-ebs-throttled": (" and after <= before", ""),
     "ec2-idle": (">= limits.network_mb:", ">= 1e9:"),
     "ec2-network-over-baseline": ("if way.days >= limits.above_days]", "if way.days]"),
-    "ec2-network-throttled": ("counted[one.direction]) is not False)", "counted[one.direction]) is not None)"),
+    "ec2-network-throttled": ("if packets is not False]", "if packets is not None]"),
     "efs-abandoned": ("not equals or tags[key] == value", "True"),
     "efs-cold-data": ("if touched.total_bytes > warm_bytes", "if False"),
     "efs-credits-draining": ("if course.fell_daily or (", "if True or ("),
@@ -34,11 +34,11 @@ BROKEN = {
     "efs-single-client": ("if max(seen[clients].present, default=0) > FIVE_MINUTES", "if False"),
     "efs-single-zone-use": ("if file_system.is_replica or replication", "if False"),
     "efs-throughput-mismatch": ("if demand.limited_s:\n        return Fine", "if False:\n        return Fine"),
-    "fsx-idle": ("if grown > limits.growth_mib * MIB:", "if False:"),
+    "fsx-idle": ("if growth > limits.growth_mib * MIB:", "if False:"),
     "fsx-oversized": ("max(newest) + a_day * limits.growth_days", "max(newest)"),
     "fsx-surplus-iops": ("if percent >= limits.peak_percent", "if percent > 100"),
-    "fsx-surplus-throughput": ("return percent * _whole(server, metric) / _whole(smaller, metric)", "return percent"),
-    "fsx-sync-export": ("if len(near) >= ONE_CEILING * len(run)", "if near"),
+    "fsx-surplus-throughput": ("return percent * CAPACITY[metric](server) / CAPACITY[metric](smaller)", "return percent"),
+    "fsx-sync-export": ("nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100)", "sorted(idle)"),
 }
 """What stands in a detector's file, and what would stand there."""
 

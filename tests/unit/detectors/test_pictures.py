@@ -97,7 +97,7 @@ LEVELS = [
     ),
     (
         "ec2-network-over-baseline", "an hour at 250 MB/s every day, on a baseline of 94",
-        "Network out around its longest time above the baseline", {"Baseline": 93.75, "Burst": 1250.0},
+        "Network out around the longest time above the baseline", {"Baseline": 93.75, "Burst": 1250.0},
     ),
     (
         "ec2-ebs-throttled", "a batch of six hours on a burst of half an hour",
@@ -107,11 +107,11 @@ LEVELS = [
     ("ec2-ebs-throttled", "a type without burst, at its limit for hours", "Busiest five minutes", {"At most": 566.24}),
     (
         "ec2-ebs-throttled", "a batch of six hours on a burst of half an hour",
-        "What was left of its throughput burst, by the hour", {"Next to nothing": 10},
+        "Lowest throughput burst balance, per hour", {"Low below": 10},
     ),
     (
         "ec2-ebs-throttled", "a batch of six hours on a burst of half an hour",
-        "At its throughput limit, by the hour", {"Hurts from": 3},
+        "Minutes at its throughput limit, per hour", {"Counts from": 3},
     ),
     ("ec2-idle", "a Spot Instance", "Highest CPU of each day", {"Idle below": 5}),
     (
@@ -168,17 +168,17 @@ LEVELS = [
     ),
     (
         "fsx-sync-export", "two writers, and later one",
-        "Writes by five minutes", {"Ceiling": 600},
+        "Writes, per five minutes", {"Ceiling": 600},
     ),
-    ("fsx-oversized", "2,000 GiB of OpenZFS, 150 used", "On SSD at most", {"Provisioned": 2_000, "Proposed": 300}),
-    ("fsx-oversized", "ONTAP at its minimum, 90 GiB used", "On SSD at most", {"Provisioned": 1_024}),
+    ("fsx-oversized", "2,000 GiB of OpenZFS, 150 used", "Used SSD, per day", {"Provisioned": 2_000, "Proposed": 300}),
+    ("fsx-oversized", "ONTAP at its minimum, 90 GiB used", "Used SSD, per day", {"Provisioned": 1_024}),
     (
         "fsx-surplus-iops", "the included IOPS are enough",
         "Busiest minute of the disks, per day", {"Provisioned (20,000 IOPS)": 100, "Proposed (3,000 IOPS)": 15},
     ),
     (
         "fsx-surplus-throughput", "a quarter of it is used",
-        "Network, busiest minute by day", {"Provisioned (640 MB/s)": 100, "Proposed (320 MB/s)": 50},
+        "Busiest minute of the network, per day", {"Provisioned (640 MB/s)": 100, "Proposed (320 MB/s)": 50},
     ),
 ]  # fmt: skip
 
