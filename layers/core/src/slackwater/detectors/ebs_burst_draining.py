@@ -311,9 +311,10 @@ M5 = examples.instance_type("m5.large", ebs_mbps=(650, 4_750), ebs_iops=(3_600, 
 HOST, STOPPED, XEN = (BUILDS, M5), (replace(BUILDS, state="stopped"), M5), (BUILDS, replace(M5, hypervisor="xen"))
 ANY = examples.volume(BUILDS, id="vol-0123456789abcdef1", volume_type="gp2")
 GP2 = replace(ANY, size_gib=100, iops=300, throughput_mib_s=None)
-HOUR_OLD, FOUR_DAYS_OLD = (replace(GP2.attachments[0], attached_at=days_ago(age)) for age in (1 / 24, 4))
+HOUR_OLD, FOUR_DAYS = (replace(GP2.attachments[0], attached_at=days_ago(age)) for age in (1 / 24, 4))
 UNSEEN: Final[list[float | None]] = [None] * A_DAY
 NIGHTLY, DOWN = [dip(0, 2)] * 7, (down(100, 70), down(70, 40), down(40, 10))
+SCANS, DRAINING = balance(*[dip(0.2, 5)] * 4), balance(*DOWN)
 LATE = {
     **balance([100.0] * 13 + [0.0] * 4 + [None] + [0.0] * 4 + [None] * 2),
     **by_five_minutes((100.0, 2_172), (0.0, 50), (None, 3), (0.0, 76), (None, 3)),
@@ -325,6 +326,7 @@ WEEKDAYS = (down(40, 20), FULL, FULL, FULL, down(100, 80), down(80, 60), down(60
 TWO_DAYS = ([0.0] * 20 + [100.0] * 4, FULL, [0.0] * 20 + [100.0] * 4, FULL)
 
 gp2 = Cases(GP2, records=HOST)
+young = Cases(replace(GP2, attachments=(FOUR_DAYS,)), records=HOST)
 st1 = Cases(replace(GP2, volume_type="st1", size_gib=1_024, iops=None), records=HOST)
 
 DETECTOR = Detector(
@@ -336,32 +338,16 @@ DETECTOR = Detector(
     judge=judge,
     outranks=("ebs-outdated-type",),
     cases=(
-        gp2(
-            "gone for two hours every night",
-            Flagged,
-            "for 14.0 hours on 7 of 7 days: 300 IOPS instead of 3,000 IOPS",
-            metrics=balance(*NIGHTLY),
-        ),
-        st1(
-            "an st1 whose scans last longer than its credits",
-            Flagged,
-            "40 MiB/s instead of 250 MiB/s",
-            metrics=balance(*[dip(0.2, 5)] * 4),
-        ),
+        gp2("gone for two hours every night", Flagged, "14.0 hours on 7 of 7 days: 300", metrics=balance(*NIGHTLY)),
+        st1("an st1 whose scans last longer than its credits", Flagged, "40 MiB/s instead of 250 MiB/s", metrics=SCANS),
         gp2("gone since yesterday", Flagged, "last 20.0 hours", metrics=balance(dip(80, 2), [100.0] * 4 + [0.0] * 20)),
         gp2("gone for eleven hours, with lost and late points", Flagged, "the last 11.0 hours", metrics=LATE),
         gp2("gone for 20 hours on two of the seven days", Fine, "in 40 hours on 2 of 7", metrics=balance(*TWO_DAYS)),
         gp2("it has fallen to 9 % in a day", Flagged, "about 2 more hours", metrics=balance(down(100, 9))),
         gp2("a little less every day, and no point of a week ago", Flagged, "about 8", metrics=balance(*LOST_HOUR)),
         gp2("a little less every day, of which seven are known", Flagged, "about 8 more", metrics=balance(*SEVEN_DAYS)),
-        gp2("a little less every day", Flagged, "about 8 more hours", metrics=balance(*DOWN)),
-        gp2(
-            "a little less every day since it was attached four days ago",
-            Flagged,
-            "about 8 more hours",
-            attachments=(FOUR_DAYS_OLD,),
-            metrics=balance(*DOWN),
-        ),
+        gp2("a little less every day", Flagged, "about 8 more hours", metrics=DRAINING),
+        young("a little less every day since it was attached four days ago", Flagged, "8 more", metrics=DRAINING),
         gp2("on a Xen instance", Flagged, records=XEN, metrics=balance(*NIGHTLY)),
         gp2("a nightly batch that takes four tenths of them", Fine, "come back", metrics=balance(*[dip(60, 3)] * 8)),
         gp2("a nightly batch whose last ten minutes have none", Fine, "in 7 hours on 7 of 7", metrics=ENDS_EMPTY),

@@ -335,6 +335,7 @@ SYSTEM = (HOST, disk("/", device="nvme0n1p1"), disk("/boot/efi", fstype="vfat", 
 DATA, HOME, LVM = disk(), disk("/home", device="nvme0n1p3"), disk(device="mapper/data-home")
 MEMORY, ZFS = disk("/run", fstype="tmpfs", device="tmpfs"), disk("/tank", fstype="zfs", device="tank")
 TWO = (HOST, SECOND, DATA, disk("/scratch"))
+COPY, LOST = {USED: days(10.0, {range(13): 30.0})}, {USED: days(10.0, {28: None})}
 WEEKLY, STEADY = [20.0 + 3 * (day // 7) for day in range(36)], [20 + day / 3 for day in range(36)]
 
 empty = Cases(ARCHIVE, {USED: 10.0}, records=(HOST, NAMED))
@@ -358,22 +359,12 @@ DETECTOR = Detector(
         empty("an agent that names another volume only", Fine, "no agent", records=(HOST, NAMED_OTHER)),
         empty("an agent was installed three weeks ago", Flagged, "in 20 days", metrics={USED: [10.0] * 21}),
         empty("an export that fills it once a month", Fine, "85 % full", metrics={USED: days(10.0, {23: 85.0})}),
-        empty(
-            "a single copy twelve days ago, and no more since",
-            Flagged,
-            "at most 300.0 GiB (30 %) used in 35 days: 420 GiB are enough",
-            metrics={USED: days(10.0, {range(13): 30.0})},
-        ),
+        empty("a single copy twelve days ago", Flagged, "300.0 GiB (30 %) used in 35 days: 420 GiB are", metrics=COPY),
         empty("it fills up on one day of every week", Fine, "fills up", metrics={USED: WEEKLY}),
         empty("it fills up: a tenth a month", Fine, "fills up", metrics={USED: STEADY}),
         empty("half of it is used", Fine, "50 % full", metrics={USED: 50.0}),
         empty("a day without the agent", Unknown, "1 of the last 14 days", metrics={USED: days(10.0, {7: None})}),
-        empty(
-            "a day without the agent four weeks ago",
-            Unknown,
-            "no point on 1 of the 35 days since 2026-10-12",
-            metrics={USED: days(10.0, {28: None})},
-        ),
+        empty("a day without the agent four weeks ago", Unknown, "1 of the 35 days since 2026-10-12", metrics=LOST),
         empty("attached ten days ago", Fine, "less than 14 whole days ago", attachments=(TEN_DAYS_AGO,)),
         bare("no agent", Fine, "no agent"),
         bare("the agent's metrics could not be listed", Unknown, "denied", unreadable={DiskMetric: "denied"}),
