@@ -8,13 +8,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
-from cleanup_world import APPROVER
 from explorer.facts import COMPLETE, KEYS
 from explorer.wire import Ends
 from explorer.world import METRICS_LATE_S, Small
 from slackwater.model.cleanup import EXPIRES_AT, MARK
 from slackwater_simulator.account import GOING
 from slackwater_simulator.resources import AccessPoint, ElasticFileSystem, FsxFileSystem, MountTarget
+from support.cleanup_world import APPROVER
 
 NEW_TARGET: Final = "fsmt-0123456789abcdef0"
 COMES_S: Final = 90
@@ -256,7 +256,7 @@ def policy_loses_approver(world: Small) -> Any:
 def policy_unreadable(world: Small) -> Any:
     if isinstance(world.ours.policies[-1], Exception):
         return False
-    from slackwater.app.policy import PolicyError
+    from slackwater.app.policy.file import PolicyError
 
     return world.ours.change_policy(PolicyError("slackwater.toml:1: it cannot be read"))
 

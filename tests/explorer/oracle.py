@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.facts import CHANGES, COMPLETE, DAY, KEYS, NO_FENCE_S, REMOVES, SWEEPS, Facts, Owed, Violation
 from explorer.witness import Witness
-from slackwater.app.cleanups import not_undoable
+from slackwater.app.cleanup.cleanups import not_undoable
 from slackwater.model.cleanup import EXPIRES_AT, TOKEN
 from slackwater_simulator.account import GOING
 

@@ -14,21 +14,21 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from asl import Checkpoint, StateError
-from cleanup_world import ACCOUNT, APPROVER, NOW, REGION, World, wired
 from explorer.facts import DAY, Facts
 from explorer.kinds import EXPLORED, WORDS
 from explorer.oracle import Oracle
 from explorer.stepper import Stepper, definitions
 from explorer.wire import Dice, Dies, Ends, Gate, Wire, line
-from slackwater.app.findings import ConflictError
-from slackwater.app.policy import parse_policy
+from slackwater.app.findings.findings import ConflictError
+from slackwater.app.policy.file import parse_policy
 from slackwater.engine.registry import registry
 from slackwater.model.cleanup import Cleanup, Control
 from slackwater.model.posts import Sent
 from slackwater_simulator import Simulator
 from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.resources import Fleet, instant
+from support.asl import Checkpoint, StateError
+from support.cleanup_world import ACCOUNT, APPROVER, NOW, REGION, World, wired
 
 MOST_STEPS: Final = 1_000
 """Of one branch, from the beginning to its end. Without trouble it takes about thirty; looking for an approval, some hundreds."""

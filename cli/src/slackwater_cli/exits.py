@@ -6,11 +6,11 @@ from enum import IntEnum
 
 from typer import TyperException
 
-from slackwater.app.audit_request import AuditRequestError
-from slackwater.app.estimates import EstimateError
-from slackwater.app.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
-from slackwater.app.policy import PolicyError
-from slackwater.aws.errors import AwsError
+from slackwater.app.audit.request import AuditRequestError
+from slackwater.app.estimates.estimates import EstimateError
+from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
+from slackwater.app.policy.file import PolicyError
+from slackwater.ports.errors import AwsError
 
 
 class ExitStatus(IntEnum):

@@ -10,16 +10,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from slackwater.app.scan import Audit, Progress
-from slackwater.app.scan_spool import ScanSpool
-from slackwater.app.wiring import audit
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.session import AwsSession
+from slackwater.app.audit.document_file import ScanSpool
+from slackwater.app.audit.scan import Audit, Progress
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import AwsSession
 from slackwater.engine.registry import registry
 from slackwater.model.findings import Scan
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
-from slackwater.views.scan_json import document
+from slackwater.views.scan.to_json import document
+from slackwater.wiring.scan import audit
 from slackwater_cli.progress import progress
 
 GLANCE_S: Final = 0.2

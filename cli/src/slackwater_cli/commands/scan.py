@@ -14,20 +14,21 @@ from typing import Annotated
 
 import typer
 
-from slackwater.app.policy import load_policy
-from slackwater.app.scan_spool import ScanSpool
-from slackwater.app.settings import cache_dir
-from slackwater.app.wiring import clock
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.session import AwsSession
+from slackwater.app.audit.document_file import ScanSpool
+from slackwater.app.policy.file import load_policy
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import AwsSession
 from slackwater.engine.registry import registry
 from slackwater.model.rank import SEVERITIES
-from slackwater.views import scan_csv, scan_markdown
-from slackwater.views.document import ScanDocument
 from slackwater.views.report import REPORT_FINDINGS, render_report
-from slackwater.views.words import completeness, facts, gaps_title, gaps_told, headline
+from slackwater.views.scan import to_csv as scan_csv
+from slackwater.views.scan import to_markdown as scan_markdown
+from slackwater.views.scan.document import ScanDocument
+from slackwater.views.text.words import completeness, facts, gaps_title, gaps_told, headline
+from slackwater.wiring.scan import clock
+from slackwater.wiring.settings import cache_dir
+from slackwater_cli.dates import moment
 from slackwater_cli.exits import ExitStatus, UsageError
-from slackwater_cli.moment import moment
 from slackwater_cli.options import (
     STANDARD_OUTPUT,
     ExternalIdOption,
