@@ -222,6 +222,13 @@ def test_a_larger_size_must_carry_the_mean_load() -> None:
     assert actions == ["change-instance-type-to-m6i.large", "change-instance-type-to-t3.2xlarge", "standard-credits"]
 
 
+def test_a_size_whose_credits_are_not_published_is_not_advised_and_hides_nothing() -> None:
+    newer = replace(next(one for one in case(CREDITS, ALWAYS).records if one.id == "t3.large"), id="t3.3xlarge")
+    verdict = flagged(CREDITS, ALWAYS, records=(*case(CREDITS, ALWAYS).records, newer))
+
+    assert verdict.advice == flagged(CREDITS, ALWAYS).advice
+
+
 def test_standard_mode_has_a_price_only_where_it_gets_the_work_done() -> None:
     saves = flagged(CREDITS, "a day a week far above its baseline, and little on the others").advice[-1]
     behind = flagged(CREDITS, ALWAYS).advice[-1]

@@ -191,7 +191,8 @@ def _other_types(surcharge: Surcharge, seen: Seen) -> Iterator[Advice]:
         _, fixed = min(enough)
         summary = f"Change it to {fixed}: as many vCPUs, no less memory, and no surcharge at any load."
         yield _change_type(surcharge, fixed, summary, surcharge.total)
-    family = [(cpu.earned_per_hour(one.id), one.id) for one in types if one.family == this.family]
+    sizes = [one.id for one in types if one.family == this.family and cpu.is_published(one.id)]
+    family = [(cpu.earned_per_hour(id_), id_) for id_ in sizes]
     if surcharge.used is not None and (more := [one for one in family if one[0] > earned and one[0] >= surcharge.used]):
         earns, larger = min(more)
         saved = cpu.saved_by_earning(surcharge.days.present, earns - earned)

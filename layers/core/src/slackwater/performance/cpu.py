@@ -44,17 +44,22 @@ EARNED_BY_FAMILY: Final[Mapping[str, Mapping[str, float]]] = {
 }
 
 
+def is_published(instance_type: str) -> bool:
+    """Whether the table has the CPU credits that a type earns."""
+    family, _, size = instance_type.partition(".")
+    return size in EARNED_BY_FAMILY.get(family, {})
+
+
 def earned_per_hour(instance_type: str) -> float:
     """CPU credits that a type earns per hour.
 
     Raises:
         UnpublishedError: The table has no such type: it is newer (T8i), or has no CPU credits.
     """
-    family, _, size = instance_type.partition(".")
-    earned = EARNED_BY_FAMILY.get(family, {}).get(size)
-    if earned is None:
+    if not is_published(instance_type):
         raise UnpublishedError(f"the CPU credits that {instance_type} earns are not in the table of the EC2 User Guide")
-    return earned
+    family, _, size = instance_type.partition(".")
+    return EARNED_BY_FAMILY[family][size]
 
 
 def used_per_hour(percent: float, vcpus: int) -> float:
