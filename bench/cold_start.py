@@ -19,7 +19,7 @@ from marks import write_between
 
 from lambda_emulator import FUNCTIONS, LAYER, deployed
 from local_aws import ROOT, LocalAws, build, scratch
-from slack_server import SIGNING_SECRET, SlackServer, signed
+from support.slack_server import SIGNING_SECRET, SlackServer, signed
 
 BEGIN, END = "<!-- cold start -->\n", "<!-- /cold start -->\n"
 STARTS = 5

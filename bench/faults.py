@@ -27,8 +27,9 @@ from typing import Any, Final
 
 from marks import write_between
 
-from cleanup_world import REGION
-from five_faults import (
+from slackwater_simulator import Account, Clock, Fleet, Simulator
+from support.cleanup_world import REGION
+from support.five_faults import (
     DELETE,
     METRICS,
     Play,
@@ -46,8 +47,7 @@ from five_faults import (
     volumes,
     volumes_left,
 )
-from slack_server import Fault
-from slackwater_simulator import Account, Clock, Fleet, Simulator
+from support.slack_server import Fault
 
 ROOT: Final = Path(__file__).parents[1]
 CUSTODIAN: Final = ROOT / ".tools/custodian/bin/custodian"

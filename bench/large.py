@@ -23,17 +23,17 @@ from typing import Any
 from marks import write_between
 from scan import simulator
 
-from slackwater.app.garbage import collect_seldom
-from slackwater.app.policy import parse_policy
-from slackwater.app.scan_spool import ScanSpool
-from slackwater.app.wiring import audit
-from slackwater.aws.inventory import AwsInventory
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.session import AwsSession, Endpoint
-from slackwater.aws.stock import PART_RECORDS
+from slackwater.app.audit.document_file import ScanSpool
+from slackwater.app.policy.file import parse_policy
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import AwsSession, Endpoint
+from slackwater.aws.inventory.inventory import AwsInventory
+from slackwater.aws.inventory.snapshot import PART_RECORDS
 from slackwater.engine.registry import registry
 from slackwater.model.resources import Target
-from slackwater.views.scan_json import document
+from slackwater.views.scan.to_json import document
+from slackwater.wiring.garbage import collect_seldom
+from slackwater.wiring.scan import audit
 from slackwater_cli.memory import share_arenas
 
 BEGIN, END = "<!-- large -->\n", "<!-- /large -->\n"

@@ -69,9 +69,9 @@ def kinds_of(accounts: int, resources: int, small_resources: int = 40) -> dict[t
 
 def planned(audit_id: str, urls: list[str]) -> dict[str, Any]:
     """Plan an audit."""
-    from slackwater.app.settings import Deployed
-    from slackwater.app.wiring import planning
     from slackwater.model.audits import AuditRequest
+    from slackwater.wiring.service import planning
+    from slackwater.wiring.settings import Deployed
 
     planner = planning(Deployed.of(os.environ))
     before = _counts(urls)
@@ -85,9 +85,9 @@ def planned(audit_id: str, urls: list[str]) -> dict[str, Any]:
 
 def scanned(audit_id: str, targets: list[tuple[str, str]], urls: list[str]) -> list[dict[str, Any]]:
     """Scan one target after the other, as a function that stays warm; the first is not told."""
-    from slackwater.app.settings import Deployed
-    from slackwater.app.wiring import scanning
     from slackwater.model.resources import Target
+    from slackwater.wiring.service import scanning
+    from slackwater.wiring.settings import Deployed
 
     scanner = scanning(Deployed.of(os.environ))
     told = []
@@ -108,8 +108,8 @@ def _left_s(ends: float) -> float:
 
 def published(audit_id: str, urls: list[str]) -> dict[str, Any]:
     """Publish what all targets left."""
-    from slackwater.app.settings import Deployed
-    from slackwater.app.wiring import publishing
+    from slackwater.wiring.service import publishing
+    from slackwater.wiring.settings import Deployed
 
     publisher = publishing(Deployed.of(os.environ))
     before = _counts(urls)
@@ -122,14 +122,15 @@ def published(audit_id: str, urls: list[str]) -> dict[str, Any]:
 
 def filled(audit_id: str, samples: dict[str, list[tuple[str, str]]], kinds: dict[str, str]) -> dict[str, float]:
     """Leave for each target of an audit what the scan of one like it left; for another audit than the first, all of it anew."""
-    from slackwater.app.audit_plan import PLAN, plan_of
-    from slackwater.app.settings import Deployed
-    from slackwater.app.wiring import _audits, clock
-    from slackwater.aws.documents import S3Documents
-    from slackwater.aws.meter import CallMeter
-    from slackwater.aws.session import AwsSession
+    from slackwater.app.audit.plan import PLAN, plan_of
+    from slackwater.aws.client.meter import CallMeter
+    from slackwater.aws.client.session import AwsSession
+    from slackwater.aws.store.documents import S3Documents
     from slackwater.model import object_keys
     from slackwater.model.audits import AuditRecord
+    from slackwater.wiring.scan import clock
+    from slackwater.wiring.service import _audits
+    from slackwater.wiring.settings import Deployed
 
     session, deployed = AwsSession(meter=CallMeter()), Deployed.of(os.environ)
     documents = S3Documents(session, deployed.bucket_name)

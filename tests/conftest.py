@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from samcli.yamlhelper import yaml_parse
 
-from effort import THOROUGH
+from support.effort import THOROUGH
 
 # The objects of thousands of tests stay alive: to look for garbage among them as often as Python does costs a tenth of the time.
 gc.set_threshold(50_000, 20, 50)

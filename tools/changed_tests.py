@@ -21,10 +21,10 @@ ROOTS = ("layers/core/src", "cli/src", "simulator/src", "tests", "tools", "bench
 OTHERS: Mapping[str, tuple[str, ...]] = {
     "template": ("tests/template",),
     "statemachines/": ("tests/template",),
-    "functions/": ("tests/contract/test_functions.py", "tests/contract/test_run_function.py"),
-    "events/": ("tests/contract/test_functions.py", "tests/contract/test_api.py"),
-    "requirements.txt": ("tests/unit/test_lock.py",),
-    "layers/core/requirements.txt": ("tests/unit/test_lock.py",),
+    "functions/": ("tests/contract/functions/test_functions.py", "tests/contract/functions/test_run_function.py"),
+    "events/": ("tests/contract/functions/test_functions.py", "tests/contract/functions/test_api.py"),
+    "requirements.txt": ("tests/unit/tools/test_lock.py",),
+    "layers/core/requirements.txt": ("tests/unit/tools/test_lock.py",),
 }
 """What begins so is tested there."""
 DETECTORS = "slackwater.detectors."

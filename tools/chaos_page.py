@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from chaos import KINDS, SCANS, Kind, Outcome, Verdict, chaos
+from support.chaos import KINDS, SCANS, Kind, Outcome, Verdict, chaos
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "chaos.md"

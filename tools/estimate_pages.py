@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from published_figures import Figure, figures, usage_csv, verdicts
 from slackwater.engine.registry import estimates
-from slackwater.views.markdown import fenced, section, table, text
+from slackwater.views.text.markdown import fenced, section, table, text
 from slackwater_cli.__main__ import main as slackwater
 from worked_questions import QUESTIONS
 

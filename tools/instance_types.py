@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import slackwater.aws
-from slackwater.aws.inventory_types import instance_type
+from slackwater.aws.inventory.types import instance_type
 
 TARGET = Path(slackwater.aws.__file__).parent / "data" / "instance_types.json"
 

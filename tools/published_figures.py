@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from slackwater.app.wiring import estimating
+from slackwater.wiring.scan import estimating
 
 REGION: Final = "ap-northeast-1"
 ASK: Final = estimating(None, None, REGION, [REGION])

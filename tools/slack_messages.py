@@ -20,8 +20,8 @@ from slackwater.model.listing import Page
 from slackwater.model.posts import Message
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import Decided, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource
-from slackwater.views.document import FindingDocument, ScanDocument, SomeTotals, TrendPointDocument
-from slackwater.views.organization import organized
+from slackwater.views.scan.document import FindingDocument, ScanDocument, SomeTotals, TrendPointDocument
+from slackwater.views.scan.organization import organized
 from slackwater.views.slack import answers
 from slackwater.views.slack.cleanup import Case, over_cap, told
 from slackwater.views.slack.decided import decided
@@ -29,7 +29,7 @@ from slackwater.views.slack.digest import digest
 from slackwater.views.slack.finding import worth
 from slackwater.views.slack.modals import dismissal
 from slackwater.views.slack.news import FindingNews, News
-from slackwater.views.words import count
+from slackwater.views.text.words import count
 
 NOW: Final = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 AUDIT: Final = "20261116T090000Z-5f3c2a1b"

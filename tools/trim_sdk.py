@@ -14,7 +14,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from slackwater.aws.services import SERVICES
+from slackwater.aws.client.services import SERVICES
 
 
 def trim(packages: Path) -> None:
@@ -29,7 +29,7 @@ def trim(packages: Path) -> None:
             shutil.rmtree(service)
     for name in sorted(SERVICES):
         if not (data / name).is_dir():
-            raise SystemExit(f"botocore has no data of {name!r}: correct slackwater/aws/services.py")
+            raise SystemExit(f"botocore has no data of {name!r}: correct slackwater/aws/client/services.py")
         *older, newest = sorted((data / name).iterdir())
         for version in older:
             shutil.rmtree(version)

@@ -8,11 +8,11 @@ from typing import Any
 from aws_lambda_powertools.logging import correlation_paths
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER, emit
-from slackwater.app.wiring import acknowledging
-from slackwater.aws.errors import AwsError
+from slackwater.ports.errors import AwsError
 from slackwater.slack.secret import SecretError
+from slackwater.wiring.service import acknowledging
+from slackwater.wiring.settings import Deployed
 
 ACKNOWLEDGER = acknowledging(Deployed.of(os.environ))
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from slackwater.app.announce import NotAnnouncedError
-from slackwater.app.settings import Deployed
+from slackwater.app.findings.announce import NotAnnouncedError
 from slackwater.app.telemetry import LOGGER
-from slackwater.app.wiring import announcing
+from slackwater.wiring.service import announcing
+from slackwater.wiring.settings import Deployed
 
 ANNOUNCER = announcing(Deployed.of(os.environ))
 

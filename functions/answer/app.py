@@ -6,10 +6,10 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import ConfigDict, TypeAdapter
 
-from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER
-from slackwater.app.wiring import answering
 from slackwater.model.slack_requests import Asked, Command, Dismissal, Press
+from slackwater.wiring.service import answering
+from slackwater.wiring.settings import Deployed
 
 ANSWERER = answering(Deployed.of(os.environ))
 

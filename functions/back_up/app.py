@@ -6,10 +6,10 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.cleanup_back_up import BackUpStep
-from slackwater.app.cleanup_wiring import backing_up
-from slackwater.app.settings import Deployed
+from slackwater.app.cleanup.back_up import BackUpStep
 from slackwater.app.telemetry import LOGGER
+from slackwater.wiring.cleanup import backing_up
+from slackwater.wiring.settings import Deployed
 
 BACK_UP = backing_up(Deployed.of(os.environ))
 

@@ -6,10 +6,10 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.cleanup_change import ChangeStep
-from slackwater.app.cleanup_wiring import changing
-from slackwater.app.settings import Deployed
+from slackwater.app.cleanup.change import ChangeStep
 from slackwater.app.telemetry import LOGGER
+from slackwater.wiring.cleanup import changing
+from slackwater.wiring.settings import Deployed
 
 CHANGE = changing(Deployed.of(os.environ))
 

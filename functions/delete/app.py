@@ -6,9 +6,9 @@ from typing import Any, Literal
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.cleanup_wiring import deleting
-from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER
+from slackwater.wiring.cleanup import deleting
+from slackwater.wiring.settings import Deployed
 
 DELETE = deleting(Deployed.of(os.environ))
 

@@ -6,9 +6,9 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER, emit, of_posts
-from slackwater.app.wiring import notifying, without_slack
+from slackwater.wiring.service import notifying, without_slack
+from slackwater.wiring.settings import Deployed
 
 DEPLOYED = Deployed.of(os.environ)
 NOTIFIER = notifying(DEPLOYED)

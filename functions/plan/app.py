@@ -6,11 +6,11 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.policy import PolicyError
-from slackwater.app.settings import Deployed
+from slackwater.app.policy.file import PolicyError
 from slackwater.app.telemetry import LOGGER, emit
-from slackwater.app.wiring import planning
 from slackwater.model.audits import AuditRequest
+from slackwater.wiring.service import planning
+from slackwater.wiring.settings import Deployed
 
 PLANNER = planning(Deployed.of(os.environ))
 
@@ -22,6 +22,8 @@ class Event(BaseModel):
 
     audit_id: str
     request: AuditRequest
+    machine: str | None = None
+    """The state machine's ARN; executions that an older version began do not say it."""
 
 
 @LOGGER.inject_lambda_context(clear_state=True)
@@ -30,7 +32,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     asked = Event.model_validate(event)
     LOGGER.append_keys(audit_id=asked.audit_id)
     try:
-        plan = PLANNER.plan(asked.audit_id, asked.request)
+        plan = PLANNER.plan(asked.audit_id, asked.request, asked.machine)
     except PolicyError:
         emit({"PolicyInvalid": 1})
         raise

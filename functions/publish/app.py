@@ -6,13 +6,13 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from slackwater.app.audit_request import request_of
-from slackwater.app.settings import Deployed
-from slackwater.app.step_error import StepError, said
-from slackwater.app.target_documents import put_error
+from slackwater.app.audit.request import request_of
+from slackwater.app.audit.step_error import StepError, said
+from slackwater.app.audit.target_documents import put_error
 from slackwater.app.telemetry import LOGGER, emit, of_audit
-from slackwater.app.wiring import publishing
 from slackwater.model.resources import Target
+from slackwater.wiring.service import publishing
+from slackwater.wiring.settings import Deployed
 
 PUBLISHER = publishing(Deployed.of(os.environ))
 

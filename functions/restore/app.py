@@ -6,9 +6,9 @@ from typing import Any, Literal
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.cleanup_wiring import restoring
-from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER
+from slackwater.wiring.cleanup import restoring
+from slackwater.wiring.settings import Deployed
 
 RESTORE = restoring(Deployed.of(os.environ))
 

@@ -6,11 +6,12 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.cleanups import CapError, StoppedError
-from slackwater.app.settings import Deployed
+from slackwater.app.cleanup.cleanups import CapError, StoppedError
 from slackwater.app.telemetry import LOGGER, emit
-from slackwater.app.wiring import clock, running
 from slackwater.model.tracking import SERVICE
+from slackwater.wiring.scan import clock
+from slackwater.wiring.service import running
+from slackwater.wiring.settings import Deployed
 
 CLEANUPS = running(Deployed.of(os.environ))
 

@@ -6,12 +6,12 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.garbage import collect_seldom
-from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER
-from slackwater.app.wiring import scanning
-from slackwater.aws.stock import discard_left_behind
+from slackwater.aws.inventory.snapshot import discard_left_behind
 from slackwater.model.resources import Target
+from slackwater.wiring.garbage import collect_seldom
+from slackwater.wiring.service import scanning
+from slackwater.wiring.settings import Deployed
 
 collect_seldom()
 SCANNER = scanning(Deployed.of(os.environ))

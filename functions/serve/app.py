@@ -12,34 +12,23 @@ from aws_lambda_powertools.logging import correlation_paths
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic_core import from_json
 
-from slackwater.app import api_requests as take
-from slackwater.app import cleanup_told as told
-from slackwater.app.api_document import document
-from slackwater.app.api_estimates import estimate_routes
-from slackwater.app.api_problems import answer_problems, route
-from slackwater.app.audit_request import check_regions
-from slackwater.app.findings import Action
-from slackwater.app.policy import LIST_DETECTORS, LIST_REGIONS
-from slackwater.app.settings import Deployed
+from slackwater.app.api import requests as take
+from slackwater.app.api.document import document
+from slackwater.app.api.estimates import estimate_routes
+from slackwater.app.api.problems import answer_problems, route
+from slackwater.app.audit.request import check_regions
+from slackwater.app.cleanup import responses as told
+from slackwater.app.findings.findings import Action
+from slackwater.app.policy.authority import check_auditor, check_decider
+from slackwater.app.policy.file import LIST_DETECTORS, LIST_REGIONS
 from slackwater.app.telemetry import LOGGER
-from slackwater.app.wiring import clock, serving
+from slackwater.aws.client.errors import as_aws_error
 from slackwater.engine.registry import registry
 from slackwater.model.audits import AuditRequest
 from slackwater.model.listing import PAGE, FindingQuery
 from slackwater.model.nearest import unknown
-from slackwater.views import estimate_json, service_json
-from slackwater.views.cleanup_backups import BackupListDocument
-from slackwater.views.cleanup_document import (
-    ApprovedDocument,
-    CleanupDetailDocument,
-    CleanupDocument,
-    CleanupPageDocument,
-    PlanDocument,
-    RunDocument,
-    SwitchDocument,
-)
-from slackwater.views.estimate_document import EstimateDocument
-from slackwater.views.service_document import (
+from slackwater.views.api import to_json as service_json
+from slackwater.views.api.document import (
     AuditDetailDocument,
     AuditPageDocument,
     FindingDetailDocument,
@@ -48,10 +37,25 @@ from slackwater.views.service_document import (
     StartedDocument,
     TrackedFindingDocument,
 )
+from slackwater.views.cleanup.backups import BackupListDocument
+from slackwater.views.cleanup.document import (
+    ApprovedDocument,
+    CleanupDetailDocument,
+    CleanupDocument,
+    CleanupPageDocument,
+    PlanDocument,
+    RunDocument,
+    SwitchDocument,
+)
+from slackwater.views.estimates import to_json as estimate_json
+from slackwater.views.estimates.document import EstimateDocument
+from slackwater.wiring.scan import clock
+from slackwater.wiring.service import serving
+from slackwater.wiring.settings import Deployed
 
 SERVING = serving(Deployed.of(os.environ))
 API = APIGatewayHttpResolver(json_body_deserializer=from_json)
-answer_problems(API)
+answer_problems(API, as_aws_error)
 
 
 @LOGGER.inject_lambda_context(correlation_id_path=correlation_paths.API_GATEWAY_HTTP, clear_state=True)
@@ -206,12 +210,13 @@ def let_cleanups_go_on() -> SwitchDocument:
     return told.switch(None)
 
 
-@route(API.post, "/audits", "It is on its way", 413, 415, status=202, headers={"Location": "Where it can be looked at"})
+@route(API.post, "/audits", "It is on its way", 409, 413, 415, status=202, headers={"Location": "Where it can be looked at"})
 def start_audit(
     body: take.StartBody = take.AS_THE_POLICY_SAYS, idempotency_key: take.IdempotencyKey = None
 ) -> Response[StartedDocument]:
     """Start an audit."""
     who = take.caller(API.current_event)
+    check_auditor(who, SERVING.policy)
     request = AuditRequest(
         requested_by=who,
         regions=tuple(body.regions),
@@ -228,8 +233,9 @@ def start_audit(
 
 @route(API.get, "/audits", "A page of them")
 def list_audits(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> AuditPageDocument:
-    """List audits, the newest first."""
-    return service_json.audit_page(SERVING.audits.listed(limit, cursor))
+    """List audits, the newest first. The first page has what may still be done."""
+    page = SERVING.audits.listed(limit, cursor)
+    return service_json.audit_page(page, None if cursor else SERVING.audits.allowance())
 
 
 @route(API.get, "/audits/<id>", "The audit with what it covered, and a link to its scan document", 404)
@@ -267,6 +273,7 @@ def known(regions: list[str], where: Sequence[str]) -> list[str]:
 def decided(id: str, action: Action, why: str, until: datetime | None) -> TrackedFindingDocument:
     """The finding once the caller's decision about it is stored."""
     who = take.caller(API.current_event)
+    check_decider(who, SERVING.policy())
     finding = SERVING.findings.decided(id, action, who=who, why=why, until=until, now=clock())
     LOGGER.info("decided", finding_id=id, action=action, status=finding.status, who=who)
     return service_json.tracked_finding(finding)

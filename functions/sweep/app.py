@@ -5,9 +5,9 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from slackwater.app.cleanup_wiring import sweeping
-from slackwater.app.settings import Deployed
 from slackwater.app.telemetry import LOGGER, emit
+from slackwater.wiring.cleanup import sweeping
+from slackwater.wiring.settings import Deployed
 
 SWEEP = sweeping(Deployed.of(os.environ))
 

@@ -6,11 +6,11 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict
 
-from slackwater.app.cleanup_watch import WatchStep
-from slackwater.app.cleanup_wiring import watching
-from slackwater.app.settings import Deployed
-from slackwater.app.step_error import StepError
+from slackwater.app.audit.step_error import StepError
+from slackwater.app.cleanup.watch import WatchStep
 from slackwater.app.telemetry import LOGGER, emit
+from slackwater.wiring.cleanup import watching
+from slackwater.wiring.settings import Deployed
 
 WATCH = watching(Deployed.of(os.environ))
 

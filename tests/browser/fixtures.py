@@ -15,8 +15,8 @@ from typing import Any
 
 import jsonschema
 
-from slackwater.views import scan_json
 from slackwater.views.report import render_report
+from slackwater.views.scan import to_json as scan_json
 
 type Document = dict[str, Any]
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-from slackwater.aws import session as aws_session
-from slackwater.aws.inventory import AwsInventory
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.session import AwsSession, Endpoint
-from slackwater.aws.table import Table
+from slackwater.aws.client import session as aws_session
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import AwsSession, Endpoint
+from slackwater.aws.inventory.inventory import AwsInventory
+from slackwater.aws.store.table import Table
 from slackwater.model.resources import Target
 from slackwater_simulator import Fleet, Simulator
 

@@ -20,7 +20,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from local_aws import ACCOUNT, REGION, LocalAws, build, must, run, scratch, until
-from slack_server import TEAM, SlackServer, signed
+from support.slack_server import TEAM, SlackServer, signed
 
 STARTED = time.monotonic()
 STORY = ("test_service", "test_cleanup", "test_organization", "test_the_runtime", "test_undeploy")

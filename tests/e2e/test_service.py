@@ -15,9 +15,9 @@ from urllib.parse import urlencode
 import jsonschema
 
 from local_aws import REGION, ROOT, until
-from slack_server import TEAM, Fault, signed, texts
+from support.slack_server import TEAM, Fault, signed, texts
 
-SCHEMA = json.loads((ROOT / "layers/core/src/slackwater/views/scan.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "layers/core/src/slackwater/views/scan/scan.schema.json").read_text())
 
 
 def fetch(service, url: str) -> bytes:

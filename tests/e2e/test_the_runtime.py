@@ -17,8 +17,8 @@ import pytest
 
 from lambda_emulator import CLEANUP_FUNCTIONS, FUNCTIONS, LAYER, deployed, emulated
 from local_aws import REGION, ROOT
-from slack_server import signed
-from slackwater.aws.services import SERVICES
+from slackwater.aws.client.services import SERVICES
+from support.slack_server import signed
 
 EXAMPLE = "5d1c0b7a9e3f42d8"
 """The finding that the API's events are about."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from cleanup_world import ACCOUNT, KINDS, POLICY, REGION
 from slackwater_simulator.fleets.builder import Builder
 from slackwater_simulator.resources import GIB, KIB, Activity
+from support.cleanup_world import ACCOUNT, KINDS, POLICY, REGION
 
 
 def _encrypted(build: Builder) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-import asl
-from asl import Checkpoint, Execution, StateError, definition
+from support import asl
+from support.asl import Checkpoint, Execution, StateError, definition
 
 definitions: Final = cache(definition)
 

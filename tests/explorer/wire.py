@@ -18,19 +18,26 @@ from urllib.parse import urlencode, urlsplit
 from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError, ConnectionClosedError
 
-from cleanup_world import READS, REGION, Line
-from slackwater.aws.errors import UnreachableError
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.parsers import LeanParserFactory
-from slackwater.aws.session import ONCE, AwsSession, Endpoint, Patience
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.parsers import LeanParserFactory
+from slackwater.aws.client.session import ONCE, AwsSession, Endpoint, Patience
+from slackwater.ports.errors import UnreachableError
 from slackwater_simulator import Simulator
 from slackwater_simulator.server import Request
+from support.cleanup_world import READS, REGION, Line
 
 WRITES: Final = ("write", "record", "put", "delete", "keep")
 """How the methods of a store begin that change it."""
 ASIDE: Final = ("pricing:", "iam:")
 """Requests that are no points: what they answer changes nothing about data."""
-INLINE: Final = ("aws.abreast", "aws.inventory", "aws.pricing", "app.observe", "app.scan", "app.target_documents")
+INLINE: Final = (
+    "aws.client.parallel",
+    "aws.inventory.inventory",
+    "aws.pricing.price_list",
+    "app.cleanup.observe",
+    "app.audit.scan",
+    "app.audit.target_documents",
+)
 """Modules that work with threads, which would make the order of calls random."""
 
 
@@ -250,10 +257,11 @@ class Dice:
 
 @contextmanager
 def determined(dice: Dice) -> Iterator[None]:
-    """No threads, and no randomness but the dice's."""
+    """No threads, and no randomness but the dice's. No user agents either: botocore takes long to write them."""
     with ExitStack() as stack:
         for name in INLINE:
             stack.enter_context(patch(f"slackwater.{name}.ThreadPoolExecutor", Inline))
         stack.enter_context(patch("random._urandom", dice.bytes))
         stack.enter_context(patch("os.urandom", dice.bytes))
+        stack.enter_context(patch("botocore.useragent.UserAgentString.to_string", lambda _: "explorer"))
         yield

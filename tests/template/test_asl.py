@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from asl import Checkpoint, Clock, Execution, StateError
+from support.asl import Checkpoint, Clock, Execution, StateError
 
 
 class BusyError(Exception):

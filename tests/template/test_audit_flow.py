@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from asl import Execution, StateError
-from asl import definition as machine
+from support.asl import Execution, StateError
+from support.asl import definition as machine
 
 EUROPE, JAPAN = ({"account": "1", "region": region, "partition": "aws"} for region in ("eu-west-1", "ap-northeast-1"))
 REQUEST = {"requested_by": "schedule", "occasion": "weekly/2026-11-16T09:00:00Z"}
@@ -71,7 +71,9 @@ def test_every_target_of_the_plan_is_scanned_and_the_results_published(audit: An
     ended, execution = audit()
 
     assert ended == "succeeded"
-    assert asked(execution, "Plan") == [{"audit_id": "a-1", "request": REQUEST}]
+    (plan,) = asked(execution, "Plan")
+    assert (plan["audit_id"], plan["request"]) == ("a-1", REQUEST)
+    assert plan["machine"].startswith("arn:aws:states:")
     assert asked(execution, "Scan") == [{"audit_id": "a-1", "target": target, "part": 1} for target in (EUROPE, JAPAN)]
     assert asked(execution, "Publish") == [{"audit_id": "a-1"}]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from asl import MOST_EVENTS, Checkpoint, Clock, Execution, StateError, definition
-from slackwater.app.cleanup_back_up import LOOK_AT_BACKUP_S
-from slackwater.app.cleanup_case import LONGEST_WAIT, wait_since
-from slackwater.app.cleanup_delete import LOOK_AT_PARTS_S, LOOK_AT_TURN_S
-from slackwater.app.cleanup_restore import LONGEST_RESTORE, LOOK_AT_RESTORE_S
-from slackwater.app.cleanup_warning import UNWARNED_FOR
-from slackwater.app.cleanup_watch import LOOK_FOR_DELIVERY, LOOK_IF_GONE_S
+from slackwater.app.cleanup.back_up import LOOK_AT_BACKUP_S
+from slackwater.app.cleanup.case import LONGEST_WAIT, wait_since
+from slackwater.app.cleanup.delete import LOOK_AT_PARTS_S, LOOK_AT_TURN_S
+from slackwater.app.cleanup.restore import LONGEST_RESTORE, LOOK_AT_RESTORE_S
+from slackwater.app.cleanup.warning import UNWARNED_FOR
+from slackwater.app.cleanup.watch import LOOK_FOR_DELIVERY, LOOK_IF_GONE_S
 from slackwater.model.policy import CleanupSection
+from support.asl import MOST_EVENTS, Checkpoint, Clock, Execution, StateError, definition
 
 INPUT = {"finding_id": "f1"}
 

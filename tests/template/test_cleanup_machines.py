@@ -8,14 +8,14 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from asl import definition
-from slackwater.app.cleanup_back_up import BackUpStep
-from slackwater.app.cleanup_case import MovedError, NotMineError, UnsafeError
-from slackwater.app.cleanup_change import ChangeStep
-from slackwater.app.cleanup_recheck import NotSeenError
-from slackwater.app.cleanup_watch import WatchStep
-from slackwater.app.policy import PolicyError
-from slackwater.aws.errors import BrokenAnswerError, BusyError, UnreachableError
+from slackwater.app.cleanup.back_up import BackUpStep
+from slackwater.app.cleanup.case import MovedError, NotMineError, UnsafeError
+from slackwater.app.cleanup.change import ChangeStep
+from slackwater.app.cleanup.recheck import NotSeenError
+from slackwater.app.cleanup.watch import WatchStep
+from slackwater.app.policy.file import PolicyError
+from slackwater.ports.errors import BrokenAnswerError, BusyError, UnreachableError
+from support.asl import definition
 
 ROOT = Path(__file__).parents[2]
 MACHINES = ["cleanup", "undo"]

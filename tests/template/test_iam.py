@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from iam import all_allowed, allowed
+from support.iam import all_allowed, allowed
 
 ANY = {"Effect": "Allow", "Action": "ec2:*", "Resource": "*"}
 
@@ -64,6 +64,9 @@ def test_actions_are_known_whatever_their_case_and_resources_by_patterns(action:
         ("ForAllValues:StringEquals", ["a"], None, True),
         ("ForAllValues:StringNotEquals", ["a"], ["b", "c"], True),
         ("ForAllValues:StringNotEquals", ["a"], ["b", "a"], False),
+        ("ForAllValues:StringNotEqualsIgnoreCase", ["a"], ["b", "c"], True),
+        ("ForAllValues:StringNotEqualsIgnoreCase", ["a"], ["b", "A"], False),
+        ("ForAllValues:StringNotEqualsIgnoreCase", ["a"], None, True),
         ("ForAnyValue:StringEquals", ["a"], ["b", "a"], True),
         ("ForAnyValue:StringEquals", ["a"], ["b"], False),
         ("ForAnyValue:StringEquals", ["a"], None, False),

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from iam import like
-from slackwater.app import permissions
+from slackwater.wiring import permissions
+from support.iam import like
 
 AUDITOR = "123456789012"
 

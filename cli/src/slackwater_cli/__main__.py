@@ -15,8 +15,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from typer import TyperException
 from typer.main import get_command
 
-from slackwater.app.garbage import collect_seldom
-from slackwater.aws.errors import translated
+from slackwater.aws.client.errors import translated
+from slackwater.wiring.garbage import collect_seldom
 from slackwater_cli.commands import app
 from slackwater_cli.exits import ExitStatus, status_of
 from slackwater_cli.memory import share_arenas

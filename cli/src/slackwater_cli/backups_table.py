@@ -7,10 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from slackwater.model.units import GIB
-from slackwater.views.cleanup_backups import BackupListDocument, ListedBackupDocument
-from slackwater.views.words import count, one_line
+from slackwater.views.cleanup.backups import BackupListDocument, ListedBackupDocument
+from slackwater.views.text.words import count, one_line
+from slackwater_cli.dates import minute
 from slackwater_cli.grid import draw_grid, grid_of
-from slackwater_cli.moment import minute
 
 WHOSE = {"own": "this installation", "other": "another installation", "older": "an older version"}
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slackwater.model.cleanup import Stage
-from slackwater.views.cleanup_document import (
+from slackwater.views.cleanup.document import (
     BackupDocument,
     CandidateDocument,
     CleanupDetailDocument,
@@ -21,9 +21,9 @@ from slackwater.views.cleanup_document import (
     PlanDocument,
     SaidDocument,
 )
-from slackwater.views.words import count, one_line
+from slackwater.views.text.words import count, one_line
+from slackwater_cli.dates import minute
 from slackwater_cli.grid import draw_grid, grid_of
-from slackwater_cli.moment import minute
 
 INDENT: Final = 4
 STYLES: Final[dict[Stage, str]] = {

@@ -17,8 +17,8 @@ from slackwater.model.findings import Gap
 from slackwater.model.policy import CleanupSection, SlackSection
 from slackwater.model.rank import rank
 from slackwater.model.tracking import LedgerEntry, TargetReport
-from slackwater.views.document import ScanDocument, SomeTotals
-from slackwater.views.service_json import sighting
+from slackwater.views.api.to_json import sighting
+from slackwater.views.scan.document import ScanDocument, SomeTotals
 from slackwater.views.slack.blocks import said, small
 from slackwater.views.slack.digest import digest
 from slackwater.views.slack.news import FindingNews, News

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from slackwater.app.settings import Deployed, NotDeployedError
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.regions import default_region, known_regions
-from slackwater.aws.session import AwsSession
-from slackwater.aws.stack import StackError, stack_outputs
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.regions import default_region, known_regions
+from slackwater.aws.client.session import AwsSession
+from slackwater.aws.deployment.stack import StackError, stack_outputs
+from slackwater.wiring.settings import Deployed, NotDeployedError
 from slackwater_cli.exits import UsageError
 from slackwater_cli.targets import refuse_unknown
 

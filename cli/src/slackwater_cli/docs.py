@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from slackwater.engine.registry import documentation, registry
-from slackwater.views.detector_page import render_index, render_page
+from slackwater.views.docs.detector_page import render_index, render_page
 
 
 def write_pages(into: Path) -> None:

@@ -11,9 +11,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from slackwater.model.access import Access, Check, Examination
-from slackwater.views.doctor_json import consequence, hints, statement
-from slackwater.views.scan_json import dump
-from slackwater.views.words import count, one_line
+from slackwater.views.scan.doctor_to_json import consequence, hints, statement
+from slackwater.views.scan.to_json import dump
+from slackwater.views.text.words import count, one_line
 
 STYLES: Final[dict[Access, str]] = {"allowed": "green", "denied": "bold red", "unreachable": "bold red", "failed": "bold red"}
 INDENT: Final = 13

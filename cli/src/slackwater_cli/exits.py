@@ -6,11 +6,12 @@ from enum import IntEnum
 
 from typer import TyperException
 
-from slackwater.app.audit_request import AuditRequestError
-from slackwater.app.estimates import EstimateError
-from slackwater.app.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
-from slackwater.app.policy import PolicyError
-from slackwater.aws.errors import AwsError
+from slackwater.app.audit.request import AuditRequestError
+from slackwater.app.estimates.estimates import EstimateError
+from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
+from slackwater.app.policy.file import PolicyError
+from slackwater.app.recording.file import RecordingError
+from slackwater.ports.errors import AwsError
 
 
 class ExitStatus(IntEnum):
@@ -38,7 +39,7 @@ class OutputClosedError(Exception):
 def status_of(error: Exception) -> ExitStatus:
     """The exit status for an error that ended a command."""
     match error:
-        case UsageError() | PolicyError() | AuditRequestError() | EstimateError() | TyperException():
+        case UsageError() | PolicyError() | AuditRequestError() | EstimateError() | RecordingError() | TyperException():
             return ExitStatus.WRONG_USAGE
         case NotFoundError() | BadDecisionError() | ConflictError():
             return ExitStatus.WRONG_USAGE

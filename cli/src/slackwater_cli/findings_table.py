@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from slackwater.model.tracking import Status
-from slackwater.views.service_document import FindingDetailDocument, TrackedFindingDocument
-from slackwater.views.words import count, one_line
+from slackwater.views.api.document import FindingDetailDocument, TrackedFindingDocument
+from slackwater.views.text.words import count, one_line
+from slackwater_cli.dates import minute
 from slackwater_cli.grid import draw_grid, grid_of
-from slackwater_cli.moment import minute
 from slackwater_cli.table import INDENT, STYLES, draw_finding, draw_sighting, money
 
 HEADS: Final = ("Id", "Severity", "USD a month")

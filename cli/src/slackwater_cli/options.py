@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.policy import DEFAULT_POLICY
+from slackwater.app.policy.file import DEFAULT_POLICY
 from slackwater_cli.exits import UsageError
 from slackwater_cli.streams import note
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from slackwater.app.scan import Progress as ScanProgress
+from slackwater.app.audit.scan import Progress as ScanProgress
 from slackwater.model.resources import Target
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
-from slackwater.views.document import FindingDocument
+from slackwater.views.scan.document import FindingDocument
 
 WASTE_SHARE: Final = 0.6
 """Of the findings shown, if there are more: money is the reason to look, and an outage must not be buried under it."""

@@ -13,7 +13,7 @@ from subprocess import PIPE, Popen
 from typing import Any, Final
 from urllib.request import ProxyHandler, build_opener
 
-from slackwater.aws.errors import UnreachableError
+from slackwater.ports.errors import UnreachableError
 
 MODULE: Final = "slackwater_simulator"
 TIMEOUT_S: Final = 30

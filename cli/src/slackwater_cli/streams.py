@@ -10,7 +10,7 @@ from typing import Final
 
 from rich.console import Console
 
-from slackwater.views.words import one_line
+from slackwater.views.text.words import one_line
 from slackwater_cli.exits import OutputClosedError, UsageError
 
 FILE_WIDTH: Final = 100

@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from slackwater.model.verdicts import Severity
-from slackwater.views.document import EvidenceDocument, FindingDocument, RecommendationDocument, ScanDocument
-from slackwater.views.service_document import SightingDocument
-from slackwater.views.sparkline import sparkline
-from slackwater.views.words import (
+from slackwater.views.api.document import SightingDocument
+from slackwater.views.scan.document import EvidenceDocument, FindingDocument, RecommendationDocument, ScanDocument
+from slackwater.views.text.sparkline import sparkline
+from slackwater.views.text.words import (
     completeness,
     count,
     facts,

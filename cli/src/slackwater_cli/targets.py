@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from slackwater.app.policy import LIST_REGIONS, check_regions
-from slackwater.aws.errors import AwsError
-from slackwater.aws.identity import identity
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.regions import default_region, enabled_regions, known_regions
-from slackwater.aws.session import AwsSession, Endpoint
+from slackwater.app.policy.file import LIST_REGIONS, check_regions
+from slackwater.aws.client.identity import identity
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.regions import default_region, enabled_regions, known_regions
+from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.model.nearest import unknown
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
+from slackwater.ports.errors import AwsError
 from slackwater_cli.exits import UsageError
 
 NOWHERE: Final = Endpoint("http://127.0.0.1:0", "", "")

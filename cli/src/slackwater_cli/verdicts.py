@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from slackwater.views.document import ScanDocument
+from slackwater.views.scan.document import ScanDocument
 from slackwater_cli.simulated import Planted
 
 type Outcome = Literal["found", "MISSED", "silent", "FALSE ALARM"]

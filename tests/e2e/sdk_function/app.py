@@ -7,10 +7,10 @@ import botocore
 from botocore.config import Config
 from botocore.session import Session
 
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.organization import Organization
-from slackwater.aws.services import SERVICES
-from slackwater.aws.session import AwsSession
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.services import SERVICES
+from slackwater.aws.client.session import AwsSession
+from slackwater.aws.inventory.organization import Organization
 from slackwater.model.policy import OrganizationSection
 
 PARTITIONS = ("us-east-1", "cn-north-1", "us-gov-west-1")

@@ -12,15 +12,14 @@ from typing import Any
 import boto3
 import pytest
 
-from slackwater.app import policies, wiring
-from slackwater.aws import cleanup_adopted
-from slackwater.aws.cleanup_store import DynamoCleanups
-from slackwater.aws.documents import S3Documents
-from slackwater.aws.errors import AccessDeniedError
-from slackwater.aws.finding_store import DynamoFindings
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.session import AwsSession
-from slackwater.aws.table import Table
+from slackwater.app.policy import stored as policies
+from slackwater.aws.cleanup import adopted as cleanup_adopted
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import AwsSession
+from slackwater.aws.store.cleanups import DynamoCleanups
+from slackwater.aws.store.documents import S3Documents
+from slackwater.aws.store.findings import DynamoFindings
+from slackwater.aws.store.table import Table
 from slackwater.model import object_keys
 from slackwater.model.cleanup import (
     BACKUP_OF,
@@ -39,6 +38,8 @@ from slackwater.model.cleanup import (
 )
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.ports.errors import AccessDeniedError
+from slackwater.wiring import service as wiring
 
 HOME = "eu-west-1"
 CALLER = "arn:aws:sts::123456789012:user/moto"

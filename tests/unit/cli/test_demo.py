@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from slackwater.views import scan_json
+from slackwater.views.scan import to_json as scan_json
 from slackwater_cli import simulated
 from slackwater_cli.commands import demo
 from slackwater_cli.simulated import Planted

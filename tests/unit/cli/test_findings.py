@@ -10,15 +10,15 @@ from typing import Any
 import boto3
 import pytest
 
-from slackwater.aws.errors import AccessDeniedError
-from slackwater.aws.finding_store import DynamoFindings
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.session import AwsSession
-from slackwater.aws.table import Table
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import AwsSession
+from slackwater.aws.store.findings import DynamoFindings
+from slackwater.aws.store.table import Table
 from slackwater.model import object_keys
 from slackwater.model.listing import MAX_PAGE, Page
 from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
-from slackwater.views.scan_json import dump
+from slackwater.ports.errors import AccessDeniedError
+from slackwater.views.scan.to_json import dump
 from slackwater_cli.listing import first
 
 OPENED = datetime(2026, 11, 1, 6, 0, tzinfo=UTC)

@@ -6,7 +6,7 @@ import platform
 
 import pytest
 
-from slackwater.app.garbage import THRESHOLDS
+from slackwater.wiring.garbage import THRESHOLDS
 from slackwater_cli.__main__ import main
 from slackwater_cli.memory import share_arenas
 

@@ -176,7 +176,7 @@ def test_a_stack_that_is_not_finished_or_not_ours_is_told(status: str, run, serv
 def test_just_one_stack_is_meant(how_many: int, run, service, monkeypatch: pytest.MonkeyPatch) -> None:
     one = {"StackName": "slackwater", "StackStatus": "CREATE_COMPLETE", "Outputs": []}
     monkeypatch.setattr(
-        "slackwater.aws.session.AwsSession.client",
+        "slackwater.aws.client.session.AwsSession.client",
         lambda *_: SimpleNamespace(describe_stacks=lambda **_: {"Stacks": [one] * how_many}),
     )
 

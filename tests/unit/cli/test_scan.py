@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from slackwater.views import scan_json
+from slackwater.views.scan import to_json as scan_json
 from slackwater_simulator import Simulator, hostile_fleet
 
 QUIET = ("--detector", "efs-idle")

@@ -9,12 +9,12 @@ import boto3
 import pytest
 import yaml
 
-from slack_server import Fault, SlackServer
-from slackwater.app.slack_acknowledge import Acknowledger
-from slackwater.app.slack_check import SCOPES
-from slackwater.app.wiring import clock
+from slackwater.app.slack.acknowledge import Acknowledger
+from slackwater.app.slack.check import SCOPES
 from slackwater.model import object_keys
+from slackwater.wiring.scan import clock
 from slackwater_cli.commands import slack as command
+from support.slack_server import Fault, SlackServer
 
 ROOT = Path(__file__).parents[3]
 HOME = "eu-west-1"
@@ -339,7 +339,8 @@ def test_the_endpoint_takes_the_knock_and_does_nothing(monkeypatch) -> None:
         sent.append(request)
         return Answered()
 
-    from slackwater.slack import knock
+    from slackwater.slack import endpoint_check as knock
+    from slackwater.slack.signature import check
 
     monkeypatch.setattr(knock.urllib.request, "urlopen", urlopen)
     now = clock()
@@ -353,7 +354,12 @@ def test_the_endpoint_takes_the_knock_and_does_nothing(monkeypatch) -> None:
 
     def endpoint(secret: str) -> Any:
         acknowledger = Acknowledger(
-            signing_secret=lambda: secret, guard=Guard(), hand_over=sent.append, open_modal=lambda *_: None, clock=lambda: now
+            signing_secret=lambda: secret,
+            check=check,
+            guard=Guard(),
+            hand_over=sent.append,
+            open_modal=lambda *_: None,
+            clock=lambda: now,
         )
         event = {"headers": dict(sent[0].header_items()), "body": sent[0].data.decode(), "isBase64Encoded": False}
         return acknowledger.acknowledge(event)

@@ -12,7 +12,7 @@ from slackwater.model.detector import CASE_NOW, Case
 from slackwater.model.resources import AttachmentEvent
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice, Flagged
-from worked_cases import flagged
+from support.worked_cases import flagged
 
 REMOVABLE = {"ebs-unattached", "efs-abandoned", "efs-idle", "efs-orphaned", "fsx-idle"}
 LOOSE = ("ebs-unattached", "detached three weeks ago")

@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from effort import effort
 from slackwater.engine.cases import play, words
 from slackwater.engine.registry import registry
 from slackwater.model.detector import AnyDetector, Case
 from slackwater.model.metrics import Metric
 from slackwater.model.verdicts import Flagged
+from support.effort import effort
 
 type Values = Mapping[tuple[Metric, int], list[float | None]]
 

@@ -13,7 +13,7 @@ from slackwater.model.resources import EfsLifecycle
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting, VolumeSetting
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, MIB
 from slackwater.model.verdicts import Advice, Flagged
-from worked_cases import flagged
+from support.worked_cases import flagged
 
 CHANGEABLE = {"ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput", "efs-cold-data", "efs-throughput-mismatch"}
 STACK = {"aws:cloudformation:stack-name": "shop"}

@@ -8,7 +8,7 @@ import pytest
 from slackwater.engine.cases import words
 from slackwater.engine.registry import documentation, registry
 from slackwater.model.verdicts import Fine, Flagged, Unknown
-from worked_cases import played
+from support.worked_cases import played
 
 CASES = [
     pytest.param(id_, number, id=f"{id_}: {case.title}")

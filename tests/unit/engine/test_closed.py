@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from slackwater.aws.inventory import READERS
+from slackwater.aws.inventory.inventory import READERS
 from slackwater.engine.closed import LISTED, summed_up
 from slackwater.engine.merge import merge_one
 from slackwater.engine.observed import observed

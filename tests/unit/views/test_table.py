@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from slackwater.views import scan_json
+from slackwater.views.scan import to_json as scan_json
 from slackwater_cli.table import TOP, draw_scan
 
 

@@ -9,23 +9,24 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app import cleanup_told as told
-from slackwater.app.cleanups import ENABLE, Cleanups
-from slackwater.app.findings import BadDecisionError
-from slackwater.app.wiring import Serving, clock, serving
-from slackwater.aws.identity import identity
-from slackwater.aws.regions import known_regions
+from slackwater.app.cleanup import responses as told
+from slackwater.app.cleanup.cleanups import ENABLE, Cleanups
+from slackwater.app.findings.findings import BadDecisionError
+from slackwater.aws.client.identity import identity
+from slackwater.aws.client.regions import known_regions
 from slackwater.model.listing import PAGE
-from slackwater.views import service_json
-from slackwater.views.cleanup_document import CandidateDocument, SaidDocument
-from slackwater.views.scan_json import dump
+from slackwater.views.api import to_json as service_json
+from slackwater.views.cleanup.document import CandidateDocument, SaidDocument
+from slackwater.views.scan.to_json import dump
+from slackwater.wiring.scan import clock
+from slackwater.wiring.service import Serving, serving
 from slackwater_cli.backups_table import draw_backups
 from slackwater_cli.cleanup_table import deed, draw_approval, draw_cleanup, draw_cleanups, draw_plan, draw_run
+from slackwater_cli.dates import minute
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.findings_table import state
 from slackwater_cli.listing import first
-from slackwater_cli.moment import minute
 from slackwater_cli.options import LISTED, STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption
 from slackwater_cli.streams import WIDEST_LIST, note, rendered, write
 from slackwater_cli.targets import refuse_unknown

@@ -9,13 +9,13 @@ from typing import Annotated, Final
 
 import typer
 
-from slackwater.app.policy import parse_policy
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.session import AwsSession, Endpoint
+from slackwater.app.policy.file import parse_policy
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.engine.registry import registry
 from slackwater.model.resources import Target
-from slackwater.views import scan_json
 from slackwater.views.report import render_report
+from slackwater.views.scan import to_json as scan_json
 from slackwater_cli import demo_slack
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.output import output_file

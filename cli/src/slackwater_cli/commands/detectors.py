@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from slackwater.app.policy import LIST_DETECTORS
+from slackwater.app.policy.file import LIST_DETECTORS
 from slackwater.engine.registry import documentation, registry
 from slackwater.model.nearest import unknown
-from slackwater.views.detector_page import render_page
+from slackwater.views.docs.detector_page import render_page
 from slackwater_cli.exits import UsageError
 from slackwater_cli.streams import rendered, write
 

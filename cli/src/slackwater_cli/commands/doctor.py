@@ -7,18 +7,19 @@ from typing import Annotated
 
 import typer
 
-from slackwater.app.doctor import examined, needs
-from slackwater.app.policy import load_policy
-from slackwater.app.wiring import clock
-from slackwater.aws.identity import identity
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.probes import AwsProbes
-from slackwater.aws.session import AwsSession
+from slackwater.app.audit.doctor import examined
+from slackwater.app.policy.file import load_policy
+from slackwater.aws.client.identity import identity
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import AwsSession
+from slackwater.aws.inventory.permission_checks import AwsProbes
 from slackwater.engine.registry import registry
 from slackwater.model.money import USD_PER_METRIC
-from slackwater.views import doctor_json
-from slackwater.views.scan_json import dump
-from slackwater.views.words import count
+from slackwater.views.scan import doctor_to_json as doctor_json
+from slackwater.views.scan.to_json import dump
+from slackwater.views.text.words import count
+from slackwater.wiring.scan import clock
+from slackwater.wiring.scan_needs import needs
 from slackwater_cli.doctor_table import draw_examination
 from slackwater_cli.exits import ExitStatus
 from slackwater_cli.options import (

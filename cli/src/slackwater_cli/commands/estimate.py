@@ -16,22 +16,22 @@ import typer
 from pydantic.fields import FieldInfo
 from typer.core import TyperGroup
 
-from slackwater.app.estimates import EstimateError, UnknownKindError
-from slackwater.app.settings import cache_dir
-from slackwater.app.wiring import estimating
-from slackwater.aws.errors import AwsError
-from slackwater.aws.instance_types import ACTIONS as TYPES
-from slackwater.aws.inventory_types import snapshot_date
-from slackwater.aws.meter import CallMeter
-from slackwater.aws.pricing import packaged_regions, snapshot
-from slackwater.aws.session import FALLBACK_REGION, SOMEBODY_WAITS, AwsSession
+from slackwater.app.estimates.estimates import EstimateError, UnknownKindError
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import FALLBACK_REGION, SOMEBODY_WAITS, AwsSession
+from slackwater.aws.inventory.types import snapshot_date
+from slackwater.aws.pricing.instance_types import ACTIONS as TYPES
+from slackwater.aws.pricing.price_list import packaged_regions, snapshot
 from slackwater.engine.registry import estimates
 from slackwater.model.estimated import Estimated
 from slackwater.model.estimates import AnyEstimate, Inputs
 from slackwater.model.nearest import unknown
 from slackwater.model.quantities import DURATION, NUMBER, RATE, SIZE
-from slackwater.views.estimate_json import document
-from slackwater.views.scan_json import dump
+from slackwater.ports.errors import AwsError
+from slackwater.views.estimates.to_json import document
+from slackwater.views.scan.to_json import dump
+from slackwater.wiring.scan import estimating
+from slackwater.wiring.settings import cache_dir
 from slackwater_cli.estimate_table import draw_estimate
 from slackwater_cli.exits import UsageError
 from slackwater_cli.options import STANDARD_OUTPUT, FormatOption, Output, ProfileOption, option_of
@@ -166,7 +166,7 @@ class Input:
         if self.types == {"array"}:
             return [word.strip() for words in given for word in words.split(",")]
         if self.types <= {"integer", "number"} and A_NUMBER.fullmatch(given):
-            return float(given) if "." in given else int(given)
+            return float(given) if re.search("[.eE]", given) else int(given)
         return given
 
 
@@ -273,8 +273,6 @@ def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:
         yield from (f"Not read from AWS: {gap.what}: {gap.reason}" for gap in done.gaps)
     if used := [*_packaged(done)]:
         yield f"{f'{account.why}; p' if account.why else 'P'}ackaged {' and '.join(used)} are used"
-    if unverified := [one.item.id for one in done.price_basis if "UNVERIFIED" in one.price.source]:
-        yield f"No public source confirms these packaged prices: {', '.join(unverified)}"
     if done.unpriced:
         there_are = "" if snapshot(region) else f" (packaged prices: {' and '.join(packaged_regions())})"
         yield f"No price is known in {region}{there_are}: {', '.join(item.id for item in done.unpriced)}"

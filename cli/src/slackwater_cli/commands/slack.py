@@ -14,16 +14,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from slackwater.app.slack_check import PAGE, SlackCheck, Step
-from slackwater.app.wiring import clock, policies
-from slackwater.aws.secrets import Secret
+from slackwater.app.slack.check import PAGE, SlackCheck, Step
+from slackwater.aws.deployment.secrets import Secret
 from slackwater.model.policy import CHANNEL, CHANNEL_LOOKS
 from slackwater.slack.bot import BotChannel
-from slackwater.slack.knock import knock
+from slackwater.slack.endpoint_check import knock
 from slackwater.slack.secret import SecretError, parse
 from slackwater.slack.webhook import WebhookChannel
-from slackwater.views.scan_json import dump
-from slackwater.views.words import one_line
+from slackwater.views.scan.to_json import dump
+from slackwater.views.text.words import one_line
+from slackwater.wiring.scan import clock
+from slackwater.wiring.service import policies
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.options import STACK, FormatOption, Output, ProfileOption, StackOption, StackRegionOption

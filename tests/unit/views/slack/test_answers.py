@@ -9,13 +9,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from effort import effort
 from slackwater.engine.registry import documentation, registry
 from slackwater.model.cleanup import Said
 from slackwater.model.listing import Page
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack import answers
 from slackwater.views.slack.blocks import ROOM, weight
+from support.effort import effort
 
 SEEN = invented.sighting(0)
 SNOOZED = invented.tracked(SEEN, invented.decision("snoozed", "moves in spring", 30))

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from effort import effort
 from slackwater.model.cleanup import NOT_PUT_BACK, Part, Removal, Restored, Said
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack.blocks import ROOM, weight
 from slackwater.views.slack.cleanup import SHOWN, What, over_cap, told
+from support.effort import effort
 
 SEEN = invented.sighting(0)
 GP3 = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)

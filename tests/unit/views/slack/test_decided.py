@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from effort import effort
 from slackwater.model.cleanup import Said
 from slackwater.views.slack.decided import decided, stoppable
 from slackwater.views.slack.digest import digest
+from support.effort import effort
 
 POSTED, *_ = digest(invented.news(1), invented.POST)
 SEEN = invented.sighting(0)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from effort import effort
 from slackwater.model.audits import IncompleteTarget
 from slackwater.model.findings import CEILING, CLOSED, Gap
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
@@ -19,6 +18,7 @@ from slackwater.views.slack.blocks import ROOM, header, weight
 from slackwater.views.slack.digest import digest, nothing, unseen
 from slackwater.views.slack.finding import LINE, WAYS_BACK, line
 from slackwater.views.slack.news import News
+from support.effort import effort
 
 POST = invented.POST
 

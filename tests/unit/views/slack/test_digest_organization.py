@@ -8,7 +8,7 @@ import pytest
 
 import slack_messages as invented
 from slackwater.model.findings import CEILING, Gap
-from slackwater.views.organization import Unseen
+from slackwater.views.scan.organization import Unseen
 from slackwater.views.slack.blocks import ROOM, weight
 from slackwater.views.slack.digest import digest, nothing
 from slackwater.views.slack.finding import LINE, line

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from slackwater.app.findings import LONGEST_WHY
+from slackwater.app.findings.findings import LONGEST_WHY
 from slackwater.views.slack import modals
 
 

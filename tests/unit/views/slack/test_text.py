@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from effort import effort
 from slackwater.views.slack.text import NAME, literal, mrkdwn, shortened
+from support.effort import effort
 
 SEEN = str.maketrans({"∗": "*", "∼": "~", "ˋ": "`", "ˍ": "_", "\u2060": None})
 """From what stands in for a mark to the mark."""

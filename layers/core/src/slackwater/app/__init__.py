@@ -1,1 +1,1 @@
-"""Use cases, settings, wiring."""
+"""Use cases. They import ports, and no adapter."""

@@ -15,7 +15,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 if TYPE_CHECKING:
-    from slackwater.app.delivery import Notified
+    from slackwater.app.slack.delivery import Notified
     from slackwater.model.audits import AuditRecord
 
 LOGGER: Final = Logger(use_rfc3339=True)  # Lambda takes a line with another kind of time for INFO, whatever it is

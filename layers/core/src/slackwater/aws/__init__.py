@@ -1,1 +1,1 @@
-"""Adapters to AWS, one technology each. Every module lists the IAM actions it uses in `ACTIONS`."""
+"""Adapters to AWS. A module lists the IAM actions that it uses in `ACTIONS`."""

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
+from slackwater.engine.authority import named
 from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Cleanup, Control, Copy, Marked, Subject
-from slackwater.model.fleet import Fleet, is_root
+from slackwater.model.fleet import Fleet, UnreadableRecordError, is_root
 from slackwater.model.ownership import restored_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, Resource, Volume
@@ -107,8 +108,7 @@ def may_approve(who: str, cleanup: CleanupSection) -> bool:
     """
     if who.startswith("slack:"):
         return who.removeprefix("slack:") in cleanup.approvers
-    role = who.rpartition("/")[0] if ":assumed-role/" in who else who
-    return who in cleanup.approver_identities or role in cleanup.approver_identities
+    return named(who, cleanup.approver_identities)
 
 
 def may_stop(who: str, policy: Policy) -> bool:
@@ -128,6 +128,13 @@ def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
 
     What another service manages is not changed behind its back, either. `fleet` holds what is there now.
     """
+    try:
+        return _never(resource, fleet, deletes=deletes)
+    except UnreadableRecordError as error:
+        return str(error)
+
+
+def _never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
     if resource.tags is None:
         return "its tags could not be read: it may be protected"
     if why := managed_elsewhere(resource.managed_by):

@@ -13,7 +13,7 @@ from typing import Final
 
 from slackwater.engine.docket import FlaggedResource
 from slackwater.model.detector import AnyDetector
-from slackwater.model.fleet import Fleet
+from slackwater.model.fleet import Fleet, UnreadableRecordError
 from slackwater.model.resources import (
     AttachmentEvent,
     IdleRecommendation,
@@ -51,7 +51,17 @@ def witnesses(detector: AnyDetector) -> tuple[type[OptimizerRecommendation], ...
 
 
 def corroborated(flagged: FlaggedResource, fleet: Fleet, now: datetime) -> FlaggedResource:
-    """The same with one more piece of evidence; unchanged where Compute Optimizer says nothing of the resource as it is now."""
+    """The same with one more piece of evidence; unchanged where Compute Optimizer says nothing of the resource as it is now.
+
+    A recommendation or an event that could not be read is the same as none here: a gap names it.
+    """
+    try:
+        return _corroborated(flagged, fleet, now)
+    except UnreadableRecordError:
+        return flagged
+
+
+def _corroborated(flagged: FlaggedResource, fleet: Fleet, now: datetime) -> FlaggedResource:
     resource = flagged.resource
     for kind in witnesses(flagged.enabled.detector):
         told = fleet.get(kind, resource.id)

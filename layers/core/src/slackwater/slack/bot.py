@@ -10,8 +10,8 @@ from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
 from slackwater.model.posts import Message, Post, Sent
-from slackwater.ports import ChannelRefusedError, NobodyKnowsError
-from slackwater.slack.meaning import QUIET, TIMEOUT_S, understood
+from slackwater.ports.slack import ChannelRefusedError, NobodyKnowsError
+from slackwater.slack.error_mapping import QUIET, TIMEOUT_S, understood
 
 API_URL: Final = "https://slack.com/api/"
 

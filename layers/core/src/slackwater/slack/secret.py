@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from typing import Final
+
+from slackwater.model.slack_secret import SlackSecret
 
 BOT_TOKEN: Final = re.compile(r"xoxb-[A-Za-z0-9-]+")
 SIGNING_SECRET: Final = re.compile(r"[A-Za-z0-9-]{8,}")
@@ -15,15 +16,6 @@ WEBHOOK_URL: Final = re.compile(r"https://[A-Za-z0-9.-]+(:\d+)?/[A-Za-z0-9/._~-]
 
 class SecretError(Exception):
     """The secret is not one of Slack's; the message names the key, and no value."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlackSecret:
-    """A bot's token with the secret that Slack signs its requests with, or the address of a webhook."""
-
-    bot_token: str | None = field(default=None, repr=False)
-    signing_secret: str | None = field(default=None, repr=False)
-    webhook_url: str | None = field(default=None, repr=False)
 
 
 def parse(text: str) -> SlackSecret:

@@ -13,15 +13,13 @@ from typing import Final
 
 from slack_sdk.signature import Clock, SignatureVerifier
 
+from slackwater.ports.slack import NotSlackError
+
 WINDOW_S: Final = 300
 """How far a request's time stamp may be from now, either way."""
 
 TIMESTAMP: Final = re.compile(r"[0-9]{1,12}")
 SIGNATURE: Final = re.compile(r"v0=[0-9a-f]{64}")
-
-
-class NotSlackError(Exception):
-    """A request that is not Slack's, or not any more; the message says why in a line, and quotes nothing of it."""
 
 
 def check(secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime:

@@ -8,8 +8,8 @@ from typing import Any, Final
 from slack_sdk.webhook import WebhookClient
 
 from slackwater.model.posts import Message, Post, Sent
-from slackwater.ports import ChannelRefusedError
-from slackwater.slack.meaning import QUIET, TIMEOUT_S, meaning, understood
+from slackwater.ports.slack import ChannelRefusedError
+from slackwater.slack.error_mapping import QUIET, TIMEOUT_S, meaning, understood
 
 OK: Final = "ok"
 """What Slack answers to a webhook whose message it took. A proxy that answers something else does not count as Slack."""

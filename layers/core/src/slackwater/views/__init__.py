@@ -1,1 +1,1 @@
-"""A scan as text: data in, text out."""
+"""Documents and texts for people and programs: data in, text out."""

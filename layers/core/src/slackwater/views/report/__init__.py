@@ -24,15 +24,15 @@ from markupsafe import Markup
 from slackwater.model.findings import CLOSED
 from slackwater.model.rank import SEVERITIES
 from slackwater.model.verdicts import FindingKind, Severity
-from slackwater.views import trend
-from slackwater.views.document import FindingDocument, GapDocument, ScanDocument, TotalsDocument
-from slackwater.views.organization import Organization, Share, organized, within
 from slackwater.views.report.details import details, visible
 from slackwater.views.report.pictures import album, drawn, sparkline
 from slackwater.views.report.trends import HEIGHT, WIDTH
 from slackwater.views.report.trends import pictures as trends
-from slackwater.views.words import NOUNS, ceiling, count, gaps_title, is_held_back, missing, reasons
-from slackwater.views.worth import ways, worth
+from slackwater.views.scan import trend
+from slackwater.views.scan.document import FindingDocument, GapDocument, ScanDocument, TotalsDocument
+from slackwater.views.scan.organization import Organization, Share, organized, within
+from slackwater.views.scan.savings import ways, worth
+from slackwater.views.text.words import NOUNS, ceiling, count, gaps_title, is_held_back, missing, reasons
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any, Final
 
-from slackwater.views.document import FindingDocument, PriceBasisDocument, RecommendationDocument
 from slackwater.views.report.pictures import Album
-from slackwater.views.words import saving, told
+from slackwater.views.scan.document import FindingDocument, PriceBasisDocument, RecommendationDocument
+from slackwater.views.text.words import saving, told
 
 _INERT: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
 """Nothing in a script element can end it, or begin a comment in it."""

@@ -9,9 +9,9 @@ from itertools import pairwise
 from math import log
 from typing import Final, NotRequired, TypedDict
 
-from slackwater.views.document import EvidenceDocument, FindingDocument, SeriesDocument
-from slackwater.views.sparkline import DECADES, LOGARITHMIC_FROM, is_logarithmic
-from slackwater.views.words import BYTES
+from slackwater.views.scan.document import EvidenceDocument, FindingDocument, SeriesDocument
+from slackwater.views.text.sparkline import DECADES, LOGARITHMIC_FROM, is_logarithmic
+from slackwater.views.text.words import BYTES
 
 POINTS: Final = 120_000
 """Points in all charts of a report: some 700 kB."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from slackwater.views.document import TrendPointDocument
-from slackwater.views.trend import day
+from slackwater.views.scan.document import TrendPointDocument
+from slackwater.views.scan.trend import day
 
 WIDTH: Final = 320
 HEIGHT: Final = 56

@@ -16,7 +16,7 @@ from slackwater.views.slack.decided import date, who
 from slackwater.views.slack.digest import time
 from slackwater.views.slack.finding import GOES_TOO, WAYS_BACK, choices, money, named, place
 from slackwater.views.slack.text import SENTENCE, literal, shortened
-from slackwater.views.words import NOUNS, count, measure, saving
+from slackwater.views.text.words import NOUNS, count, measure, saving
 
 type What = Literal["marked", "warned", "asked", "called-off", "done", "failed", "undone"]
 """What is told of a clean-up. "asked": its grace is over, and it waits for an approval."""

@@ -11,15 +11,15 @@ from slackwater.model.audits import AuditRecord
 from slackwater.model.findings import CLOSED, Gap, UnlistedReason
 from slackwater.model.posts import Block, Message
 from slackwater.model.tracking import LedgerEntry
-from slackwater.views.document import TrendPointDocument
-from slackwater.views.organization import Organization
-from slackwater.views.scan_json import rfc3339
+from slackwater.views.scan.document import TrendPointDocument
+from slackwater.views.scan.organization import Organization
+from slackwater.views.scan.to_json import rfc3339
+from slackwater.views.scan.trend import since
 from slackwater.views.slack import finding
 from slackwater.views.slack.blocks import BLOCKS, ROOM, actions, button, header, paragraph, run, said, small, weight
 from slackwater.views.slack.news import FindingNews, News
 from slackwater.views.slack.text import SENTENCE, literal
-from slackwater.views.trend import since
-from slackwater.views.words import ceiling, closed, count, is_held_back
+from slackwater.views.text.words import ceiling, closed, count, is_held_back
 
 MESSAGES, OF_DETAILS = 5, 3
 """Messages of a thread at most, and those that details may take."""

@@ -13,7 +13,9 @@ from slackwater.model.posts import Block
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import Sighting, TrackedResource
 from slackwater.model.verdicts import FindingKind, Severity
-from slackwater.views.document import FindingDocument, RecommendationDocument
+from slackwater.views.scan.document import FindingDocument, RecommendationDocument
+from slackwater.views.scan.savings import Ways, ways
+from slackwater.views.scan.savings import worth as worth_of
 from slackwater.views.slack.blocks import (
     TEXT,
     Element,
@@ -31,9 +33,7 @@ from slackwater.views.slack.blocks import (
     small,
 )
 from slackwater.views.slack.text import NAME, SENTENCE, literal, shortened
-from slackwater.views.words import NOUNS, count, saving, told
-from slackwater.views.worth import Ways, ways
-from slackwater.views.worth import worth as worth_of
+from slackwater.views.text.words import NOUNS, count, saving, told
 
 MARKS: Final[dict[Severity, str]] = {"high": "🔴", "medium": "🟠", "low": "🟡", "info": "⚪"}
 """For the eye; the word is always said, too."""

@@ -8,8 +8,8 @@ from decimal import Decimal
 from slackwater.model.audits import AuditRecord
 from slackwater.model.findings import Gap
 from slackwater.model.tracking import LedgerEntry
-from slackwater.views.document import FindingDocument, TrendPointDocument
-from slackwater.views.organization import Organization
+from slackwater.views.scan.document import FindingDocument, TrendPointDocument
+from slackwater.views.scan.organization import Organization
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

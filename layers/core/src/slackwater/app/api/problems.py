@@ -1,0 +1,170 @@
+"""Errors of the API as problem details (RFC 9457), and what its document says of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.exceptions import ServiceError
+from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupportedContentType, RequestValidationError
+
+from slackwater.app.api.requests import CHECKS
+from slackwater.app.audit.limits import TooManyAuditsError
+from slackwater.app.audit.request import AuditRequestError
+from slackwater.app.estimates.estimates import EstimateError, UnknownKindError
+from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
+from slackwater.app.policy.file import PolicyError
+from slackwater.app.telemetry import LOGGER
+from slackwater.model.listing import BadCursorError
+from slackwater.ports.errors import AwsError, reason_of
+from slackwater.views.api.document import GatewayDocument, InvalidPartDocument, ProblemDocument
+
+type Handler = Callable[..., Any]
+
+PROBLEM_JSON: Final = "application/problem+json"
+RETRY_AFTER_S: Final = 5
+
+MOST_ERRORS: Final = 20
+LONGEST_PART: Final = 200
+"""Characters of what was sent that are sent back, at most."""
+
+UNFIT: Final = "The request cannot be granted as it is."
+
+REASONS: Final[Mapping[int, str]] = {
+    401: "The request is not signed, or its token is not good",
+    403: "The caller may not do this",
+    404: "There is none of this id, or none yet",
+    409: "Not as things are, or somebody else has just changed them; `detail` says which",
+    413: "The body is too long",
+    415: "The body is not JSON",
+    422: "The request cannot be granted as it is; `errors` says where, of the first 20 mistakes",
+    429: "Too many requests",
+    500: "A mistake of ours, logged under `instance`",
+    503: "Something that the service needs is too busy or out of reach",
+}
+ALWAYS: Final = (401, 403, 422, 429, 500, 503)
+FROM_GATEWAY: Final = frozenset({401, 403, 404, 413, 429, 500, 503})
+"""What API Gateway may answer before, or instead of, the service, in its own words."""
+FROM_SERVICE: Final = frozenset(REASONS) - {413, 429}
+
+
+def route(
+    register: Callable[..., Callable[[Handler], Handler]],
+    path: str,
+    answer: str,
+    *problems: int,
+    status: int = HTTPStatus.OK,
+    headers: Mapping[str, str] | None = None,
+    checks: Sequence[Handler] = CHECKS,
+    documented: bool = True,
+) -> Callable[[Handler], Handler]:
+    """Register a function for a path, with its checks; its docstring and what it returns describe it.
+
+    `register` is the resolver's method, `answer` says what the body is, `problems` are statuses besides those of every route.
+    """
+    good: dict[str, Any] = {"description": answer}
+    if headers:
+        good["headers"] = {name: {"description": text, "schema": {"type": "string"}} for name, text in headers.items()}
+    responses = {int(status): good, **{code: _refusal(code) for code in sorted({*ALWAYS, *problems})}}
+
+    def decorate(function: Handler) -> Handler:
+        summary = (function.__doc__ or "").rstrip(".")
+        registered = register(
+            path,
+            summary=summary,
+            operation_id=function.__name__,
+            responses=responses,
+            include_in_schema=documented,
+            middlewares=list(checks),
+        )
+        return registered(function)
+
+    return decorate
+
+
+def answer_problems(api: APIGatewayHttpResolver, as_aws_error: Callable[[Exception], Exception]) -> None:
+    """Answer whatever is raised, and every path that there is not, with a problem.
+
+    Args:
+        api: The resolver of the API.
+        as_aws_error: Returns the AwsError of an error of the AWS SDK, and any other error as it is.
+    """
+
+    def answer(raised: Exception) -> Response[str]:
+        error = as_aws_error(raised)
+        status, detail, errors = _said(error)
+        if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            LOGGER.exception("unexpected")
+        elif status == HTTPStatus.SERVICE_UNAVAILABLE:
+            LOGGER.warning("out of reach", reason=reason_of(error))
+        problem: ProblemDocument = {
+            "type": "about:blank",
+            "title": HTTPStatus(status).phrase,
+            "status": status,
+            "detail": detail,
+            "instance": f"urn:uuid:{api.lambda_context.aws_request_id}",
+        }
+        if errors:
+            problem["errors"] = errors[:MOST_ERRORS]
+        if isinstance(error, TooManyAuditsError):
+            problem["running"] = list(error.running)
+        headers = {"Retry-After": str(RETRY_AFTER_S)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+        return Response(status, PROBLEM_JSON, json.dumps(problem), headers)
+
+    api.exception_handler(Exception)(answer)
+
+
+def _said(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
+    """The status, what to say, and which parts of the request are wrong."""
+    match error:
+        case RequestValidationError():
+            return 422, UNFIT, [_part(one["loc"], one["msg"]) for one in error.errors()]
+        case BadCursorError():
+            return 422, UNFIT, [_part(["query", "cursor"], "not a cursor of this very list")]
+        case BadDecisionError():
+            return 422, UNFIT, [_part(["body", error.part], error.problem)]
+        case AuditRequestError():
+            return 422, UNFIT, [_part(["body"], line) for line in str(error).splitlines()]
+        case UnknownKindError():
+            return 404, _short(str(error)), []
+        case EstimateError():
+            return 422, UNFIT, [_part(["body", *filter(None, [field])], problem) for field, problem in error.problems]
+        case NotAllowedError():
+            return 403, f"The policy does not allow it: {error}.", []
+        case ConflictError():
+            return 409, str(error), []
+        case PolicyError():
+            return 409, f"The policy cannot be used, so nobody may do this: {_short(str(error))}", []
+        case NotFoundError():
+            return 404, str(error), []
+        case RequestUnsupportedContentType():
+            return 415, _short(str(error)), []
+        case ServiceError():
+            return error.status_code, str(error.msg), []
+        case AwsError() if error.transient:
+            return 503, "Something that the service needs is too busy or out of reach; try again.", []
+        case _:
+            return 500, "A mistake of ours; it is logged under this instance.", []
+
+
+def _part(where: Iterable[str | int], problem: str) -> InvalidPartDocument:
+    return {"where": _short(".".join(map(str, where))), "problem": _short(problem.removeprefix("Value error, "))}
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= LONGEST_PART else f"{words[: LONGEST_PART - 1]}…"
+
+
+def _refusal(status: int) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    if status in FROM_SERVICE:
+        content[PROBLEM_JSON] = {"model": ProblemDocument}
+    if status in FROM_GATEWAY:
+        content["application/json"] = {"model": GatewayDocument}
+    refusal: dict[str, Any] = {"description": REASONS[status], "content": content}
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        refusal["headers"] = {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}
+    return refusal

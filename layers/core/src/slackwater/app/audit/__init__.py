@@ -1,0 +1,1 @@
+"""Audits: plan, scan, publish."""

@@ -1,0 +1,212 @@
+"""Puts a scan document together on disk, so that memory holds a part of it at a time, however much was found."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import batched, chain
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, Literal, Self, TextIO, cast, overload
+from zlib import compress, decompress
+
+from slackwater.views.scan.document import FindingDocument, ScanDocument, UnknownDocument, UnlistedDocument
+from slackwater.views.scan.merge import Merger, rank
+from slackwater.views.scan.to_json import dump
+
+SCHEMA: Final = """
+    PRAGMA journal_mode = OFF;
+    PRAGMA synchronous = OFF;
+    CREATE TABLE findings (severity INTEGER, cents INTEGER, detector TEXT, id TEXT, place INTEGER, text BLOB);
+    CREATE INDEX ranked ON findings (severity, cents, detector, id, place);
+    CREATE TABLE lists (list TEXT, place INTEGER, count INTEGER, text BLOB);
+    CREATE INDEX placed ON lists (list, place);
+"""
+"""Texts are as they are in the document, but for their indentation."""
+
+RANKED: Final = "SELECT text FROM findings ORDER BY severity, cents, detector, id, place, rowid LIMIT ?"
+PLACED: Final = "SELECT text FROM lists WHERE list = ? ORDER BY place, rowid LIMIT ?"
+ALL: Final = -1
+
+CHUNK: Final = 500
+"""Questions, answered or not, that are kept as one text."""
+
+LEVEL: Final = 1
+"""How hard texts are pressed: the least. Five of them then take the room of one."""
+
+type Listed = Literal["findings", "unknown", "unlisted"]
+
+
+class ScanSpoolError(Exception):
+    """There is no room for the document."""
+
+
+class ScanSpool:
+    """Takes the parts of a scan's document as they come, and gives the whole. A context manager: at its end all is gone.
+
+    Raises:
+        ScanSpoolError: there is no room on disk; by every method.
+    """
+
+    def __init__(self) -> None:
+        """An empty one, in a temporary folder."""
+        self._end = ExitStack()
+        folder = self._end.enter_context(tempfile.TemporaryDirectory(prefix="slackwater-"))
+        self._path = Path(folder) / "spool.sqlite"
+        self._db = sqlite3.connect(self._path, check_same_thread=False, isolation_level=None)
+        self._end.callback(self._db.close)
+        self._db.executescript(SCHEMA)
+        self._lock = Lock()
+        self._merger = Merger()
+
+    def __enter__(self) -> Self:
+        """It is there already."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Throw all away, whatever another thread may still be adding."""
+        with self._lock:
+            self._end.close()
+
+    def add(self, part: ScanDocument, place: int = 0) -> None:
+        """Take a part. What is not ranked is told by its `place`, then as it comes. Thread-safe."""
+        with self._lock:
+            self._merger.add(part, place)
+            self._write("INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?)", (_row(one, place) for one in part["findings"]))
+            questions: dict[Listed, Sequence[object]] = {"unknown": part["unknown"], "unlisted": part["unlisted"]}
+            for name, some in questions.items():
+                chunks = ((name, place, len(chunk), _pressed(chunk)) for chunk in batched(some, CHUNK, strict=False))
+                self._write("INSERT INTO lists VALUES (?, ?, ?, ?)", chunks)
+
+    def head(self) -> ScanDocument:
+        """The document without its findings, its unknown and its unlisted; the totals are of all.
+
+        Raises:
+            ValueError: there was no part.
+        """
+        return self._merger.head()
+
+    def findings(self, most: int | None = None) -> Iterator[FindingDocument]:
+        """The findings as they are ranked, or the worst of them."""
+        return chain.from_iterable(map(_read, self._texts(RANKED, ALL if most is None else most)))
+
+    def unknown(self) -> Iterator[UnknownDocument]:
+        """The questions without an answer."""
+        return chain.from_iterable(map(_read, self._texts(PLACED, "unknown", ALL)))
+
+    def unlisted(self) -> Iterator[UnlistedDocument]:
+        """The questions answered with yes that are not listed."""
+        return chain.from_iterable(map(_read, self._texts(PLACED, "unlisted", ALL)))
+
+    def document(self, most: int | None = None) -> ScanDocument:
+        """The document for a view of it, with the worst findings, at most so many; the totals are of all.
+
+        Its unknown and its unlisted are read from disk whenever somebody goes through them, and so are its findings where no
+        number is named: it is good as long as the spool is.
+        """
+        doc = self.head()
+        doc["findings"] = cast("list[FindingDocument]", _OnDisk(self, "findings")) if most is None else [*self.findings(most)]
+        doc["unknown"] = cast("list[UnknownDocument]", _OnDisk(self, "unknown"))
+        doc["unlisted"] = cast("list[UnlistedDocument]", _OnDisk(self, "unlisted"))
+        return doc
+
+    def count(self, name: Listed) -> int:
+        """How many there are in a list."""
+        counted = "SELECT count(*) FROM findings", "SELECT coalesce(sum(count), 0) FROM lists WHERE list = ?"
+        with self._lock:
+            ((count,),) = self._db.execute(counted[0]) if name == "findings" else self._db.execute(counted[1], (name,))
+        return int(count)
+
+    def chunks(self) -> Iterator[str]:
+        """The whole document as JSON, piece by piece: what `scan_json.dump` writes of the parts when they are merged."""
+        lists = {
+            "findings": self._texts(RANKED, ALL),
+            "unknown": self._texts(PLACED, "unknown", ALL),
+            "unlisted": self._texts(PLACED, "unlisted", ALL),
+        }
+        before = "{"
+        for key, value in self.head().items():
+            yield f'{before}\n  "{key}": '
+            before = ","
+            if key not in lists:
+                yield _indented(dump(value).rstrip("\n"), 1)
+                continue
+            opened = "["
+            for text in lists[key]:
+                yield f"{opened}\n    {_indented(text, 2)}"
+                opened = ","
+            yield "[]" if opened == "[" else "\n  ]"
+        yield "\n}\n"
+
+    def write(self, out: TextIO | Path) -> None:
+        """Write the whole document as JSON."""
+        if isinstance(out, Path):
+            with out.open("w", encoding="utf-8", newline="") as file:
+                file.writelines(self.chunks())
+        else:
+            out.writelines(self.chunks())
+
+    def _write(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
+        try:
+            self._db.execute("BEGIN")
+            self._db.executemany(statement, rows)
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise ScanSpoolError(f"the scan's document cannot be kept in {self._path}: {error}") from error
+
+    def _texts(self, query: str, *values: object) -> Iterator[str]:
+        with self._lock:
+            cursor = self._db.execute(query, values)
+        while True:
+            with self._lock:
+                row = cursor.fetchone()
+            if row is None:
+                return
+            yield decompress(row[0]).decode()
+
+
+class _OnDisk(Sequence[object]):
+    """A list of a spool, read whenever somebody goes through it."""
+
+    def __init__(self, spool: ScanSpool, name: Listed) -> None:
+        self._spool = spool
+        self._name = name
+
+    def __len__(self) -> int:
+        return self._spool.count(self._name)
+
+    def __iter__(self) -> Iterator[object]:
+        every: dict[Listed, Callable[[], Iterator[object]]] = {
+            "findings": self._spool.findings,
+            "unknown": self._spool.unknown,
+            "unlisted": self._spool.unlisted,
+        }
+        return every[self._name]()
+
+    @overload
+    def __getitem__(self, index: int) -> object: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[object]: ...
+    def __getitem__(self, index: int | slice) -> object:
+        return [*self][index]
+
+
+def _row(finding: FindingDocument, place: int) -> tuple[object, ...]:
+    severity, saving, detector, id_ = rank(finding)
+    return severity, int(saving.scaleb(2)), detector, id_, place, _pressed([finding])
+
+
+def _pressed(values: Iterable[object]) -> bytes:
+    return compress(",\n".join(dump(value).rstrip("\n") for value in values).encode(), LEVEL)
+
+
+def _read(text: str) -> Any:
+    return json.loads(f"[{text}]")
+
+
+def _indented(text: str, by: int) -> str:
+    """Deeper in the document. No text of JSON holds a line break of its own."""
+    return text.replace("\n", f"\n{'  ' * by}")

@@ -1,0 +1,231 @@
+"""Plans an audit: which policy, which questions, where. What its scans have in common is fixed before the first starts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from slackwater.app.audit.limits import AuditLimits
+from slackwater.app.audit.request import AuditRequestError, check_accounts, check_detectors, check_regions
+from slackwater.app.policy.stored import Policies
+from slackwater.app.telemetry import LOGGER
+from slackwater.model import object_keys
+from slackwater.model.audits import AuditPlan, AuditRecord, AuditRequest
+from slackwater.model.findings import Gap
+from slackwater.model.identity import Identity
+from slackwater.model.organization import Account, SelectedAccounts
+from slackwater.model.policy import OrganizationSection, Policy
+from slackwater.model.resources import Target
+from slackwater.ports.clock import Clock
+from slackwater.ports.errors import AwsError
+from slackwater.ports.store import AuditStore, Documents
+
+PLAN: Final = TypeAdapter(AuditPlan)
+TARGETS: Final = TypeAdapter(tuple[Target, ...])
+
+ACCOUNTS_AT_ONCE: Final = 16
+"""Accounts that are asked for their regions at the same time."""
+
+
+class NoPlanError(Exception):
+    """An audit that nobody planned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planner:
+    """Everything that planning needs.
+
+    `accounts` returns those that a policy's section selects. `regions` are those that are
+    enabled in an account; it fails where that cannot be entered. `home` is the region where that is tried. `limits` are
+    those of a state machine, by its ARN.
+    """
+
+    policies: Policies
+    documents: Documents
+    audits: AuditStore
+    identity: Callable[[], Identity]
+    accounts: Callable[[OrganizationSection], SelectedAccounts]
+    regions: Callable[[Identity, str], Collection[str]]
+    home: str
+    clock: Clock
+    limits: Callable[[str | None], AuditLimits]
+
+    def plan(self, audit_id: str, request: AuditRequest, machine: str | None = None) -> AuditPlan | None:
+        """Plan an audit and put it on record. Planned again, it stays as it was.
+
+        `machine` is the ARN of the state machine; an execution of an older version does not say it.
+        None where there is nothing to do: its occasion is another audit's, or it has ended (an id may come again after months).
+
+        Raises:
+            PolicyError: the policy is not valid.
+            AuditRequestError: a detector or region that nobody knows.
+            TooManyAuditsError: as many audits run as may.
+            SpentError: what the metrics of a day may cost is spent.
+        """
+        if request.occasion and self.audits.claim(request.occasion, audit_id) != audit_id:
+            return None
+        record = self.audits.get(audit_id)
+        if record and record.state != "running":
+            return None
+        plan = _stored(self.documents, audit_id)
+        if plan is None:
+            plan = self._made(audit_id, request, self.limits(machine))
+            if not self.documents.write_once(object_keys.plan(audit_id), PLAN.dump_json(plan, indent=2).decode()):
+                plan = plan_of(self.documents, audit_id)  # another try was faster, and scans may have begun by its plan
+        self.documents.write(object_keys.targets(audit_id), TARGETS.dump_json(plan.to_scan).decode())
+        self.audits.begin(
+            AuditRecord(
+                id=audit_id,
+                state="running",
+                started_at=self.clock(),
+                finished_at=None,
+                request=request,
+                policy=plan.policy,
+                outcome=None,
+                error=None,
+            )
+        )
+        return plan
+
+    def _made(self, audit_id: str, request: AuditRequest, limits: AuditLimits) -> AuditPlan:
+        check_detectors(request, self.policies.registry)
+        before = self._tried(request.retry_of, limits) if request.retry_of else None
+        policy = self.policies.current(before.detectors if before else request.detectors)
+        limits.admit(audit_id, policy.scan)
+        if not {*request.regions} <= {*self.policies.known_regions()}:
+            check_regions(request, {*self.policies.known_regions(), *self.policies.enabled_regions()})
+        who = self.identity()
+        accounts, targets, gaps = self._retried(who, before, policy) if before else self._named(who, policy, request)
+        if not targets:
+            raise AuditRequestError("there is nothing to audit: none of the accounts has enabled any of the wanted regions")
+        return AuditPlan(
+            audit_id=audit_id,
+            now=self.clock().replace(second=0, microsecond=0),
+            request=request,
+            policy=policy.version,
+            detectors=tuple(policy.limits),
+            targets=targets,
+            accounts=accounts,
+            gaps=gaps,
+            own_account=who.account,
+        )
+
+    def _named(self, who: Identity, policy: Policy, request: AuditRequest) -> _Named:
+        """Where the request and the policy want to look."""
+        wanted = request.regions or tuple(policy.scan.regions)
+        if not policy.organization.names_any:
+            check_accounts(request, {who.account})
+            regions = wanted or self.policies.enabled_regions()
+            return (), tuple(Target(who.account, region, who.partition) for region in dict.fromkeys(regions)), ()
+        selected = self.accounts(policy.organization)
+        for line in selected.left_out:
+            LOGGER.info(line)
+        check_accounts(request, {account.id for account in selected.accounts})
+        chosen = tuple(one for one in selected.accounts if one.id in request.accounts or not request.accounts)
+        if not chosen:
+            raise AuditRequestError("the policy's organization section names no account: look at `organization` in the policy")
+        unknown = {gap.account: gap for gap in selected.gaps}
+        targets, gaps = self._entered(who, [account.id for account in chosen], wanted, unknown)
+        there = {target.account for target in targets}
+        if left := [account.id for account in chosen if account.id not in there]:
+            LOGGER.info("none of the wanted regions is enabled there", accounts=left)
+        return tuple(account for account in chosen if account.id in there), targets, gaps
+
+    def _entered(
+        self,
+        who: Identity,
+        accounts: Iterable[str],
+        wanted: Collection[str],
+        unknown: Mapping[str, Gap] = MappingProxyType({}),
+    ) -> tuple[tuple[Target, ...], tuple[Gap, ...]]:
+        """The enabled regions of accounts that are wanted; an account that cannot be entered is one target with a gap.
+
+        `unknown` has the gaps of accounts whose state is unknown, by account: these are not entered.
+        """
+        targets, gaps = list[Target](), list[Gap]()
+
+        def enter(account: str) -> Collection[str] | Gap:
+            if account in unknown:
+                return unknown[account]
+            try:
+                return self.regions(who, account)
+            except AwsError as error:
+                return Gap(account, self.home, "sts:AssumeRole", str(error))
+
+        accounts = list(accounts)
+        with ThreadPoolExecutor(ACCOUNTS_AT_ONCE) as pool:
+            for account, found in zip(accounts, pool.map(enter, accounts), strict=True):
+                if isinstance(found, Gap):
+                    targets.append(Target(account, found.region, who.partition))
+                    gaps.append(found)
+                else:
+                    here = [region for region in dict.fromkeys(wanted or found) if region in found]
+                    targets += [Target(account, region, who.partition) for region in here]
+        return tuple(targets), tuple(gaps)
+
+    def _tried(self, audit_id: str, limits: AuditLimits) -> AuditPlan:
+        """The plan of an audit that is to be tried again. One whose execution is over has ended, whatever its record says.
+
+        Raises:
+            AuditRequestError: there is none, or it has not ended.
+        """
+        record, plan = self.audits.get(audit_id), _stored(self.documents, audit_id)
+        if record is None or plan is None:
+            raise AuditRequestError(
+                f"retry_of: there is no audit {audit_id!r} with a plan; `slackwater audits list` shows them"
+            )
+        if limits.settled(record).state == "running":
+            raise AuditRequestError(f"retry_of: audit {audit_id} has not ended yet")
+        return plan
+
+    def _retried(self, who: Identity, before: AuditPlan, policy: Policy) -> _Named:
+        """What an audit did not see whole; accounts that could not be entered are tried once more.
+
+        Raises:
+            AuditRequestError: it saw everything.
+        """
+        missed = before.targets
+        # Of one that failed nothing may have been merged, whatever was seen.
+        if (record := self.audits.get(before.audit_id)) and record.state != "failed":
+            stored = self.documents.read(object_keys.head(before.audit_id))
+            missed = _missed(before, stored[0]) if stored else missed
+        if not missed:
+            raise AuditRequestError(f"retry_of: audit {before.audit_id} saw all of its targets whole")
+        shut = {gap.account for gap in before.gaps}
+        again = tuple(target for target in missed if target.account not in shut)
+        accounts = {target.account for target in missed}
+        entered, gaps = self._entered(who, sorted(shut), before.request.regions or policy.scan.regions)
+        return tuple(one for one in before.accounts if one.id in accounts), (*again, *entered), gaps
+
+
+type _Named = tuple[tuple[Account, ...], tuple[Target, ...], tuple[Gap, ...]]
+"""Accounts of the organization, targets, and why some of them are not scanned."""
+
+
+def _missed(plan: AuditPlan, head: str) -> tuple[Target, ...]:
+    """The targets that an audit, by the head of its document, did not see whole."""
+    whole = {(one["account"], one["region"]) for one in json.loads(head)["scan"]["targets"] if one["complete"]}
+    return tuple(target for target in plan.targets if (target.account, target.region) not in whole)
+
+
+def plan_of(documents: Documents, audit_id: str) -> AuditPlan:
+    """The plan of an audit.
+
+    Raises:
+        NoPlanError: there is none.
+    """
+    plan = _stored(documents, audit_id)
+    if plan is None:
+        raise NoPlanError(f"audit {audit_id} has no plan at {object_keys.plan(audit_id)}")
+    return plan
+
+
+def _stored(documents: Documents, audit_id: str) -> AuditPlan | None:
+    stored = documents.read(object_keys.plan(audit_id))
+    return PLAN.validate_json(stored[0]) if stored else None

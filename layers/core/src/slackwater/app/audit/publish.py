@@ -1,0 +1,332 @@
+"""Ends an audit: one document out of its targets', the findings merged into the store, what came of it on record.
+
+All of it may be done again from the start, after any step, and comes to the same. The documents are read one after the other
+and wait in a temporary file: those of an organization may be too long to hold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import chain, takewhile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from slackwater.app.audit.document_file import ScanSpool
+from slackwater.app.audit.plan import plan_of
+from slackwater.app.audit.step_error import StepError, said
+from slackwater.app.audit.target_documents import seen_targets
+from slackwater.app.audit.trend import ended_before, trend_of
+from slackwater.app.cleanup.observe import observe
+from slackwater.app.telemetry import LOGGER, emit
+from slackwater.engine.merge import merge_one, pairs
+from slackwater.model import object_keys
+from slackwater.model.audits import (
+    TARGETS_NAMED,
+    AuditOutcome,
+    AuditPlan,
+    AuditRecord,
+    AuditRequest,
+    IncompleteTarget,
+)
+from slackwater.model.findings import Gap, Scan, TargetScan, Usage
+from slackwater.model.resources import Target
+from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Sighting, TargetReport, TrackedFinding
+from slackwater.ports.clock import Clock
+from slackwater.ports.store import AuditStore, CleanupStore, Documents, FindingStore
+from slackwater.views.api.to_json import joined, report
+from slackwater.views.scan import to_json as scan_json
+from slackwater.views.scan.document import AccountDocument, ScanDocument
+from slackwater.views.text.words import is_held_back
+
+NEWS: Final = TypeAdapter(list[LedgerEntry])
+
+AT_ONCE: Final = 16
+"""Findings on their way to the store: as many as a client keeps connections."""
+
+TRIES: Final = 5
+"""A finding that somebody else changes again and again between our reading and writing is left to the next try of the whole."""
+
+TOLD_WHOLE: Final = 1_000
+"""New findings, the worst, that are kept with their evidence for a digest: many times what it shows."""
+
+
+class NoAuditError(Exception):
+    """An audit that is not on record."""
+
+
+class ContendedError(Exception):
+    """A finding that others kept changing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publisher:
+    """Everything that ending an audit needs. `render` makes the report of what a spool holds, as HTML."""
+
+    documents: Documents
+    audits: AuditStore
+    findings: FindingStore
+    cleanups: CleanupStore
+    render: Callable[[ScanSpool], str]
+    clock: Clock
+
+    def publish(self, audit_id: str) -> AuditRecord:
+        """What came of an audit whose targets were scanned. An audit that has ended stays as it is.
+
+        Raises:
+            NoPlanError, NoAuditError: there is no such audit.
+            ContendedError: a finding could not be merged.
+        """
+        record = self._record(audit_id)
+        if record.state != "running":
+            self._report_if_missing(record)
+            return record
+        plan = plan_of(self.documents, audit_id)
+        with ScanSpool() as spool:
+            reports = self._spooled(plan, record, spool)
+            head = spool.head()
+            with TemporaryDirectory(prefix="slackwater-") as folder:
+                file = Path(folder) / "document.json"
+                spool.write(file)
+                self.documents.write_file(object_keys.scan(audit_id), file)
+                self.documents.write(object_keys.head(audit_id), scan_json.dump(head))
+                told = self._merge(plan, reports)
+                _write_told(spool, told, file)
+                self.documents.write_file(object_keys.told(audit_id), file)
+            self.documents.write(object_keys.news(audit_id), NEWS.dump_json(told).decode())
+            # The record ends before the report, which could take more than there is of memory or time, is made.
+            ended = self._end(self._came_to(record, head, len(reports), told))
+            self._observe(plan, reports)
+            self._report(audit_id, spool)
+        return ended
+
+    def _spooled(self, plan: AuditPlan, record: AuditRecord, spool: ScanSpool) -> list[TargetReport]:
+        """Read what the scans left into the spool; what it says of the targets of which anything was seen."""
+        trend = trend_of(self.audits, record)
+        organization = [AccountDocument(id=a.id, name=a.name, organizational_unit=a.organizational_unit) for a in plan.accounts]
+        reports = []
+        for target in seen_targets(self.documents, plan):
+            parts, whole = list[TargetReport](), True
+            for one in target:
+                part = _unseen(plan, one) if isinstance(one, Gap) else one
+                if organization:
+                    part["scan"]["accounts"] = organization
+                if trend:
+                    part["scan"]["trend"] = trend
+                spool.add(part)
+                if isinstance(one, Gap):
+                    whole = False
+                else:
+                    parts.append(report(part))
+            if parts:
+                reports.append(joined(parts, whole=whole))
+        return reports
+
+    def _came_to(self, record: AuditRecord, head: ScanDocument, seen: int, told: Sequence[LedgerEntry]) -> AuditRecord:
+        if not seen:
+            gap = head["scan"]["gaps"][0]
+            return replace(record, state="failed", error=f"No target could be scanned: {gap['what']}: {gap['reason']}")
+        if all("closed" in target for target in head["scan"]["targets"]):
+            return replace(record, state="failed", error=f"No target could be scanned: {head['scan']['gaps'][0]['reason']}")
+        outcome = _outcome(head, Counter(entry.happening for entry in told))
+        if not outcome.incomplete_targets:
+            return replace(record, state="complete", outcome=outcome)
+        outcome = replace(outcome, incomplete_in_a_row=1 + self._incomplete_before(record))
+        return replace(record, state="incomplete", outcome=outcome)
+
+    def fail(self, audit_id: str, request: AuditRequest, error: StepError) -> AuditRecord:
+        """Put on record that an audit failed, even one that was never begun. An audit that has ended stays as it is.
+
+        What it had merged by then is news all the same.
+        """
+        now = self.clock()
+        failed = AuditRecord(
+            id=audit_id,
+            state="failed",
+            started_at=now,
+            finished_at=now,
+            request=request,
+            policy=None,
+            outcome=None,
+            error=said(error),
+        )
+        if self.audits.begin(failed):
+            return failed
+        record = self._record(audit_id)
+        if record.state != "running":
+            return record
+        self._news_if_missing(audit_id)
+        return self._end(replace(record, state="failed", error=failed.error))
+
+    def _record(self, audit_id: str) -> AuditRecord:
+        record = self.audits.get(audit_id)
+        if record is None:
+            raise NoAuditError(f"audit {audit_id} is not on record")
+        return record
+
+    def _end(self, record: AuditRecord) -> AuditRecord:
+        ended = replace(record, finished_at=self.clock())
+        return ended if self.audits.end(ended) else self._record(record.id)
+
+    def _news_if_missing(self, audit_id: str) -> None:
+        """Store what an audit has written in the ledgers before it failed, if it can be read: that it failed is worth more."""
+        try:
+            if stored := self.documents.read(object_keys.known(audit_id)):
+                news = NEWS.dump_json(self._in_ledgers(audit_id, json.loads(stored[0]))).decode()
+                self.documents.write_once(object_keys.news(audit_id), news)
+        except Exception:  # noqa: BLE001 -- whatever it is, the audit's end is put on record
+            LOGGER.exception("no news", audit_id=audit_id)
+
+    def _report_if_missing(self, record: AuditRecord) -> None:
+        """Make the report of an audit that has ended, whose first try was killed before it was stored."""
+        if not self.documents.has(object_keys.report(record.id)) and self.documents.has(object_keys.head(record.id)):
+            with ScanSpool() as spool:
+                self._spooled(plan_of(self.documents, record.id), record, spool)
+                self._report(record.id, spool)
+
+    def _report(self, audit_id: str, spool: ScanSpool) -> None:
+        """Store the report. Where none can be made the audit is good without it, and the log says why."""
+        try:
+            text = self.render(spool)
+        except Exception:  # noqa: BLE001 -- whatever it is: findings are worth more than their picture
+            LOGGER.exception("no report", audit_id=audit_id)
+            emit({"ReportsFailed": 1})
+            return
+        self.documents.write(object_keys.report(audit_id), text)
+
+    def _observe(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> None:
+        """Put beside each clean-up that is done what the audit sees of it. Where that fails, the next audit does it again."""
+        try:
+            observe(self.cleanups, reports, plan.audit_id, plan.now)
+        except Exception:  # noqa: BLE001 -- whatever it is: the audit has ended well
+            LOGGER.exception("savings not observed", audit_id=plan.audit_id)
+
+    def _merge(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> list[LedgerEntry]:
+        """Merge what was seen into the store; what this audit has written in the ledgers, finding by finding."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            known_of = pool.map(lambda one: list(self.findings.unresolved(one.account, one.region)), reports)
+            tasks = [
+                (known, sighting, one)
+                for one, unresolved in zip(reports, known_of, strict=True)
+                for known, sighting in pairs(unresolved, one)
+            ]
+        ids = {one.id for known, sighting, _ in tasks for one in (known, sighting) if one}
+        before = self._known_before(plan.audit_id, ids)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            entries = list(pool.map(lambda task: self._merge_one(plan, *task), tasks))
+        if before is not None:  # an earlier try has done some of it: the ledgers know all
+            return self._in_ledgers(plan.audit_id, ids | before)
+        return _sorted(entries)
+
+    def _in_ledgers(self, audit_id: str, ids: Collection[str]) -> list[LedgerEntry]:
+        """What an audit has written in the ledgers of these findings."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            return _sorted(pool.map(lambda id_: self._told(audit_id, id_), ids))
+
+    def _known_before(self, audit_id: str, ids: Collection[str]) -> set[str] | None:
+        """The findings that this audit is about, as its first try found them; None on the first try."""
+        key = object_keys.known(audit_id)
+        if stored := self.documents.read(key):
+            return set(json.loads(stored[0]))
+        self.documents.write(key, json.dumps(sorted(ids)))
+        return None
+
+    def _merge_one(
+        self, plan: AuditPlan, known: TrackedFinding | None, sighting: Sighting | None, report: TargetReport
+    ) -> Sequence[LedgerEntry]:
+        """Merge one finding; what this audit has written in its ledger."""
+        write = merge_one(known, sighting, report, plan.audit_id, plan.now)
+        if write is None:
+            return ()
+        if self.findings.write(write):
+            return (write.entry,) if write.entry else ()
+        # Somebody wrote before us: another audit, a person, or we ourselves, if an answer was lost.
+        id_ = write.finding.id
+        for _ in range(TRIES):
+            write = merge_one(self.findings.get(id_), sighting, report, plan.audit_id, plan.now)
+            if write is None or self.findings.write(write):
+                return self._told(plan.audit_id, id_)
+        raise ContendedError(f"finding {id_} changed whenever it was to be merged")
+
+    def _told(self, audit_id: str, id_: str) -> list[LedgerEntry]:
+        ledger = self.findings.ledger(id_)
+        return [entry for entry in ledger if (entry.audit_id, entry.who) == (audit_id, SERVICE)]
+
+    def _incomplete_before(self, record: AuditRecord) -> int:
+        """Audits of the same schedule that ended incomplete or failed before this one, since the last complete one."""
+        of_schedule = (one for one in ended_before(self.audits, record) if _schedule(one.request) == _schedule(record.request))
+        return sum(1 for _ in takewhile(lambda one: one.state != "complete", of_schedule))
+
+
+def _write_told(spool: ScanSpool, told: Iterable[LedgerEntry], file: Path) -> None:
+    """Write the findings of which there is anything new, as the scans tell them; all but the worst without their evidence."""
+    ids, kept = {entry.evidence.id for entry in told if entry.now == "open"}, 0
+    with file.open("w", encoding="utf-8") as out:
+        out.write("[")
+        for finding in spool.findings():
+            if finding["id"] in ids:
+                out.write(",\n" if kept else "\n")
+                kept += 1
+                out.write(json.dumps(finding if kept <= TOLD_WHOLE else {**finding, "evidence": []}, ensure_ascii=False))
+        out.write("\n]\n")
+
+
+def _sorted(entries: Iterable[Iterable[LedgerEntry]]) -> list[LedgerEntry]:
+    return sorted(chain.from_iterable(entries), key=lambda entry: (entry.evidence.id, entry.revision))
+
+
+def _unseen(plan: AuditPlan, gap: Gap) -> ScanDocument:
+    """The document of a target of which nothing is known but why."""
+    target = TargetScan(target=Target(gap.account, gap.region), findings=(), unknown=(), gaps=(gap,), resources={})
+    return scan_json.document(
+        Scan(
+            id=plan.audit_id,
+            as_of=plan.now,
+            started_at=plan.now,
+            finished_at=plan.now,
+            targets=(target,),
+            gaps=(),
+            usage=Usage(api_calls={}, metrics_requested=0, datapoints=0, estimated_usd=Decimal(0)),
+            detectors=plan.detectors,
+            policy=plan.policy,
+        )
+    )
+
+
+def _outcome(document: ScanDocument, happened: Mapping[Happening, int]) -> AuditOutcome:
+    head, totals = document["scan"], document["totals"]
+    incomplete = [target for target in head["targets"] if not target["complete"]]
+    whys = dict[tuple[str, str], str]()
+    for gap in sorted(head["gaps"], key=lambda gap: is_held_back(gap["reason"])):  # what failed first
+        if not gap["optional"]:
+            whys.setdefault((gap["account"], gap["region"]), f"{gap['what']}: {gap['reason']}")
+    return AuditOutcome(
+        targets=len(head["targets"]),
+        incomplete_targets=len(incomplete),
+        incomplete=tuple(
+            IncompleteTarget(account=one["account"], region=one["region"], why=whys[one["account"], one["region"]])
+            for one in incomplete[:TARGETS_NAMED]
+        ),
+        gaps=len(head["gaps"]),
+        findings=totals["findings"],
+        monthly_savings_usd=Decimal(totals["monthly_savings_usd"]),
+        unpriced=totals["unpriced"],
+        opened=happened.get("opened", 0) + happened.get("reopened", 0),
+        changed=happened.get("changed", 0),
+        resolved=happened.get("resolved", 0),
+        api_calls=sum(head["usage"]["api_calls"].values()),
+        metrics_requested=head["usage"]["metrics_requested"],
+        estimated_usd=Decimal(head["usage"]["estimated_usd"]),
+        incomplete_in_a_row=0,
+    )
+
+
+def _schedule(request: AuditRequest) -> str | None:
+    return request.occasion.partition("/")[0] if request.occasion else None

@@ -1,0 +1,317 @@
+"""The audit: read each target, judge it, price what was flagged, rank it."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from threading import Lock
+from typing import Final, Protocol
+
+from slackwater.engine.closed import summed_up
+from slackwater.engine.corroborate import corroborated, witnesses
+from slackwater.engine.docket import Docket, Enabled, FlaggedResource
+from slackwater.engine.exempt import is_kept
+from slackwater.engine.managed import with_managers
+from slackwater.engine.owner import owner_of
+from slackwater.engine.plan import MetricCall
+from slackwater.engine.precedence import settle
+from slackwater.engine.price import items_of, price
+from slackwater.engine.registry import Registry
+from slackwater.model.findings import (
+    BELOW_MINIMUM,
+    COSTS_MORE,
+    KEPT,
+    OUTRANKED,
+    Finding,
+    Gap,
+    Scan,
+    TargetScan,
+    UnknownVerdict,
+    Unlisted,
+    Usage,
+)
+from slackwater.model.fleet import Fleet
+from slackwater.model.money import USD_PER_METRIC
+from slackwater.model.policy import Policy
+from slackwater.model.rank import ranked
+from slackwater.model.resources import Record, Target
+from slackwater.model.stock import counted
+from slackwater.ports.clock import Clock
+from slackwater.ports.inventory import Inventory, Stock
+from slackwater.ports.metrics import Meter, MetricAnswer, Metrics
+from slackwater.ports.prices import Prices
+
+TARGETS_AT_ONCE: Final = 4
+"""Most regions are nearly empty and wait for the network; more would only hold more inventories in memory."""
+
+
+class Progress(Protocol):
+    """Told how far the scan of a target is."""
+
+    def __call__(self, target: Target, stage: str, done: int, total: int) -> None:
+        """`stage` is "inventory", "metrics", "prices" or "done"; `done` of `total` questions are settled.
+
+        The `total` of a large target, which is judged part by part, is reckoned from the part at hand.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The adapters of one target."""
+
+    inventory: Inventory
+    metrics: Metrics
+
+
+class _Taken:
+    """What of a meter is told already, by whichever target: many are scanned at once, and each request is told once."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._calls = Counter[str]()
+        self._metrics = self._datapoints = 0
+
+    def since(self, meter: Meter) -> Usage:
+        """What was asked since it was told last."""
+        with self._lock:
+            calls, metrics, datapoints = Counter(meter.api_calls()), meter.metrics_requested(), meter.datapoints()
+            told = Usage(
+                api_calls=dict(sorted((calls - self._calls).items())),
+                metrics_requested=metrics - self._metrics,
+                datapoints=datapoints - self._datapoints,
+                estimated_usd=(metrics - self._metrics) * USD_PER_METRIC,
+            )
+            self._calls, self._metrics, self._datapoints = calls, metrics, datapoints
+            return told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """Everything a scan needs, wired once."""
+
+    registry: Registry
+    policy: Policy
+    sources: Callable[[Target], Sources]
+    prices: Prices
+    meter: Meter
+    clock: Clock
+    progress: Progress
+    _taken: _Taken = field(default_factory=_Taken, init=False, repr=False, compare=False)
+    _large: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
+
+    def run(self, targets: Sequence[Target], now: datetime, gaps: Iterable[Gap] = ()) -> Scan:
+        """Scan all targets as of `now`, in memory at once. `gaps` are targets or regions that could not even be tried."""
+        started_at = self.clock()
+        with ThreadPoolExecutor(TARGETS_AT_ONCE) as pool:
+            done = tuple(pool.map(lambda target: self.scan_target(target, now), targets))
+        return Scan(
+            id=str(uuid.uuid4()),
+            as_of=now,
+            started_at=started_at,
+            finished_at=self.clock(),
+            targets=done,
+            gaps=tuple(gaps),
+            usage=usage(self.meter),
+            detectors=tuple(self.policy.limits),
+            policy=self.policy.version,
+        )
+
+    def scan_target(self, target: Target, now: datetime) -> TargetScan:
+        """One account in one region, in memory at once. What cannot be read becomes a gap; nothing is raised for it."""
+        sources = self.sources(target)
+        self.progress(target, "inventory", 0, 0)
+        required, optional = kinds_read(self._enabled())
+        fleet, gaps = sources.inventory.read(target, required, optional)
+        summed = summed_up(target, required, gaps, sum(counted(fleet).values()))
+        scan, questions = self._judged(target, fleet, lambda: summed, sources.metrics, now, lambda done, total: (done, total))
+        self.progress(target, "done", questions, questions)
+        return scan
+
+    def hand_over(self, targets: Sequence[Target], now: datetime, take: Callable[[Scan], None]) -> None:
+        """Scan all targets as of `now`, and hand over each part of each as soon as there is one; nothing of it is kept.
+
+        `take` is called by other threads, once at a time; of one target in the order of its parts.
+        """
+        one_at_a_time = Lock()
+
+        def scan(target: Target) -> None:
+            for part in self.parts(target, now):
+                with one_at_a_time:
+                    take(part)
+                del part  # or it would be held while the next is made
+
+        with ThreadPoolExecutor(TARGETS_AT_ONCE) as pool:
+            for _ in pool.map(scan, targets):
+                pass
+
+    def stock(self, target: Target) -> Stock:
+        """What a target holds, as far as the detectors that are on look: to give to `parts`, and to close."""
+        self.progress(target, "inventory", 0, 0)
+        return self.sources(target).inventory.stock(target, *kinds_read(self._enabled()))
+
+    def parts(self, target: Target, now: datetime, stock: Stock | None = None, first: int = 1) -> Iterator[Scan]:
+        """The scan of one target, part by part, each judged and priced by itself: all but the last say that there is `more`.
+
+        The `usage` of each is what was asked since the last, so that they add up. Without a `stock` it is listed here. With one
+        that was listed before, maybe by another process, it goes on from its part `first`.
+        """
+        started_at = self.clock()
+        if stock is None:
+            with self.stock(target) as own:
+                yield from self._parts(target, now, own, first, started_at)
+        else:
+            yield from self._parts(target, now, stock, first, started_at)
+
+    def _parts(self, target: Target, now: datetime, stock: Stock, first: int, started_at: datetime) -> Iterator[Scan]:
+        metrics, settled, id_ = self.sources(target).metrics, 0, str(uuid.uuid4())
+        required = kinds_read(self._enabled())[0]
+
+        def gaps() -> Sequence[Gap]:
+            return summed_up(target, required, stock.gaps, sum(stock.resources.values()))
+
+        for part in range(first, stock.parts + 1):
+            before, left = settled, stock.parts - part
+
+            def of_all(done: int, total: int, before: int = before, left: int = left) -> tuple[int, int]:
+                """Counted over all parts; those to come are taken to be like this one."""
+                return before + done, before + total * (1 + left)
+
+            # Of targets that are large enough to come in parts, one part is in memory at a time.
+            with self._large if stock.parts > 1 else nullcontext():
+                seen, questions = self._judged(target, stock.fleet(part), gaps, metrics, now, of_all)
+            settled += questions
+            scan = Scan(
+                id=id_,
+                as_of=now,
+                started_at=started_at,
+                finished_at=(started_at := self.clock()),
+                targets=(seen,),
+                gaps=(),
+                usage=self._taken.since(self.meter),
+                detectors=tuple(self.policy.limits),
+                policy=self.policy.version,
+                more=part < stock.parts,
+            )
+            yield scan
+            del seen, scan
+        self.progress(target, "done", settled, settled)
+
+    def _enabled(self) -> list[Enabled]:
+        return [Enabled(id_, self.registry[id_], limits) for id_, limits in self.policy.limits.items()]
+
+    def _judged(
+        self,
+        target: Target,
+        fleet: Fleet,
+        gaps: Callable[[], Sequence[Gap]],
+        metrics: Metrics,
+        now: datetime,
+        of_all: Callable[[int, int], tuple[int, int]],
+    ) -> tuple[TargetScan, int]:
+        """What comes of a fleet, and how many questions it took. `of_all` counts them for whoever watches.
+
+        `gaps` waits until nothing of the fleet is awaited: they are asked for last.
+        """
+        docket = Docket(with_managers(fleet, self.policy.owners.managed_tags), self._enabled(), now)
+        judge(docket, metrics, lambda done: self.progress(target, "metrics", *of_all(done, docket.questions)))
+        failures = [
+            Gap(target.account, target.region, what, reason if count == 1 else f"{reason} ({count} times)", optional)
+            for (what, reason, optional), count in _folded(docket.failures).items()
+        ]
+        self.progress(target, "prices", *of_all(docket.questions, docket.questions))
+        findings, unlisted, price_gaps = self._price(target, docket.fleet, docket, now)
+        scan = TargetScan(
+            target=target,
+            findings=tuple(findings),
+            unknown=tuple(sorted(docket.unknown, key=_order)),
+            gaps=tuple(sorted([*gaps(), *failures, *price_gaps])),
+            resources=counted(docket.fleet),
+            unlisted=tuple(unlisted),
+        )
+        return scan, docket.questions
+
+    def _price(
+        self, target: Target, fleet: Fleet, docket: Docket, now: datetime
+    ) -> tuple[list[Finding], list[Unlisted], list[Gap]]:
+        speaking, silenced = settle(docket.flagged)
+        unlisted = [Unlisted(one.enabled.id, one.resource, OUTRANKED) for one in silenced]
+        wasted_or_slow = list[FlaggedResource]()
+        for flagged in speaking:
+            if flagged.kind == "waste" and is_kept(flagged.resource, self.policy.exempt, now):
+                unlisted.append(Unlisted(flagged.enabled.id, flagged.resource, KEPT))
+            else:
+                wasted_or_slow.append(corroborated(flagged, fleet, now))
+        table, gaps = self.prices.of(items_of(wasted_or_slow), target.region)
+        findings = [price(one, table, owner_of(one.resource, self.policy.owners)) for one in wasted_or_slow]
+        minimum = Decimal(str(self.policy.scan.minimum_monthly_savings_usd))
+        worth_saying = []
+        for one in findings:
+            saved = one.monthly_savings_usd
+            if one.kind != "waste" or saved is None or saved >= minimum:
+                worth_saying.append(one)
+            else:
+                unlisted.append(Unlisted(one.detector, one.resource, BELOW_MINIMUM if saved >= 0 else COSTS_MORE))
+        return (
+            ranked(worth_saying),
+            sorted(unlisted, key=_order),
+            [replace(gap, account=target.account, region=target.region) for gap in gaps],
+        )
+
+
+def _folded(failures: Mapping[tuple[str, str, bool], int]) -> Counter[tuple[str, str, bool]]:
+    """What failed alike, once: what is optional is counted with what is required, where there is any."""
+    folded = Counter[tuple[str, str, bool]]()
+    for (what, reason, optional), count in failures.items():
+        folded[what, reason, optional and (what, reason, False) not in failures] += count
+    return folded
+
+
+def kinds_read(enabled: Iterable[Enabled]) -> tuple[set[type[Record]], set[type[Record]]]:
+    """The kinds of record that these detectors cannot do without, and those they can."""
+    required, optional = set[type[Record]](), set[type[Record]]()
+    for one in enabled:
+        required |= {one.detector.resource, *one.detector.reads}
+        optional |= {*one.detector.reads_if_allowed, *witnesses(one.detector)}
+    return required, optional - required
+
+
+def judge(docket: Docket, metrics: Metrics, settled: Callable[[int], None]) -> None:
+    """Drive a docket to its end, with as many calls on their way as the adapter takes."""
+    on_their_way: dict[Future[MetricAnswer], MetricCall] = {}
+    with ThreadPoolExecutor(metrics.concurrency) as pool:
+        while True:
+            while len(on_their_way) < 2 * metrics.concurrency:
+                call = docket.next_call(idle=not on_their_way)
+                if call is None:
+                    break
+                on_their_way[pool.submit(metrics.fetch, call)] = call
+            settled(docket.settled)
+            if not on_their_way:
+                docket.close()
+                return
+            for future in wait(on_their_way, return_when=FIRST_COMPLETED).done:
+                del on_their_way[future]
+                answer = future.result()
+                docket.receive(answer.series, answer.failed)
+
+
+def usage(meter: Meter) -> Usage:
+    """What was asked of AWS so far, and about what it costs."""
+    requested = meter.metrics_requested()
+    return Usage(
+        api_calls=dict(sorted(meter.api_calls().items())),
+        metrics_requested=requested,
+        datapoints=meter.datapoints(),
+        estimated_usd=requested * USD_PER_METRIC,
+    )
+
+
+def _order(one: UnknownVerdict | Unlisted) -> tuple[str, str]:
+    return one.detector, one.resource.id

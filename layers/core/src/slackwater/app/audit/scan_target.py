@@ -1,0 +1,102 @@
+"""Scans one target of an audit, or as many of its parts as there is time for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from slackwater.app.audit.plan import plan_of
+from slackwater.app.audit.scan import Audit
+from slackwater.app.policy.stored import Policies
+from slackwater.model import object_keys
+from slackwater.model.audits import AuditPlan
+from slackwater.model.policy import Policy
+from slackwater.model.resources import Target
+from slackwater.ports.clock import Clock
+from slackwater.ports.inventory import Stock
+from slackwater.ports.store import Documents
+from slackwater.views.scan import to_json as scan_json
+
+SLOWER: Final = 2
+"""A part may take so many times as long as the longest before it."""
+
+TO_HAND_OVER_S: Final = 60
+"""To store what is listed, for whoever goes on."""
+
+
+class NoStockError(Exception):
+    """A target that is to be gone on with, of which nobody left what it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """How far it came: the part that comes next, 0 where there is none, and whether all that was seen was seen whole."""
+
+    next_part: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scanner:
+    """Everything that scanning a target needs. `audit` wires an audit of a target, with a meter of its own, for a policy.
+
+    As long as it is open, others who scan the same target leave it its share.
+    """
+
+    documents: Documents
+    policies: Policies
+    audit: Callable[[Policy, AuditPlan, Target], AbstractContextManager[Audit]]
+    open_stock: Callable[[Path], Stock]
+    clock: Clock
+
+    def scan(self, audit_id: str, target: Target, part: int, left_s: Callable[[], float]) -> Scanned:
+        """Scan a target as the plan says, from a part on, and put the document of each part, in one piece, once it is judged.
+
+        Where too few seconds are left for another part, what the target holds is put as well, for whoever goes on from there.
+
+        Raises:
+            NoPlanError: there is no such audit.
+            NoStockError: nobody began with this target.
+            PolicyError: the policy is not there as it was planned with.
+        """
+        plan = plan_of(self.documents, audit_id)
+        policy = self.policies.at(plan.policy, plan.detectors)
+        began = self.clock()
+        # One and the same for all parts of a target: so nobody takes parts of two attempts for one.
+        started_at, complete, longest_s = began if part == 1 else self._started(audit_id, target), True, 0.0
+        with ExitStack() as stack:
+            audit = stack.enter_context(self.audit(policy, plan, target))
+            stock = stack.enter_context(audit.stock(target) if part == 1 else self._stock(audit_id, target, stack))
+            for number, scan in enumerate(audit.parts(target, plan.now, stock, part), start=part):
+                document = scan_json.render(replace(scan, id=audit_id, started_at=started_at))
+                self.documents.write(object_keys.target_scan(audit_id, target.account, target.region, number), document)
+                complete, more = complete and scan.complete, scan.more
+                del scan, document  # or they would be held while the next part is judged
+                now = self.clock()
+                longest_s, began = max(longest_s, (now - began).total_seconds()), now
+                if more and left_s() < SLOWER * longest_s + TO_HAND_OVER_S:
+                    if part == 1 and stock.file:
+                        self.documents.write_file(object_keys.stock(audit_id, target.account, target.region), stock.file)
+                    return Scanned(number + 1, complete)
+        return Scanned(0, complete)
+
+    def _started(self, audit_id: str, target: Target) -> datetime:
+        """When the first part of a target was begun."""
+        stored = self.documents.read(object_keys.target_scan(audit_id, target.account, target.region))
+        if stored is None:
+            raise NoStockError(f"nobody began with {target.account} in {target.region}")
+        return datetime.fromisoformat(json.loads(stored[0])["scan"]["started_at"])
+
+    def _stock(self, audit_id: str, target: Target, stack: ExitStack) -> Stock:
+        """What a target holds, as it was left."""
+        key = object_keys.stock(audit_id, target.account, target.region)
+        file = Path(stack.enter_context(TemporaryDirectory(prefix="slackwater-"))) / "stock.sqlite"
+        if not self.documents.read_file(key, file):
+            raise NoStockError(f"nobody left at {key} what {target.account} holds in {target.region}")
+        return self.open_stock(file)

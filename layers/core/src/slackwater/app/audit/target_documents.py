@@ -1,0 +1,158 @@
+"""What the scans of an audit left of their targets: a document each, or several of a target that was too large for one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import batched, count
+from typing import Final, Protocol
+
+from pydantic import TypeAdapter, ValidationError
+
+from slackwater.app.audit.step_error import StepError, said
+from slackwater.model import object_keys
+from slackwater.model.audits import AuditPlan
+from slackwater.model.findings import Gap
+from slackwater.model.resources import Target
+from slackwater.ports.errors import reason_of
+from slackwater.ports.store import Documents
+from slackwater.views.scan.document import FindingDocument, ScanDocument
+
+DOCUMENT: Final = TypeAdapter(ScanDocument)
+
+AT_ONCE: Final = 8
+"""Targets whose first text is on its way, or waits: a large one's has 50 MB."""
+
+ERROR: Final = TypeAdapter(StepError)
+
+
+class Texts(Protocol):
+    """What texts are read from."""
+
+    def read(self, key: str) -> tuple[str, str] | None:
+        """The text and its version; None where there is none."""
+        ...
+
+
+def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[Iterator[ScanDocument | Gap]]:
+    """What an audit's scans left of each target, in the order of the plan: its documents, and at the end why there is no more.
+
+    Of a few targets the first text is fetched ahead; what is made of it, nobody holds here.
+
+    Raises:
+        AwsError: the bucket did not say.
+    """
+    known = {(gap.account, gap.region): gap for gap in plan.gaps}
+
+    def begun(target: Target) -> Iterator[ScanDocument | Gap]:
+        if gap := known.get((target.account, target.region)):
+            return iter((gap,))
+        return _seen(_Ahead(documents, object_keys.target_scan(plan.audit_id, target.account, target.region)), plan, target)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for some in batched(plan.targets, AT_ONCE, strict=False):
+            yield from pool.map(begun, some)
+
+
+class _Ahead:
+    """Texts, one of which is read already."""
+
+    def __init__(self, documents: Documents, key: str) -> None:
+        self._documents = documents
+        self._read: dict[str, tuple[str, str] | UnicodeDecodeError | None] = {}
+        try:
+            self._read[key] = documents.read(key)
+        except UnicodeDecodeError as broken:
+            self._read[key] = broken
+
+    def read(self, key: str) -> tuple[str, str] | None:
+        text = self._read.pop(key) if key in self._read else self._documents.read(key)
+        if isinstance(text, UnicodeDecodeError):
+            raise text
+        return text
+
+
+def parts_of(
+    documents: Texts, audit_id: str, account: str, region: str, parse: Callable[[str], ScanDocument] = json.loads
+) -> Iterator[ScanDocument | None]:
+    """The documents of a target, part by part; at the end None where one is missing: the target was not seen whole.
+
+    A part that another attempt left is as good as missing: it may have divided the target otherwise.
+
+    Raises:
+        AwsError: the bucket did not say.
+    """
+    started_at = None
+    for part in count(1):
+        stored = documents.read(object_keys.target_scan(audit_id, account, region, part))
+        document = parse(stored[0]) if stored else None
+        if document and part > 1 and document["scan"]["started_at"] != started_at:
+            document = None
+        yield document
+        if document is None or not document["scan"].get("more"):
+            return
+        started_at = document["scan"]["started_at"]
+        del stored, document  # before the next one is there
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What is held of a target once its documents were read: whether there is any, and whether all of the target was seen.
+
+    `findings` are those that were asked for, by id.
+    """
+
+    kept: bool
+    whole: bool
+    findings: Mapping[str, FindingDocument]
+
+
+def sight(documents: Documents, audit_id: str, account: str, region: str, ids: Collection[str] = ()) -> Sight:
+    """Read a target's documents, one after the other: all of a large target would not fit.
+
+    Raises:
+        AwsError: the bucket did not say.
+    """
+    kept, whole, findings = False, True, dict[str, FindingDocument]()
+    for part in parts_of(documents, audit_id, account, region):
+        if part is None:
+            whole = False
+        else:
+            kept = True
+            whole = whole and _saw_all(part)
+            findings |= {found["id"]: found for found in part["findings"] if found["id"] in ids}
+        del part
+    return Sight(kept, whole, findings)
+
+
+def _saw_all(part: ScanDocument) -> bool:
+    """Whether nothing was missed. A region that is closed was not seen."""
+    targets = part["scan"]["targets"]
+    return bool(targets) and all(target["complete"] and "closed" not in target for target in targets)
+
+
+def put_error(documents: Documents, audit_id: str, target: Target, error: StepError) -> None:
+    """Keep why the scan of a target ended."""
+    documents.write(object_keys.target_error(audit_id, target.account, target.region), ERROR.dump_json(error).decode())
+
+
+def _seen(documents: Texts, plan: AuditPlan, target: Target) -> Iterator[ScanDocument | Gap]:
+    seen = 0
+    try:
+        for part in parts_of(documents, plan.audit_id, target.account, target.region, DOCUMENT.validate_json):
+            seen += 1
+            yield part or _why_none(documents, plan.audit_id, target, seen)
+            del part
+    except (ValidationError, UnicodeDecodeError) as broken:
+        key = object_keys.target_scan(plan.audit_id, target.account, target.region, seen + 1)
+        yield Gap(target.account, target.region, "s3:GetObject", f"{key} is no scan document: {reason_of(broken)}")
+
+
+def _why_none(documents: Texts, audit_id: str, target: Target, part: int) -> Gap:
+    """Why a document is not there: what ended the scan, if that was told."""
+    if stored := documents.read(object_keys.target_error(audit_id, target.account, target.region)):
+        return Gap(target.account, target.region, "lambda:Invoke", said(ERROR.validate_json(stored[0])))
+    key = object_keys.target_scan(audit_id, target.account, target.region, part)
+    return Gap(target.account, target.region, "s3:GetObject", f"the scan left no document at {key}")

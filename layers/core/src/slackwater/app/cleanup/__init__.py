@@ -1,0 +1,1 @@
+"""Clean-ups, step by step, and their undo."""

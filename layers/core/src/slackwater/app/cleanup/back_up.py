@@ -1,0 +1,313 @@
+"""The steps of a clean-up that back up: ask, look until it is complete, verify. They delete nothing."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal, assert_never
+
+from slackwater.app.cleanup.case import GO, LONGEST_WAIT, Answer, Cases, UnsafeError, wait_since
+from slackwater.engine.cleanup import unproven, unverified
+from slackwater.model.cleanup import (
+    BACKUP_OF,
+    EXPIRES_AT,
+    INSTALLATION,
+    OWNER,
+    RESTORE,
+    TOKEN,
+    Backup,
+    Cleanup,
+    Copy,
+    Subject,
+    timestamp,
+)
+from slackwater.model.policy import Policy
+from slackwater.model.resources import EfsFileSystem, FsxFileSystem
+from slackwater.ports.cleanup import BackupTaker, Keys
+from slackwater.ports.errors import AccessDeniedError, AwsError, BusyError
+
+type BackUpStep = Literal["start", "look", "verify"]
+
+LOOK_AT_BACKUP_S: Final = 600
+"""Between looks, at first: a backup may take days, and an execution's history is finite."""
+SHOWS_WITHIN: Final = timedelta(minutes=10)
+"""After which a backup that AWS does not list was not begun: AWS lists what it began within seconds."""
+FINAL_SHOWS_WITHIN: Final = timedelta(hours=1)
+"""After which there is no final backup, where FSx lists none."""
+IN_TAGS: Final = "_.:/=+-@"
+"""Signs that EFS, FSx and AWS Backup take in a tag's value, beside letters, digits and blanks."""
+TAG_CHARACTERS: Final = 256
+NAME_CHARACTERS: Final = 200
+MOST_ASKED: Final = 6
+"""How often one backup is asked for where AWS never shows one."""
+UNTIL_DELETED: Final = timedelta(days=2)
+"""So long may a deletion take from when its backup is verified, not counting the wait for its turn. The policy's days count
+from the deletion."""
+METERED: Final = frozenset({EfsFileSystem.KIND})
+"""Kinds whose sizes AWS meters, rather than provisions."""
+OLDER: Final = "an older version asked for its backup, which cannot be told from others like it: approve it again"
+
+
+def random_token() -> str:
+    """A token that no other request has: 128 random bits, as every service takes them."""
+    return secrets.token_hex(16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackUp:
+    """Everything that backing up takes. `installation` gives the id of this installation."""
+
+    cases: Cases
+    policy: Callable[[], Policy]
+    takers: Mapping[str, BackupTaker]
+    keys: Keys
+    installation: Callable[[], str]
+
+    def step(self, step: BackUpStep, finding_id: str, execution: str) -> Answer:
+        """Take one step; what comes of it.
+
+        Raises:
+            NotMineError, UnsafeError: it must not be taken.
+            MovedError, AwsError: it may be taken again.
+        """
+        cleanup = self.cases.short(finding_id, execution)
+        if cleanup.stage != "working" or cleanup.scratch or not cleanup.deletes:
+            raise UnsafeError(f"the clean-up is {cleanup.stage}, and has nothing to back up")
+        if step != "verify" and (why := self.cases.objection(cleanup, self.cases.finding(cleanup), self.policy())):
+            return self.cases.over(cleanup, why)
+        if any(backup.installation is None for backup in cleanup.backups):
+            return self.cases.over(cleanup, self.cases.objection(cleanup, self.cases.finding(cleanup), self.policy()) or OLDER)
+        match step:
+            case "start":
+                return self._start(cleanup)
+            case "look":
+                return self._look(cleanup)
+            case "verify":
+                return self._verify(cleanup)
+            case _:
+                assert_never(step)
+
+    def _start(self, cleanup: Cleanup) -> Answer:
+        """Ask for the backup, once it is on record that it is asked for.
+
+        One that is on record already was asked for by a step that died: whether AWS heard it shows at the next look, as what it
+        began a moment ago may not be listed yet.
+        """
+        if not cleanup.backups:
+            backup = self._planned(self.takers[cleanup.resource.type].subject(cleanup.resource))
+            cleanup = self._ask(self.cases.write(replace(cleanup, backups=(backup,))), backup)
+        return self._failed(cleanup) or GO
+
+    def _look(self, cleanup: Cleanup) -> Answer:
+        taker = self.takers[cleanup.resource.type]
+        for backup in cleanup.prior_backups:  # a step that is late may find a final one
+            if backup.state not in {"asked", "running"}:
+                continue
+            copies = made_for(backup, taker.copies(cleanup.resource, backup), cleanup.resource.arn)
+            if copies:
+                cleanup = self.cases.write(with_backup(cleanup, _with_spares(_seen(backup, copies[0]), copies[1:])))
+            elif self.cases.clock() - (backup.asked_again_at or backup.asked_at) < SHOWS_WITHIN:
+                continue
+            elif backup.state == "running":
+                return self.cases.failed(cleanup, f"the backup {backup.id} is gone")
+            elif backup.asked >= MOST_ASKED:
+                last = f": {backup.why}" if backup.why else ""
+                return self.cases.failed(cleanup, f"AWS never showed the backup of {backup.subject.id}{last}")
+            else:
+                again = replace(backup, asked=backup.asked + 1, asked_again_at=self.cases.clock())
+                cleanup = self._ask(self.cases.write(with_backup(cleanup, again)), again)
+        return self._failed(cleanup) or self._wait_for_aws(cleanup)
+
+    def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
+        """Come again while a backup is under way; "failed" where that takes too long."""
+        under_way = [backup for backup in cleanup.prior_backups if backup.state in {"asked", "running"}]
+        if not under_way:
+            return GO
+        first, now = min(under_way, key=lambda backup: backup.asked_at), self.cases.clock()
+        if now - first.asked_at >= LONGEST_WAIT:
+            return self.cases.failed(cleanup, f"the backup of {first.subject.id} takes longer than {LONGEST_WAIT.days} days")
+        return wait_since(first.asked_at, now, LOOK_AT_BACKUP_S)
+
+    def _ask(self, cleanup: Cleanup, backup: Backup) -> Cleanup:
+        """Ask AWS, once; it is on record that it is asked. What AWS answers else is no proof that it did nothing."""
+        try:
+            copy = self.takers[cleanup.resource.type].start(cleanup.resource, backup, tags(cleanup, backup))
+        except AccessDeniedError as error:
+            answered = replace(backup, state="failed", why=str(error))
+        except AwsError as error:
+            answered = replace(backup, why=str(error))
+        else:
+            answered = _seen(backup, copy)
+        return self.cases.write(with_backup(cleanup, answered))
+
+    def _failed(self, cleanup: Cleanup) -> Answer | None:
+        bad = next((backup for backup in cleanup.prior_backups if backup.state == "failed"), None)
+        if bad is None:
+            return None
+        return self.cases.failed(cleanup, f"the backup of {bad.subject.id} failed: {bad.why or 'AWS does not say why'}")
+
+    def _verify(self, cleanup: Cleanup) -> Answer:
+        """Each backup, read anew, holds what it was asked to hold, and is kept for long enough from now on."""
+        taker = self.takers[cleanup.resource.type]
+        kept_from = self.cases.clock() + timedelta(days=self.policy().cleanup.backup_days)
+        slow = cleanup.turn or cleanup.resource.type == FsxFileSystem.KIND  # FSx takes its final backup first
+        until = kept_from + UNTIL_DELETED + (LONGEST_WAIT if slow else timedelta(0))
+        prior = cleanup.prior_backups
+        refused = [self._keep(cleanup, backup, until) for backup in prior]
+        if why := verified_now(cleanup, taker, self.keys, kept_from):
+            return self.cases.failed(cleanup, "; ".join([why, *filter(None, refused)]))
+        seen = [made_for(backup, taker.copies(cleanup.resource, backup), cleanup.resource.arn) for backup in prior]
+        verified = tuple(_verified(*both) for both in zip(prior, seen, strict=True))
+        backups = (*verified, *(backup for backup in cleanup.backups if backup.final))
+        if any(backup.state != "verified" for backup in prior):
+            ids = ", ".join(f"{backup.id} of {backup.subject.id}, until {backup.expires_at:%Y-%m-%d}" for backup in verified)
+            known = replace(cleanup, backups=backups, backed_up_at=self.cases.clock())
+            self.cases.tell(known, "backed-up", f"verified: {ids}")
+        elif backups != cleanup.backups:
+            self.cases.write(replace(cleanup, backups=backups))
+        return GO
+
+    def _keep(self, cleanup: Cleanup, backup: Backup, until: datetime) -> str | None:
+        """Have a backup of this clean-up kept until then; why AWS refuses to, where it does.
+
+        Raises:
+            AwsError: it may be asked again; or what AWS shows is older than what it was asked for.
+        """
+        taker = self.takers[cleanup.resource.type]
+        copy = copy_of(cleanup, backup, taker)
+        if copy is None or unproven(copy, backup, cleanup.resource.arn) or not _ends_before(copy, until):
+            return None
+        try:
+            taker.keep(cleanup.resource, copy, until)
+        except AwsError as error:
+            if error.transient:
+                raise
+            return f"it could not be kept until {until:%Y-%m-%d}: {error}"
+        copy = copy_of(cleanup, backup, taker)
+        if copy and _ends_before(copy, until - timedelta(seconds=1)):  # a tag has no fractions of one
+            raise BusyError(f"AWS does not show yet that {backup.id} is kept until {until:%Y-%m-%d}")
+        return None
+
+    def _planned(self, subject: Subject) -> Backup:
+        now = self.cases.clock()
+        return Backup(
+            subject=subject,
+            token=random_token(),
+            asked_at=now,
+            expires_at=now + timedelta(days=self.policy().cleanup.backup_days),
+            installation=self.installation(),
+        )
+
+
+def made_for(backup: Backup, copies: Sequence[Copy], of_arn: str) -> list[Copy]:
+    """What AWS made of the request for a backup: first the one that is on record, then the others, the oldest first.
+
+    There are no more than the request was sent times, and a copy that somebody makes is younger than all of them. What is on
+    record needs no proof here: AWS named it, or it was proven at that time.
+    """
+    mine = [one for one in copies if _recorded(one, backup) or unproven(one, backup, of_arn) is None]
+    return sorted(mine, key=lambda one: (not _recorded(one, backup), one.state == "failed", one.made_at))[: backup.asked]
+
+
+def verified_now(cleanup: Cleanup, taker: BackupTaker, keys: Keys, kept_from: datetime) -> str | None:
+    """Why what was backed up could not all be brought back until then, as AWS has it now; None where it could."""
+    if not cleanup.backups:
+        return "there is no backup"
+    for backup in cleanup.prior_backups:
+        copy = copy_of(cleanup, backup, taker)
+        if copy is None:
+            return f"the backup {backup.id} of {backup.subject.id} is not there"
+        metered = cleanup.resource.type in METERED
+        if why := unproven(copy, backup, cleanup.resource.arn) or unverified(copy, backup.subject, metered=metered):
+            return f"the backup {backup.id} of {backup.subject.id} does not hold what it should: {why}"
+        if _ends_before(copy, kept_from):
+            return f"the backup {backup.id} of {backup.subject.id} is kept until {copy.kept_until:%Y-%m-%d %H:%M} UTC only"
+        if copy.key is not None and (why := keys.unusable(copy.key, cleanup.resource.region, kept_from)):
+            return f"the backup {backup.id} of {backup.subject.id} may be of no use: {why}"
+    return None
+
+
+def copy_of(cleanup: Cleanup, backup: Backup, taker: BackupTaker) -> Copy | None:
+    """The backup of the recorded id as AWS has it now; None where there is none."""
+    return next((one for one in taker.copies(cleanup.resource, backup) if one.id and one.id == backup.id), None)
+
+
+def _ends_before(copy: Copy, at: datetime) -> bool:
+    return copy.kept_until is not None and copy.kept_until < at
+
+
+def _verified(backup: Backup, copies: Sequence[Copy]) -> Backup:
+    """The record of a backup that is verified, with the day until which it is kept now; it is the first of these."""
+    kept_until = copies[0].kept_until if copies else None
+    return _with_spares(replace(backup, state="verified", expires_at=kept_until or backup.expires_at), copies[1:])
+
+
+def _with_spares(backup: Backup, others: Sequence[Copy]) -> Backup:
+    return replace(backup, spares=tuple(sorted({*backup.spares, *(one.id for one in others if one.id)})))
+
+
+def final_backup(cleanup: Cleanup) -> Backup | None:
+    """The backup that FSx takes as it deletes a file system, while its outcome is not on record; None where there is none."""
+    return next((one for one in cleanup.backups if one.final and one.state not in {"verified", "failed"}), None)
+
+
+def settled(cleanup: Cleanup, final: Backup, taker: BackupTaker, keys: Keys, now: datetime) -> Backup | None:
+    """The final backup with its outcome, "verified" or "failed"; None as long as FSx has not finished it.
+
+    Raises:
+        AwsError: it may be asked again.
+    """
+    copy = next(iter(made_for(final, taker.copies(cleanup.resource, final), cleanup.resource.arn)), None)
+    since = now - final.asked_at
+    if since < LONGEST_WAIT and (copy.state == "running" if copy else since < FINAL_SHOWS_WITHIN):
+        return None
+    if copy is None:
+        return replace(final, state="failed", why="FSx shows no final backup")
+    why = unproven(copy, final, cleanup.resource.arn) or unverified(copy, final.subject, metered=False)
+    if why is None and copy.key is not None:
+        why = keys.unusable(copy.key, cleanup.resource.region, now)
+    state: Literal["verified", "failed"] = "failed" if why else "verified"
+    return replace(final, state=state, id=copy.id, size_bytes=copy.size_bytes, why=why)
+
+
+def tags(cleanup: Cleanup, backup: Backup) -> dict[str, str]:
+    """What a backup says of itself: of what it is, whose it is, how long it is kept, how to restore it."""
+    return {
+        "Name": f"{legal(cleanup.resource.name)[:NAME_CHARACTERS]} before it was deleted",
+        BACKUP_OF: cleanup.resource.arn,
+        TOKEN: backup.token,
+        EXPIRES_AT: timestamp(backup.expires_at),
+        RESTORE: f"slackwater cleanup undo {cleanup.finding_id}",
+        **({INSTALLATION: backup.installation} if backup.installation else {}),
+        **({OWNER: legal(cleanup.owner)} if cleanup.owner else {}),
+    }
+
+
+def legal(value: str) -> str:
+    """A tag's value as every service takes it: other signs left out, and cut to the length that all allow."""
+    kept = "".join(sign if sign.isalnum() or sign in IN_TAGS else " " for sign in value)
+    return " ".join(kept.split())[:TAG_CHARACTERS]
+
+
+def with_backup(cleanup: Cleanup, backup: Backup) -> Cleanup:
+    """The clean-up with this backup in the place of the one of the same token."""
+    return replace(cleanup, backups=tuple(backup if one.token == backup.token else one for one in cleanup.backups))
+
+
+def _seen(backup: Backup, copy: Copy) -> Backup:
+    return replace(
+        backup,
+        state="complete" if copy.state == "complete" else copy.state,
+        id=copy.id or backup.id,
+        job=copy.job or backup.job,
+        size_bytes=copy.size_bytes,
+        why=copy.why,
+        started_at=copy.made_at,
+        vault=copy.vault or backup.vault,
+    )
+
+
+def _recorded(copy: Copy, backup: Backup) -> bool:
+    return (copy.id is not None and copy.id == backup.id) or (copy.job is not None and copy.job == backup.job)

@@ -1,0 +1,254 @@
+"""Lists every backup in the account that carries our tags, and adopts one to undo from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from hashlib import sha256
+from typing import Final, Literal
+
+from slackwater.app.cleanup.cleanups import check_approver
+from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotFoundError, reason_given
+from slackwater.model.cleanup import BACKUP_OF, OWNER, Backup, Cleanup, Copy, Said, Subject
+from slackwater.model.listing import MAX_PAGE
+from slackwater.model.policy import Policy
+from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
+from slackwater.model.tracking import LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.ports.cleanup import BackupLister
+from slackwater.ports.errors import AwsError
+from slackwater.ports.store import CleanupStore
+
+type Whose = Literal["own", "other", "older"]
+"""This installation's, another one's, or an older version's, which did not say."""
+
+AT_ONCE: Final = 8
+FOR_EVER: Final = datetime.max.replace(tzinfo=UTC)
+DETECTORS: Final[Mapping[str, str]] = {
+    Volume.KIND: "ebs-unattached",
+    EfsFileSystem.KIND: "efs-idle",
+    FsxFileSystem.KIND: "fsx-idle",
+}
+"""What a resource of each kind is usually deleted for: a backup does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedBackup:
+    """A backup: `of` is the ARN of what it was made of. `cleanup` is the one whose record here names it, or that adopted it."""
+
+    copy: Copy
+    kind: str
+    account: str
+    region: str
+    of: str
+    whose: Whose
+    cleanup: Cleanup | None
+    monthly_usd: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupList:
+    """Backups with our tags, the oldest first. `gaps` say what could not be listed: with a gap there may be more backups."""
+
+    backups: tuple[ListedBackup, ...]
+    installation: str | None
+    gaps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backups:
+    """Everything that it takes. `price` says what so many bytes of backups of a kind cost a month in a region.
+
+    `regions` gives those that the account has enabled.
+    """
+
+    store: CleanupStore
+    listers: Mapping[str, BackupLister]
+    regions: Callable[[], Collection[str]]
+    account: str
+    installation: Callable[[], str | None]
+    price: Callable[[str, str, int], Decimal | None]
+    policy: Callable[[], Policy]
+
+    def listed(self, regions: Collection[str] = ()) -> BackupList:
+        """All of these regions, or of every region of the account.
+
+        Raises:
+            AwsError: the account, its regions or the records cannot be read.
+        """
+        own, recorded = self.installation(), self._recorded()
+        places = [(kind, region) for region in sorted(regions or self.regions()) for kind in self.listers]
+        found, gaps = list[ListedBackup](), list[str]()
+
+        def there(place: tuple[str, str]) -> list[Copy] | AwsError:
+            kind, region = place
+            try:
+                return list(self.listers[kind].copies(self.account, region))
+            except AwsError as error:
+                return error
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for (kind, region), answer in zip(places, pool.map(there, places), strict=True):
+                if isinstance(answer, AwsError):
+                    gaps.append(f"{kind} in {region}: {answer}")
+                else:
+                    found += [self._told(copy, kind, region, own, recorded) for copy in answer]
+        found.sort(key=lambda one: (one.copy.made_at, one.copy.id or ""))
+        return BackupList(backups=tuple(found), installation=own, gaps=tuple(gaps))
+
+    def adopt(
+        self, backup_id: str, *, who: str, why: str, places: Sequence[str] = (), regions: Collection[str] = (), now: datetime
+    ) -> Cleanup:
+        """Put a backup that is on no record here on one of its own, so that a person can undo from it. Nothing is restored.
+
+        The backup stays its maker's: this installation's sweeper does not delete it. Adopting it again changes nothing.
+        `places` are the zone to restore a volume in, or the subnets of an FSx file system: a backup does not name them.
+
+        Raises:
+            BadDecisionError: there is no reason, or it cannot be kept; or a place is missing.
+            ConflictError: it is on record, is not complete, or nothing restores it.
+            NotAllowedError: the policy does not let this person.
+            NotFoundError: no backup of this id carries our tags.
+            PolicyError: the policy cannot be used.
+        """
+        check_approver(who, self.policy().cleanup)
+        if not (said := Said(who=who, why=reason_given(why), at=now)).why:
+            raise BadDecisionError("why", "is needed")
+        if (before := self.store.get(_id(backup_id))) is not None:
+            return before
+        one = self._found(backup_id, regions)
+        if one.cleanup:
+            raise ConflictError(f"{backup_id} is on record: see `slackwater cleanup status {one.cleanup.finding_id}`")
+        if one.copy.state != "complete":
+            raise ConflictError(f"{backup_id} is {one.copy.state}")
+        lister = self.listers[one.kind]
+        if problem := lister.not_restorable(one.copy):
+            raise ConflictError(f"{backup_id} cannot be adopted: {problem}")
+        if lister.needs_place and not places:
+            raise BadDecisionError("places", f"say where: {lister.needs_place}")
+        recorded = lister.recorded(one.region, one.copy, places)
+        finding, cleanup = _adopted(one, recorded, said)
+        entry = LedgerEntry(
+            happening="adopted", at=now, who=who, was=None, now=finding.status, why=said.why, revision=1, audit_id="",
+            evidence=finding.sighting,
+        )  # fmt: skip
+        if not self.store.write(cleanup, Write(finding=finding, entry=entry, expects=0)):
+            if (before := self.store.get(cleanup.finding_id)) is not None:
+                return before
+            raise ConflictError("somebody else changes it at the same time: try again")
+        return cleanup
+
+    def _found(self, backup_id: str, regions: Collection[str]) -> ListedBackup:
+        listed = self.listed(regions)
+        found = next((one for one in listed.backups if one.copy.id == backup_id), None)
+        if found is None:
+            more = f" ({'; '.join(listed.gaps)})" if listed.gaps else ""
+            raise NotFoundError(
+                f"no backup {backup_id} carries Slackwater's tags{more}: `slackwater cleanup backups` lists them"
+            )
+        return found
+
+    def _told(self, copy: Copy, kind: str, region: str, own: str | None, recorded: Mapping[str, Cleanup]) -> ListedBackup:
+        cleanup = recorded.get(copy.id or "")
+        whose: Whose = "other" if copy.installation else "older"
+        if (cleanup and not cleanup.adopted) or (copy.installation and copy.installation == own):
+            whose = "own"
+        size = copy.stored_bytes if copy.stored_bytes is not None else copy.size_bytes
+        return ListedBackup(
+            copy=copy,
+            kind=kind,
+            account=self.account,
+            region=region,
+            of=copy.tags.get(BACKUP_OF, copy.of),
+            whose=whose,
+            cleanup=cleanup,
+            monthly_usd=None if size is None else self.price(kind, region, size),
+        )
+
+    def _recorded(self) -> dict[str, Cleanup]:
+        """The clean-ups that have a backup on record, by the backup's id."""
+        return {id_: one for one in self._cleanups() for id_ in _ids(one)}
+
+    def _cleanups(self) -> Iterator[Cleanup]:
+        cursor = None
+        while True:
+            page = self.store.list(MAX_PAGE, cursor)
+            yield from page.items
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+
+def _ids(cleanup: Cleanup) -> Iterator[str]:
+    for backup in (*cleanup.backups, *cleanup.earlier):
+        yield from backup.ids
+
+
+def _id(backup_id: str) -> str:
+    """The id of what is adopted with this backup; an execution's name begins with it, up to the first dash."""
+    return f"adopted{sha256(backup_id.encode()).hexdigest()[:16]}"
+
+
+def _adopted(one: ListedBackup, recorded: Mapping[str, object], said: Said) -> tuple[TrackedFinding, Cleanup]:
+    """The records of what a backup is of: resolved, and cleaned up by somebody else."""
+    copy, id_, of = one.copy, _id(one.copy.id or ""), one.of.rpartition("/")[2]
+    name = copy.tags.get("Name", "").removesuffix(" before it was deleted") or of
+    resource = TrackedResource(arn=one.of, id=of, type=one.kind, name=name, account=one.account, region=one.region)
+    sighting = Sighting(
+        id=id_,
+        detector=DETECTORS[one.kind],
+        kind="waste",
+        severity="info",
+        confidence="high",
+        resource=resource,
+        owner=copy.tags.get(OWNER),
+        summary=f"{of} was deleted by another installation; {said.who} adopted its backup {copy.id}",
+        monthly_savings_usd=None,
+        fingerprint=id_,
+        deletes=True,
+    )
+    finding = TrackedFinding(
+        sighting=sighting,
+        status="resolved",
+        decision=None,
+        opened_at=said.at,
+        last_seen_at=said.at,
+        resolved_at=said.at,
+        audit_id="",
+        revision=1,
+    )
+    backup = Backup(
+        subject=Subject(id=of, size_bytes=copy.size_bytes or 0),
+        token=copy.token or "",
+        asked_at=copy.made_at,
+        expires_at=copy.kept_until or FOR_EVER,
+        state="verified",
+        id=copy.id,
+        size_bytes=copy.size_bytes,
+        installation=copy.installation,
+        started_at=copy.made_at,
+        vault=copy.vault,
+    )
+    cleanup = Cleanup(
+        finding_id=id_,
+        attempt=1,
+        execution=f"{id_}-1",
+        detector=sighting.detector,
+        resource=resource,
+        owner=sighting.owner,
+        fingerprint=id_,
+        setting=None,
+        requested_by=said.who,
+        started_at=said.at,
+        promised_monthly_usd=None,
+        stage="done",
+        recorded=recorded,
+        backups=(backup,),
+        ended_at=said.at,
+        why=f"{said.who} adopted {copy.id}: {said.why}",
+        adopted=said,
+        revision=1,
+    )
+    return finding, cleanup

@@ -1,0 +1,131 @@
+"""The steps of a clean-up that change a setting, and change it back. They delete nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal, assert_never
+
+from slackwater.app.cleanup.case import GO, LONGEST_WAIT, Answer, Cases, UnsafeError, wait, wait_since
+from slackwater.app.cleanup.recheck import Rechecker
+from slackwater.model.cleanup import Cleanup, Restored
+from slackwater.model.policy import Policy
+from slackwater.model.settings import Setting, in_words
+from slackwater.ports.cleanup import Changer
+from slackwater.ports.errors import BusyError
+
+type ChangeStep = Literal["change", "look", "put_back"]
+
+LOOK_AT_CHANGE_S: Final = 600
+"""Between looks, at first: a large volume takes hours."""
+SHOWS_WITHIN: Final = timedelta(minutes=10)
+"""After which AWS shows a change that it took."""
+PASSES_WITHIN: Final = timedelta(days=2)
+"""After which AWS would take another change, if it was only too soon."""
+ASK_AGAIN_S: Final = 3_600
+"""Where AWS does not take a change yet: it limits how many there may be in 24 hours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Everything that changing takes."""
+
+    cases: Cases
+    policy: Callable[[], Policy]
+    rechecker: Rechecker
+    changers: Mapping[str, Changer]
+
+    def step(self, step: ChangeStep, finding_id: str, execution: str) -> Answer:
+        """Take one step; what comes of it.
+
+        Raises:
+            NotMineError, UnsafeError: it must not be taken.
+            MovedError, NotSeenError, AwsError: it may be taken again.
+        """
+        cleanup = self.cases.short(finding_id, execution)
+        if cleanup.setting is None:
+            raise UnsafeError("it changes no setting")
+        if cleanup.stage != ("undoing" if step == "put_back" else "working"):
+            raise UnsafeError(f"the clean-up is {cleanup.stage}")
+        match step:
+            case "change":
+                return self._change(cleanup, cleanup.setting)
+            case "look":
+                return self._look(cleanup, cleanup.setting)
+            case "put_back":
+                return self._put_back(cleanup, cleanup.setting)
+            case _:
+                assert_never(step)
+
+    def _change(self, cleanup: Cleanup, to: Setting) -> Answer:
+        """The old setting is on record before the new one is asked for."""
+        changer, resource = self.changers[cleanup.resource.type], cleanup.resource
+        now, changing = changer.setting(resource, to)
+        if cleanup.was is not None and (now == to or changing):
+            return GO  # an earlier try was heard
+        policy = self.policy()
+        if why := self.cases.objection(cleanup, self.cases.finding(cleanup), policy):
+            return self.cases.over(cleanup, why)
+        seen = self.rechecker.recheck(cleanup, policy)
+        if seen.state != "same":
+            return self.cases.over(cleanup, seen.why)
+        if changing:
+            return self.cases.over(cleanup, "AWS is changing it already")
+        if why := changer.refusal(resource, to):
+            return self.cases.over(cleanup, f"AWS would not change it now: {why}")
+        if cleanup.was not in {None, now}:
+            return self.cases.over(cleanup, f"somebody else changed it to {in_words(now)}")
+        if cleanup.was is None:
+            cleanup = self.cases.write(replace(cleanup, was=now, changed_at=self.cases.clock()))
+        changer.change(resource, to)
+        return GO
+
+    def _look(self, cleanup: Cleanup, to: Setting) -> Answer:
+        now, changing = self.changers[cleanup.resource.type].setting(cleanup.resource, to)
+        if changing:
+            return self._wait_for_aws(cleanup, cleanup.changed_at)
+        if now == to:
+            return GO
+        if cleanup.changed_at is None or self.cases.clock() - cleanup.changed_at < SHOWS_WITHIN:
+            return wait(LOOK_AT_CHANGE_S)
+        return self.cases.failed(cleanup, f"AWS did not change it: it has {in_words(now)}")
+
+    def _wait_for_aws(self, cleanup: Cleanup, since: datetime | None) -> Answer:
+        """Come again while AWS changes it; "failed" where that takes too long."""
+        at = self.cases.clock()
+        if since and at - since >= LONGEST_WAIT:
+            return self.cases.failed(cleanup, f"AWS is not done with the change after {LONGEST_WAIT.days} days")
+        return wait_since(since or at, at, LOOK_AT_CHANGE_S)
+
+    def _put_back(self, cleanup: Cleanup, changed_to: Setting) -> Answer:
+        """What somebody else changed since is left as it is."""
+        if cleanup.was is None:
+            return GO
+        changer, resource = self.changers[cleanup.resource.type], cleanup.resource
+        now, changing = changer.setting(resource, cleanup.was)
+        if changing:
+            return self._wait_for_aws(cleanup, cleanup.undone.at if cleanup.undone else None)
+        if now == cleanup.was:
+            return self._is_back(cleanup, changer.left_behind(resource, changed_to, cleanup.was))
+        if now != changed_to:
+            return self.cases.failed(cleanup, f"somebody changed it to {in_words(now)} since: that was left as it is")
+        if why := changer.refusal(resource, cleanup.was):
+            if cleanup.undone and self.cases.clock() - cleanup.undone.at > PASSES_WITHIN:
+                return self.cases.failed(cleanup, why)
+            return wait(ASK_AGAIN_S)
+        try:
+            changer.change(resource, cleanup.was)
+        except BusyError as error:  # so does EFS say that its 24 hours are not over
+            if cleanup.undone and self.cases.clock() - cleanup.undone.at > PASSES_WITHIN:
+                return self.cases.failed(cleanup, str(error))
+            return wait(ASK_AGAIN_S)
+        return wait(LOOK_AT_CHANGE_S)
+
+    def _is_back(self, cleanup: Cleanup, differences: Sequence[str]) -> Answer:
+        """Put on record that the old setting is back, and what is not as it was all the same."""
+        resource = cleanup.resource
+        restored = Restored(state="done", id=resource.id, arn=resource.arn, differences=tuple(differences))
+        if cleanup.restored != restored:
+            self.cases.write(replace(cleanup, restored=restored))
+        return GO

@@ -1,0 +1,748 @@
+"""What people ask of clean-ups: plan, approve, run, look at them, stop and undo them.
+
+Nothing here touches a resource: a clean-up is put on record and its state machine started, which looks at everything again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any, Final, Literal
+
+from slackwater.app.audit.target_documents import Sight, sight
+from slackwater.app.findings.findings import ATTEMPTS, ConflictError, Findings, NotAllowedError, NotFoundError, reason_given
+from slackwater.app.policy.file import PolicyError
+from slackwater.app.telemetry import LOGGER
+from slackwater.engine.cleanup import (
+    UNATTENDED,
+    act_after,
+    elsewhere,
+    managed_elsewhere,
+    may_approve,
+    may_stop,
+    not_listed,
+    over_cap,
+    recent,
+    restored,
+    unattended,
+)
+from slackwater.engine.savings import Savings, realised, savings
+from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage, left_by
+from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
+from slackwater.model.ownership import managed_by
+from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
+from slackwater.model.tracking import SERVICE, LedgerEntry, TrackedFinding
+from slackwater.ports.errors import AwsError
+from slackwater.ports.executions import CleanupStarter
+from slackwater.ports.store import CleanupStore
+from slackwater.views.scan.document import FindingDocument
+
+type State = Literal["ready", "begun", "under-way", "refused", "failed"]
+type Place = tuple[str, str, str]
+"""An audit's id, and the account and region of one of its targets."""
+
+ENABLE: Final = (
+    "clean-up is not enabled: deploy with CleanupEnabled=true, which adds its state machines and their roles; until then"
+    " nothing is deleted or changed"
+)
+KEEPS_SNAPSHOT: Final = "keep-as-snapshot"
+"""The advice that prices a volume's snapshot, as if every block were in use."""
+
+
+class NotEnabledError(ConflictError):
+    """Clean-up is not deployed."""
+
+    def __init__(self) -> None:
+        """Say how it would be."""
+        super().__init__(ENABLE)
+
+
+class NotApproverError(NotAllowedError):
+    """The policy does not let this person approve, whatever the finding."""
+
+
+class CapError(ConflictError):
+    """A run that would go over the policy's cap: nothing at all was begun."""
+
+    def __init__(self, why: str) -> None:
+        """What is over it."""
+        super().__init__(f"nothing was begun: {why}")
+
+
+class StoppedError(ConflictError):
+    """Somebody stopped all clean-ups: nothing was begun."""
+
+    def __init__(self, stopped: Said) -> None:
+        """Say who, when and why."""
+        super().__init__(f"nothing was begun: {stopped_words(stopped)}; `slackwater cleanup stop --all --lift` lets them go on")
+        self.stopped = stopped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A finding, and what a run does about it.
+
+    "ready": it would be begun; "begun": it was, by this run; "under-way": it had been; "refused" and "failed" say why. From
+    `acts_after` on it may be acted upon, if it is begun now. `backup_monthly_usd` is what its backup would cost as long as it
+    is kept: zero where none is made, None where nobody knows. `cleanup` is its newest one so far.
+    """
+
+    finding: TrackedFinding
+    state: State
+    why: str = ""
+    rule: UnattendedTag | None = None
+    acts_after: datetime | None = None
+    backup_monthly_usd: Decimal | None = None
+    cleanup: Cleanup | None = None
+
+    @property
+    def scratch(self) -> bool:
+        """Whether the policy says that its data need no backup."""
+        return self.rule is not None and self.rule.its_data_is_scratch_and_needs_no_backup
+
+    @property
+    def net_monthly_usd(self) -> Decimal | None:
+        """What it would save a month while its backup is kept."""
+        saving, backup = self.finding.sighting.monthly_savings_usd, self.backup_monthly_usd
+        return None if saving is None or backup is None else saving - backup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run would do. With `over_cap` or `stopped` it would begin nothing; nor where clean-up is not `enabled`."""
+
+    candidates: tuple[Candidate, ...]
+    over_cap: str | None
+    stopped: Said | None
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """An approved finding, and what came of beginning its clean-up; None where clean-up is not enabled."""
+
+    finding: TrackedFinding
+    candidate: Candidate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """A clean-up with its finding's ledger, the oldest entry first, and why it cannot be undone; None where it can."""
+
+    cleanup: Cleanup
+    finding: TrackedFinding | None
+    ledger: tuple[LedgerEntry, ...]
+    realised_monthly_usd: Decimal | None
+    not_undoable: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """How many clean-ups there are, and what those that have ended save."""
+
+    cleanups: int
+    savings: Savings
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the scan document of the newest audit that saw a finding says; `problem` is why nothing may be built on it."""
+
+    problem: str | None
+    tags: Mapping[str, str] | None = None
+    evidence: FindingDocument | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleanups:
+    """Everything that it takes. `starter` is None where clean-up is not enabled.
+
+    `account` is the one that it is deployed in: of no other is anything begun. Where that is not known, a clean-up's first step
+    calls it off. `breached` hears of a run over the cap: why, how many it wanted, and by which policy.
+    """
+
+    store: CleanupStore
+    findings: Findings
+    starter: CleanupStarter | None
+    policy: Callable[[], Policy]
+    account: str | None = None
+    breached: Callable[[str, int, Policy], None] = lambda *_: None
+
+    # -- What would be done
+
+    def plan(self, ids: Iterable[str] | None = None, *, now: datetime) -> Plan:
+        """What a run now would do with these findings, or with all that are approved or need no approval.
+
+        Raises:
+            NotFoundError: there is no finding of such an id.
+            PolicyError: the policy cannot be used.
+        """
+        policy = self.policy()
+        candidates = self._candidates(ids, policy, now)
+        control = self.store.control()
+        return Plan(
+            candidates=candidates,
+            over_cap=over_cap(_wanted(candidates, now), control, policy.cleanup, now),
+            stopped=control.stopped,
+            enabled=self.starter is not None,
+        )
+
+    def _candidates(self, ids: Iterable[str] | None, policy: Policy, now: datetime) -> tuple[Candidate, ...]:
+        findings = self._asked_for(policy) if ids is None else [self._finding(id_) for id_ in dict.fromkeys(ids)]
+        ids_of: dict[Place, set[str]] = {}
+        for finding in findings:
+            ids_of.setdefault(_place(finding), set()).add(finding.id)
+
+        @cache
+        def sight_of(place: Place) -> Sight:
+            return sight(self.findings.documents, *place, ids_of[place])
+
+        taken: dict[str, str] = {}
+        candidates = []
+        for finding in findings:
+            seen = _seen(finding, sight_of(_place(finding)), policy.owners.managed_tags)
+            one = self._judged(finding, seen, policy.cleanup, now)
+            arn = finding.sighting.resource.arn
+            if one.state == "ready" and taken.setdefault(arn, finding.id) != finding.id:
+                one = replace(one, state="refused", why=f"finding {taken[arn]} is about the same resource, and comes first")
+            candidates.append(one)
+        return tuple(candidates)
+
+    def _asked_for(self, policy: Policy) -> list[TrackedFinding]:
+        """What is approved, and what may need no approval and is found to be let go below."""
+        found = [*self._all(FindingQuery(status="approved", limit=MAX_PAGE))]
+        if policy.cleanup.unattended:
+            for detector in UNATTENDED:
+                found += self._all(FindingQuery(status="open", detector=detector, limit=MAX_PAGE))
+        return found
+
+    def _all(self, query: FindingQuery) -> Iterator[TrackedFinding]:
+        while True:
+            page = self.findings.listed(query)
+            yield from page.items
+            if page.cursor is None:
+                return
+            query = replace(query, cursor=page.cursor)
+
+    def _judged(self, finding: TrackedFinding, seen: _Seen, cleanup: CleanupSection, now: datetime) -> Candidate:
+        """A finding with what a run would make of it."""
+        sighting, last = finding.sighting, self.store.get(finding.id)
+        rule = unattended(sighting, seen.tags, cleanup)
+        deletes = sighting.setting is None
+        one = Candidate(
+            finding=finding,
+            state="ready",
+            rule=rule,
+            acts_after=act_after(now, cleanup, rule, deletes=deletes),
+            backup_monthly_usd=_backup_cost(seen.evidence) if deletes else Decimal(0),
+            cleanup=last,
+        )
+        if one.scratch:
+            one = replace(one, backup_monthly_usd=Decimal(0))
+        if last and last.stage == "starting":
+            return replace(one, why="it was begun before, and is started again in case it was not")
+        if last and not last.ended:
+            acts_after = last.marked.act_after if last.marked else one.acts_after
+            return replace(one, state="under-way", why=_under_way(last), acts_after=acts_after)
+        why = (
+            _not_now(finding)
+            or (last and _spoiled(last))
+            or elsewhere(sighting.resource.account, self.account)
+            or not_listed(sighting, cleanup)
+            or (deletes and restored(seen.tags))
+            or not_let(finding, rule, last, cleanup, now)
+            or seen.problem
+            or self._held(finding)
+        )
+        return replace(one, state="refused", why=why) if why else one
+
+    def _held(self, finding: TrackedFinding) -> str | None:
+        holder = self.store.holder(finding.sighting.resource.arn)
+        return None if holder in {None, finding.id} else f"the clean-up of finding {holder} has the resource"
+
+    # -- Approving and running
+
+    def approve(self, id: str, *, who: str, fingerprint: str | None = None, now: datetime) -> Approved:
+        """Approve the clean-up of a finding, and begin it; without a fingerprint, of the finding as it is now.
+
+        The approval stands even where nothing could be begun: the candidate says why, and the next run begins it.
+
+        Raises:
+            NotAllowedError: the policy lets this person not approve, or this finding not be approved; or it is of an account
+                that clean-up does not work in.
+            ChangedError, ConflictError, DecidedError, NotFoundError: as `Findings.approved`.
+            PolicyError: the policy cannot be used.
+            AwsError: AWS did not say; approved again, it comes to the same.
+        """
+        policy = self.policy()
+        check_approver(who, policy.cleanup)
+        seen = self._finding(id).sighting
+        if why := elsewhere(seen.resource.account, self.account):
+            raise NotAllowedError(why)
+        last = self.store.get(id)
+        marked = last.marked if last and not last.ended else None
+        finding = self.findings.approved(
+            id,
+            seen.fingerprint if fingerprint is None else fingerprint,
+            who=who,
+            cleanup=policy.cleanup,
+            now=now,
+            acts_after=marked.act_after if marked else None,
+        )
+        if self.starter is None:
+            return Approved(finding=finding, candidate=None)
+        try:
+            (candidate,) = self._run((id,), policy, self.starter, who=who, now=now)
+        except ConflictError as error:  # over the cap, stopped, or others run
+            return Approved(finding=finding, candidate=Candidate(finding=finding, state="refused", why=str(error)))
+        return Approved(finding=finding, candidate=candidate)
+
+    def run(self, ids: Iterable[str] | None = None, *, who: str, now: datetime) -> tuple[Candidate, ...]:
+        """Begin these clean-ups, or all that may be; each with what came of it. Over the cap, none is.
+
+        Raises:
+            CapError, StoppedError, NotEnabledError: nothing was begun.
+            ConflictError: others kept running; nothing was begun.
+            NotAllowedError: the policy does not let this person; nothing was begun.
+            NotFoundError: there is no finding of such an id; nothing was begun.
+            PolicyError: the policy cannot be used; nothing was begun.
+        """
+        if self.starter is None:
+            raise NotEnabledError
+        policy = self.policy()
+        if who != SERVICE:
+            check_approver(who, policy.cleanup)
+        return self._run(None if ids is None else tuple(ids), policy, self.starter, who=who, now=now)
+
+    def _run(
+        self, ids: tuple[str, ...] | None, policy: Policy, starter: CleanupStarter, *, who: str, now: datetime
+    ) -> tuple[Candidate, ...]:
+        """As `run`, for somebody who may, by a policy that was read for it."""
+        for _ in range(ATTEMPTS):
+            control = self.store.control()
+            if control.stopped:
+                raise StoppedError(control.stopped)
+            candidates = self._candidates(ids, policy, now)
+            wanted = _wanted(candidates, now)
+            if why := over_cap(wanted, control, policy.cleanup, now):
+                self.breached(why, len(wanted), policy)
+                raise CapError(why)
+            if not wanted or self.store.write_control(_counted(control, wanted, now)):
+                return tuple(self._begun(one, starter, who, now) if one.state == "ready" else one for one in candidates)
+        raise ConflictError("nothing was begun: others begin clean-ups at the same time; try again")
+
+    def _begun(self, one: Candidate, starter: CleanupStarter, who: str, now: datetime) -> Candidate:
+        """Put a clean-up on record and start it. If it is not started, the next run does."""
+        last = one.cleanup
+        cleanup = last if last and not last.ended else _new(one, who, now)
+        try:
+            if cleanup is not last and not self.store.write(cleanup):
+                return replace(one, state="refused", why=self._held(one.finding) or "another run was faster")
+            starter.start(cleanup.finding_id, cleanup.execution)
+        except AwsError as error:
+            return replace(one, state="failed", why=f"it is not known to have started, and the next run starts it: {error}")
+        return replace(one, state="begun", why="", cleanup=cleanup)
+
+    # -- Looking
+
+    def listed(self, limit: int, cursor: str | None = None) -> Page[Cleanup]:
+        """Clean-ups, the newest first.
+
+        Raises:
+            BadCursorError: the cursor is not one of this list's.
+        """
+        return self.store.list(limit, cursor)
+
+    def totals(self, first: Page[Cleanup], now: datetime) -> Totals:
+        """Of all clean-ups, of which these are the first: what follows them is read as well."""
+        found, cursor = list(first.items), first.cursor
+        while cursor is not None:
+            page = self.store.list(MAX_PAGE, cursor)
+            found += page.items
+            cursor = page.cursor
+        return Totals(cleanups=len(found), savings=savings(found, now))
+
+    def shown(self, id: str, *, now: datetime) -> Story:
+        """All that happened to one finding's resource, and what it came to.
+
+        Raises:
+            NotFoundError: there is no clean-up of this finding.
+        """
+        cleanup = self._cleanup(id)
+        return Story(
+            cleanup=cleanup,
+            finding=self.findings.store.get(id),
+            ledger=tuple(self.findings.store.ledger(id)),
+            realised_monthly_usd=realised(cleanup, now),
+            not_undoable=not_undoable(cleanup),
+        )
+
+    def control(self) -> Control:
+        """Whether somebody stopped all clean-ups, and what was begun of late."""
+        return self.store.control()
+
+    # -- Stopping and undoing
+
+    def stop(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
+        """Stop one: its next step calls it off. Stopped again, it stays as it is.
+
+        Where its execution has ended without saying so (aborted, timed out, its history full), another one calls it off.
+
+        Whoever may approve may stop, and Slack's deciders; whoever asks, where the policy cannot be read.
+
+        Raises:
+            BadDecisionError: the reason cannot be kept.
+            ConflictError: it has ended, is being undone, or others kept changing it.
+            NotAllowedError: the policy does not let this person.
+            NotFoundError: there is no clean-up of this finding.
+        """
+        self._check_stopper(who)
+        said = Said(who=who, why=reason_given(why), at=now)
+        for _ in range(ATTEMPTS):
+            cleanup = self._cleanup(id)
+            if cleanup.ended or cleanup.stage == "undoing":
+                raise ConflictError(f"the clean-up of finding {id} {_cannot_stop(cleanup.stage)}")
+            stopped = cleanup
+            if cleanup.stopped is None:
+                stopped = replace(cleanup, stopped=said, revision=cleanup.revision + 1)
+                if not self.store.write(stopped):
+                    continue
+            return self._at_work(stopped) if self.starter else stopped
+        raise ConflictError(f"the clean-up of finding {id} is being changed by others: try again")
+
+    def _at_work(self, stopped: Cleanup) -> Cleanup:
+        """See to it that an execution calls off what was stopped; the clean-up, with that execution's name."""
+        if self.starter is None:
+            raise NotEnabledError
+        id_ = stopped.finding_id
+        try:
+            state = self.starter.state(stopped.execution)
+        except AwsError as error:
+            LOGGER.warning("whether its execution works is not known", finding_id=id_, reason=str(error))
+            state = "none" if stopped.stage == "starting" else "running"
+        if state == "ended":
+            anew = replace(stopped, execution=_next(stopped.execution, "stop"), revision=stopped.revision + 1)
+            if not self.store.write(anew):
+                return self._cleanup(id_)  # its last step, or somebody else who stopped it, was faster
+            stopped = anew
+        if state != "running":
+            self.starter.start(id_, stopped.execution)
+        return stopped
+
+    def stop_all(self, *, who: str, why: str = "", now: datetime) -> Said:
+        """Stop all that are under way, and let none begin, until somebody lets them go on; who stopped them first.
+
+        Raises:
+            BadDecisionError, ConflictError, NotAllowedError: as `stop`.
+        """
+        self._check_stopper(who)
+        said = Said(who=who, why=reason_given(why), at=now)
+        control = self._switched(lambda control: control if control.stopped else replace(control, stopped=said))
+        return control.stopped or said
+
+    def go_on(self, *, who: str) -> Said | None:
+        """Let clean-ups begin again; who had stopped them, if anybody had.
+
+        Raises:
+            ConflictError: as `stop`.
+            NotAllowedError: the policy does not let this person approve.
+            PolicyError: the policy cannot be used.
+        """
+        check_approver(who, self.policy().cleanup)
+        before: list[Said | None] = []
+
+        def lifted(control: Control) -> Control:
+            before.append(control.stopped)
+            return replace(control, stopped=None)
+
+        self._switched(lifted)
+        return next((said for said in before if said), None)
+
+    def undo(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
+        """Have what was deleted restored, or what was changed put back. Asked again while that is under way, it stays one undo.
+
+        Where the last undo's execution has ended without saying so, another one goes on from where it was.
+
+        Raises:
+            BadDecisionError: the reason cannot be kept.
+            ConflictError: there is nothing to undo, another clean-up has the resource, or others kept changing it.
+            NotAllowedError: the policy does not let this person.
+            NotEnabledError: clean-up is not deployed.
+            NotFoundError: there is no clean-up of this finding.
+            AwsError: it is not known to have started; asked again, it is.
+        """
+        if self.starter is None:
+            raise NotEnabledError
+        check_approver(who, self.policy().cleanup)
+        said = Said(who=who, why=reason_given(why), at=now)
+        for _ in range(ATTEMPTS):
+            cleanup = self._cleanup(id)
+            under_way = cleanup.undo_execution if cleanup.stage == "undoing" else None
+            if under_way and not self._is_over(under_way):
+                self.starter.undo(id, under_way)
+                return cleanup
+            if not under_way and (problem := not_undoable(cleanup)) and not _restorable(cleanup):
+                raise ConflictError(f"the clean-up of finding {id} cannot be undone: {problem}")
+            undoing = _undoing(cleanup, said)
+            if self.store.write(undoing):
+                self.starter.undo(id, _name(undoing))
+                return undoing
+            if (holder := self.store.holder(cleanup.resource.arn)) not in {None, id}:
+                raise ConflictError(f"the clean-up of finding {holder} has the resource")
+        raise ConflictError(f"the clean-up of finding {id} is being changed by others: try again")
+
+    def _is_over(self, undo_execution: str) -> bool:
+        """Whether an undo's execution has ended; not where nobody says."""
+        try:
+            return self.starter is not None and self.starter.state(undo_execution, undo=True) == "ended"
+        except AwsError as error:
+            LOGGER.warning("whether its execution works is not known", execution=undo_execution, reason=str(error))
+            return False
+
+    def _check_stopper(self, who: str) -> None:
+        """A policy that nobody can read keeps nobody from stopping: that is the safe direction."""
+        try:
+            policy = self.policy()
+        except (AwsError, PolicyError) as error:
+            LOGGER.warning("stopped without asking the policy", who=who, reason=str(error))
+            return
+        if not may_stop(who, policy):
+            name = who.removeprefix("slack:")
+            keys = "cleanup.approvers and slack.deciders do" if name != who else "cleanup.approver_identities does"
+            raise NotAllowedError(f"the policy's {keys} not name {name}")
+
+    def _switched(self, change: Callable[[Control], Control]) -> Control:
+        for _ in range(ATTEMPTS):
+            control = self.store.control()
+            changed = change(control)
+            if changed == control:
+                return control
+            written = replace(changed, revision=control.revision + 1)
+            if self.store.write_control(written):
+                return written
+        raise ConflictError("others begin clean-ups at the same time: try again")
+
+    def _finding(self, id: str) -> TrackedFinding:
+        finding = self.findings.store.get(id)
+        if finding is None:
+            raise NotFoundError(f"there is no finding {id}")
+        return finding
+
+    def _cleanup(self, id: str) -> Cleanup:
+        cleanup = self.store.get(id)
+        if cleanup is None:
+            raise NotFoundError(f"there is no clean-up of finding {id}")
+        return cleanup
+
+
+def _place(finding: TrackedFinding) -> Place:
+    resource = finding.sighting.resource
+    return finding.audit_id, resource.account, resource.region
+
+
+def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]) -> _Seen:
+    if not of_target.kept:
+        return _Seen(f"what audit {finding.audit_id} saw is no longer kept: a new audit has to see it")
+    evidence = of_target.findings.get(finding.id)
+    tags = evidence["resource"]["tags"] if evidence else None
+    region = finding.sighting.resource.region
+    problem = None if of_target.whole else f"audit {finding.audit_id} did not see all of {region}: a whole one has to"
+    return _Seen(problem or managed_elsewhere(managed_by(tags, managed_tags)), tags, evidence)
+
+
+def not_let(
+    finding: TrackedFinding, rule: UnattendedTag | None, last: Cleanup | None, cleanup: CleanupSection, now: datetime
+) -> str | None:
+    """Why nobody lets this finding be cleaned up now; None where a standing approval does, or the policy without one."""
+    why = _not_approved(finding, last, cleanup, now)
+    if why is None or rule is None:
+        return why
+    against = _against(last)
+    return f"{against.who} stopped or undid it {_time(against.at)}: it needs an approval now" if against else None
+
+
+def _not_approved(finding: TrackedFinding, last: Cleanup | None, cleanup: CleanupSection, now: datetime) -> str | None:
+    """Why no approval stands. One is good for one clean-up: what was called off or stopped since needs another."""
+    decision, sighting = finding.decision, finding.sighting
+    if finding.status != "approved" or decision is None:
+        return f"nobody has approved it: `slackwater cleanup approve {finding.id}` does"
+    again = f"`slackwater findings reopen {finding.id}`, then approve it again"
+    if decision.until is not None and decision.until <= now:
+        return f"the approval ended {_time(decision.until)}: `slackwater cleanup approve {finding.id}` gives another"
+    if (decision.fingerprint, decision.setting) != (sighting.fingerprint, sighting.setting):
+        return f"it has changed since it was approved: {again}"
+    if not may_approve(decision.who, cleanup):
+        return f"{decision.who} approved it, and the policy does not name them any more: {again}"
+    if (against := _against(last)) and decision.at <= against.at:
+        return f"{against.who} stopped or undid it {_time(against.at)}, after it was approved: {again}"
+    if last and last.stage == "called-off" and last.ended_at and decision.at <= last.ended_at:
+        return f"what was approved was called off {_time(last.ended_at)} ({last.why}): {again}"
+    return None
+
+
+def _against(last: Cleanup | None) -> Said | None:
+    """What somebody said last against the clean-up that was last begun."""
+    said = [one for one in (last.stopped, last.undone) if one] if last else []
+    return max(said, key=lambda one: one.at, default=None)
+
+
+def not_undoable(cleanup: Cleanup) -> str | None:
+    """Why there is nothing to undo, or no way to; None where an undo may be asked for."""
+    match cleanup.stage:
+        case "starting" | "waiting" | "working":
+            return f"it has not ended; `slackwater cleanup stop {cleanup.finding_id}` stops it"
+        case "undoing":
+            return "that is under way"
+        case "undone":
+            return "it was, already"
+        case _:
+            pass
+    since = f"; if it is gone since, `slackwater cleanup undo {cleanup.finding_id}` restores it from its backup"
+    if not _touched(cleanup):
+        return f"it deleted and changed nothing{since if _restorable(cleanup) else ''}"
+    if cleanup.restored and cleanup.restored.state == "done":
+        return f"what it had taken away was put back{since if _restorable(cleanup) else ''}"
+    if cleanup.not_restored:
+        return cleanup.not_restored
+    if cleanup.lost_at:
+        return f"its backup is gone, {_time(cleanup.lost_at)} at the latest"
+    if cleanup.deletes and cleanup.scratch and cleanup.stage == "done":
+        return "the policy said that the data was scratch, and no backup was made"
+    return None
+
+
+def stopped_words(stopped: Said) -> str:
+    """`jane stopped all clean-ups 2026-11-16 09:07 UTC: we are moving house`."""
+    return f"{stopped.who} stopped all clean-ups {_time(stopped.at)}{f': {stopped.why}' if stopped.why else ''}"
+
+
+def check_approver(who: str, cleanup: CleanupSection) -> None:
+    """Refuse whom the policy does not let approve.
+
+    Raises:
+        NotAllowedError: it does not.
+    """
+    if may_approve(who, cleanup):
+        return
+    key, name = ("approvers", who.removeprefix("slack:")) if who.startswith("slack:") else ("approver_identities", who)
+    raise NotApproverError(f"the policy's cleanup.{key} does not name {name}")
+
+
+def _wanted(candidates: Iterable[Candidate], now: datetime) -> list[Begun]:
+    ready = (one.finding for one in candidates if one.state == "ready")
+    return [Begun(finding_id=one.id, at=now, monthly_usd=one.sighting.monthly_savings_usd) for one in ready]
+
+
+def _counted(control: Control, wanted: Collection[Begun], now: datetime) -> Control:
+    new = {one.finding_id for one in wanted}
+    before = (one for one in recent(control.begun, now) if one.finding_id not in new)
+    return replace(control, begun=(*before, *wanted), revision=control.revision + 1)
+
+
+def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
+    finding, last, rule = one.finding, one.cleanup, one.rule
+    sighting = finding.sighting
+    attempt = last.attempt + 1 if last else 1
+    return Cleanup(
+        finding_id=finding.id,
+        attempt=attempt,
+        execution=f"{finding.id}-{attempt}",
+        detector=sighting.detector,
+        resource=sighting.resource,
+        owner=sighting.owner,
+        fingerprint=sighting.fingerprint,
+        setting=sighting.setting,
+        requested_by=who,
+        started_at=now,
+        promised_monthly_usd=sighting.monthly_savings_usd,
+        unattended=rule is not None,
+        scratch=one.scratch,
+        approved_by=finding.decision.who if finding.status == "approved" and finding.decision else None,
+        earlier=left_by(last),
+        revision=last.revision + 1 if last else 1,
+    )
+
+
+def _undoing(cleanup: Cleanup, said: Said) -> Cleanup:
+    """The clean-up with another undo. What the last one left stays on record: so a restorer knows what AWS gave up."""
+    return replace(
+        cleanup,
+        stage="undoing",
+        undone=said,
+        restored=None if _put_back(cleanup) else cleanup.restored,
+        undo_execution=_next(cleanup.undo_execution or cleanup.execution, "undo"),
+        ended_at=None,
+        why="",
+        revision=cleanup.revision + 1,
+    )
+
+
+def _next(execution: str, what: Literal["stop", "undo"]) -> str:
+    """The name of the next execution that stops or undoes: `f-1-stop-1`, then `f-1-stop-2`."""
+    name, of, n = execution.rpartition(f"-{what}-")
+    return f"{name}-{what}-{int(n) + 1}" if of and n.isdecimal() else f"{execution}-{what}-1"
+
+
+def _name(undoing: Cleanup) -> str:
+    return undoing.undo_execution or ""
+
+
+def _touched(cleanup: Cleanup) -> bool:
+    """Whether something was taken away or changed, or may have been: a change that failed may have been heard."""
+    if cleanup.deletes:
+        return bool(cleanup.removals) or (cleanup.promised and bool(cleanup.backups))
+    return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
+
+
+def _put_back(cleanup: Cleanup) -> bool:
+    """Whether the resource itself has stayed, and has again what was taken off it."""
+    return cleanup.restored is not None and cleanup.restored.state == "done" and cleanup.restored.id == cleanup.resource.id
+
+
+def _restorable(cleanup: Cleanup) -> bool:
+    """Whether an undo would bring back what somebody else deleted after the backup; nothing where it is still there."""
+    ended = cleanup.stage in {"called-off", "failed"} and (_put_back(cleanup) or not _touched(cleanup))
+    kept = any(backup.state == "verified" and backup.gone_at is None for backup in cleanup.backups)
+    return ended and kept and not cleanup.not_restored
+
+
+def _spoiled(last: Cleanup) -> str | None:
+    """Why the resource is not what the finding saw: a clean-up of it took something away, and ended before it was done."""
+    if last.stage in {"failed", "called-off"} and not_undoable(last) is None:
+        return f"its last clean-up {last.stage.replace('-', ' ')} half done: `slackwater cleanup undo {last.finding_id}` first"
+    return None
+
+
+def _not_now(finding: TrackedFinding) -> str | None:
+    if finding.status in {"open", "approved"}:
+        return None
+    by = f" by {finding.decision.who}" if finding.decision else ""
+    again = f": `slackwater findings reopen {finding.id}` first" if finding.status == "failed" else ""
+    return f"it is {finding.status}{by}{again}"
+
+
+def _under_way(last: Cleanup) -> str:
+    if last.stage == "waiting" and last.marked:
+        return f"it is marked, and may be acted upon from {_time(last.marked.act_after)} on"
+    return f"it is {last.stage} since {_time(last.started_at)}"
+
+
+def _cannot_stop(stage: Stage) -> str:
+    return "is being undone" if stage == "undoing" else f"has ended: {stage.replace('-', ' ')}"
+
+
+def _backup_cost(evidence: FindingDocument | None) -> Decimal | None:
+    """What keeping a backup costs a month, where the audit priced it: by how much less is saved with the snapshot kept."""
+    saved: dict[str, Any] = (
+        {one["action"]: one["monthly_savings_usd"] for one in evidence["recommendations"]} if evidence else {}
+    )
+    if evidence is None or evidence["monthly_savings_usd"] is None or saved.get(KEEPS_SNAPSHOT) is None:
+        return None
+    return Decimal(evidence["monthly_savings_usd"]) - Decimal(saved[KEEPS_SNAPSHOT])
+
+
+def _time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,320 @@
+"""The step of a clean-up that deletes: part by part, and before each part it looks at everything once more.
+
+Where thousands of parts of a kind are left, many go at a time: everything is looked at before the first of them, and before
+each other one its own tags, and whether anybody stopped it. The last few go one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from slackwater.app.cleanup.back_up import UNTIL_DELETED, final_backup, settled, tags, verified_now, with_backup
+from slackwater.app.cleanup.case import (
+    BY_POLICY,
+    GO,
+    LONGEST_WAIT,
+    Answer,
+    Cases,
+    UnsafeError,
+    failed_half_way,
+    some,
+    wait,
+    wait_since,
+)
+from slackwater.app.cleanup.recheck import Rechecked, Rechecker, part_objection
+from slackwater.engine.cleanup import recorded_anew, unattended
+from slackwater.engine.efs_use import PUBLISHED_WITHIN
+from slackwater.model.cleanup import Backup, Cleanup, Look, Part, Removal
+from slackwater.model.policy import Policy
+from slackwater.model.resources import EfsFileSystem, FsxFileSystem
+from slackwater.model.tracking import TrackedFinding
+from slackwater.ports.cleanup import BackupTaker, Keys, PartWatcher, Remover
+from slackwater.ports.errors import AwsError
+
+LOOK_AT_PARTS_S: Final = 60
+"""Between looks at parts that AWS is deleting, at first."""
+LOOK_AT_TURN_S: Final = 300
+"""Between looks at whether it is its turn, at first."""
+NOT_PUT_BACK_FOR: Final = timedelta(days=1)
+"""After which the next has its turn, although nobody managed to make the one ahead whole again."""
+LOOK_AT_FENCE_S: Final = 120
+"""Between looks at an EFS file system that nothing can mount any more, while CloudWatch catches up.
+
+A mount target that somebody makes meanwhile is seen: EFS takes minutes to create one and to delete it again.
+"""
+LONGEST_FENCE: Final = timedelta(hours=6)
+"""After which whether it was used is not known."""
+LOOK_AT_FINAL_S: Final = 600
+"""Between looks at a final backup, at first."""
+ACCESS_POINT: Final = "access-point"
+MOST_PARTS: Final = 20
+"""That one step deletes: it has fifteen minutes, and looks at everything before each."""
+LONGEST_STEP: Final = timedelta(minutes=10)
+"""After which a step begins nothing new, for the same reason."""
+MOST_AT_ONCE: Final = 500
+"""Parts of one kind between two looks at everything, where they go many at a time."""
+FEW: Final = 20
+"""So many go one by one, also of these kinds."""
+LONGEST_AT_ONCE: Final = timedelta(minutes=2)
+"""Between two looks at everything, however slow AWS is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """Everything that deleting takes. Of the takers it only reads.
+
+    `many` has what looks at single parts, for the kinds of parts that go many at a time.
+    """
+
+    cases: Cases
+    policy: Callable[[], Policy]
+    rechecker: Rechecker
+    takers: Mapping[str, BackupTaker]
+    removers: Mapping[str, Remover]
+    keys: Keys
+    many: Mapping[str, PartWatcher] = field(default_factory=dict)
+
+    def delete(self, finding_id: str, execution: str) -> Answer:
+        """Delete what is left of it, as far as that goes now: "wait" while AWS is at it, "go" once it is gone.
+
+        "failed" where AWS does not get it done in days, "over" where anything has changed: nothing more is deleted.
+
+        Raises:
+            NotMineError, UnsafeError: nothing may be deleted.
+            MovedError, NotSeenError, AwsError: it may be asked again.
+        """
+        cleanup = self.cases.get(finding_id, execution)
+        if cleanup.stage != "working" or not cleanup.deletes or not cleanup.parts:
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: it has nothing to delete")
+        if not cleanup.scratch and (not cleanup.backups or any(backup.state != "verified" for backup in cleanup.prior_backups)):
+            raise UnsafeError("it has no verified backup")
+        taker = self.takers[cleanup.resource.type]
+        ends = self.cases.clock() + LONGEST_STEP
+        for _ in range(MOST_PARTS):
+            if self.cases.clock() >= ends:
+                break
+            policy = self.policy()
+            look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
+            if look is None:
+                return self._gone(cleanup, taker)
+            if _is_going(look):
+                return self._wait_for_aws(cleanup)
+            finding = self.cases.finding(cleanup)
+            if why := self.cases.objection(cleanup, finding, policy):
+                return self.cases.over(cleanup, why)
+            if cleanup.turn and not cleanup.has_turn:
+                if ahead := self.cases.ahead(cleanup):
+                    return self._wait_for(ahead, cleanup)
+                cleanup = self.cases.write(replace(cleanup, has_turn=True))
+            seen = self.rechecker.recheck(cleanup, policy)
+            if seen.state == "gone":
+                continue  # somebody else deleted it since the look above
+            if seen.state != "same" or seen.look is None:
+                return self.cases.over(cleanup, seen.why)
+            if why := _not_let(cleanup, finding, seen.look, policy):
+                return self.cases.over(cleanup, why)
+            if not cleanup.scratch and (why := verified_now(cleanup, taker, self.keys, self._kept_from(policy))):
+                return self.cases.over(cleanup, why)
+            parts = next_parts(seen.look, self.many)
+            if not parts:
+                return self._wait_for_aws(cleanup)
+            if (fence := self._fence(cleanup, parts[0], seen)) is not None:
+                return fence
+            cleanup, why = self._remove(self._recorded_anew(cleanup, parts[0]), parts, policy)
+            if why:
+                return self.cases.over(cleanup, why)
+        return wait(1)
+
+    def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
+        """Wait for the final backup of what is gone, if there is one; whatever comes of it, the others are verified."""
+        final = final_backup(cleanup)
+        if final is None:
+            return GO
+        now = self.cases.clock()
+        ended = settled(cleanup, final, taker, self.keys, now)
+        if ended is None:
+            return wait_since(final.asked_at, now, LOOK_AT_FINAL_S)
+        self.cases.write(with_backup(cleanup, ended))
+        return GO
+
+    def _remove(self, cleanup: Cleanup, parts: Sequence[Part], policy: Policy) -> tuple[Cleanup, str | None]:
+        """Put parts on record, and ask AWS to delete them.
+
+        The first one follows a look at everything. Each other one is looked at by itself, after another look at whether anybody
+        stopped it: if so, the next look at everything finds out who. What was not asked comes off the record again.
+
+        Returns:
+            The clean-up as it is then, and what speaks against the rest of the parts, None if nothing does.
+        """
+        resource, remover = cleanup.resource, self.removers[cleanup.resource.type]
+        unasked = {part.id for part in parts} - {one.part.id for one in cleanup.removals}
+        cleanup = self._on_record(cleanup, parts)
+        final = final_backup(cleanup)
+        why, ends = None, self.cases.clock() + LONGEST_AT_ONCE
+        try:
+            for part in parts:
+                if part is not parts[0]:
+                    if self.cases.clock() >= ends:
+                        break
+                    if not self.cases.store.unchanged(cleanup):
+                        cleanup = self.cases.get(cleanup.finding_id, cleanup.execution)
+                        break
+                    part_tags = self.many[part.kind].part_tags(resource, part)
+                    if part_tags is None:
+                        continue
+                    if why := part_objection(cleanup, part, part_tags, policy, self.cases.clock()):
+                        break
+                unasked.discard(part.id)
+                made = remover.remove(resource, part, tags(cleanup, final) if final else None)
+                if final and made:
+                    cleanup = self.cases.write(with_backup(cleanup, replace(final, state="running", id=made)))
+        except AwsError:
+            self._off_record(cleanup, unasked)
+            raise
+        return self._off_record(cleanup, unasked), why
+
+    def _kept_from(self, policy: Policy) -> datetime:
+        """Until when a backup has to be kept, if its resource is deleted now."""
+        return self.cases.clock() + timedelta(days=policy.cleanup.backup_days)
+
+    def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
+        """Come again while AWS deletes what it was asked to; "failed" where that takes too long."""
+        now = self.cases.clock()
+        if not cleanup.removals:  # somebody else deletes it
+            return wait_since(cleanup.marked.act_after if cleanup.marked else now, now, LOOK_AT_PARTS_S)
+        since = cleanup.removals[-1].asked_at
+        if now - since >= LONGEST_WAIT:
+            part = cleanup.removals[-1].part
+            return self.cases.failed(cleanup, f"AWS still deletes {part.kind} {part.id} after {LONGEST_WAIT.days} days")
+        return wait_since(since, now, LOOK_AT_PARTS_S)
+
+    def _wait_for(self, ahead: Cleanup, cleanup: Cleanup) -> Answer:
+        """Come again while another of its type is taken apart; over where that failed, or where it takes too long."""
+        now = self.cases.clock()
+        if self._is_given_up(ahead, now):
+            self.cases.write(replace(ahead, has_turn=False))
+            return wait(1)
+        if why := failed_half_way(ahead):
+            return self.cases.over(cleanup, why)
+        if cleanup.waits_since is None:
+            why = f"for the clean-up of finding {ahead.finding_id}: one {cleanup.resource.type} is taken apart at a time"
+            self.cases.tell(replace(cleanup, waits_since=now), "queued", why)
+        elif now - cleanup.waits_since >= LONGEST_WAIT:
+            span = f"{LONGEST_WAIT.days} days"
+            why = f"others of its type had their turn for {span}, the clean-up of finding {ahead.finding_id} the last of them"
+            return self.cases.over(cleanup, why)
+        return wait_since(cleanup.waits_since or now, now, LOOK_AT_TURN_S)
+
+    def _is_given_up(self, ahead: Cleanup, now: datetime) -> bool:
+        """Whether nothing is left to be put back: it has ended, and the resource is gone, or nobody managed to for a day."""
+        if not ahead.ended or ahead.ended_at is None:
+            return False
+        look = self.rechecker.watchers[ahead.resource.type].look
+        return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
+
+    def _fence(self, cleanup: Cleanup, part: Part, seen: Rechecked) -> Answer | None:
+        """What to wait for before an EFS file system itself is deleted; None where nothing is.
+
+        Nothing can mount it any more, but what somebody did until then CloudWatch publishes late.
+        """
+        if cleanup.resource.type != EfsFileSystem.KIND or part.id != cleanup.resource.id:
+            return None
+        now = self.cases.clock()
+        if cleanup.fenced_at is None:
+            self.cases.write(replace(cleanup, fenced_at=now))
+            return wait(LOOK_AT_FENCE_S)
+        left_s = fence_left_s(cleanup.fenced_at, now, caught_up=not seen.use_unknown)
+        if left_s:
+            return wait(left_s)
+        if not seen.use_unknown:
+            return None
+        return self.cases.over(cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}")
+
+    def _recorded_anew(self, cleanup: Cleanup, part: Part) -> Cleanup:
+        """The clean-up with what it takes to make this part again, as it is right before it goes.
+
+        Access points cannot be changed, and there may be thousands: they are recorded once, before the first of them goes.
+        """
+        before = cleanup.removals[-1].part.kind if cleanup.removals else None
+        if part.kind == before == ACCESS_POINT:
+            return cleanup
+        taken = {one.part.id for one in cleanup.removals}
+        newest = self.rechecker.watchers[cleanup.resource.type].record(cleanup.resource)
+        recorded = recorded_anew(cleanup.recorded, newest, taken)
+        return cleanup if recorded == cleanup.recorded else self.cases.write(replace(cleanup, recorded=recorded))
+
+    def _off_record(self, cleanup: Cleanup, unasked: Collection[str]) -> Cleanup:
+        """The clean-up without parts that were put on record, and then not asked to go."""
+        if not unasked:
+            return cleanup
+        return self.cases.write(replace(cleanup, removals=tuple(one for one in cleanup.removals if one.part.id not in unasked)))
+
+    def _on_record(self, cleanup: Cleanup, parts: Sequence[Part]) -> Cleanup:
+        """The clean-up, once it is on record that these parts are asked to go; the ledger names the first."""
+        known, now = {one.part.id for one in cleanup.removals}, self.cases.clock()
+        new = tuple(Removal(part=part, asked_at=now) for part in parts if part.id not in known)
+        if not new:
+            return cleanup
+        removals = (*cleanup.removals, *new)
+        begun = replace(cleanup, removals=removals, backups=(*cleanup.backups, *_final_of(cleanup, now, self.policy())))
+        if cleanup.removals:
+            return self.cases.write(begun)
+        all_ = some([f"{one.kind} {one.id}" for one in cleanup.parts])
+        return self.cases.tell(begun, "removing", f"one after the other: {all_}")[0]
+
+
+def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, ...]:
+    """The final backup that FSx is to take of a file system as it deletes it; none of other kinds."""
+    if cleanup.resource.type != FsxFileSystem.KIND or cleanup.scratch:
+        return ()
+    of = cleanup.prior_backups[0]
+    return (
+        Backup(
+            subject=of.subject,
+            token=f"{of.token}-final",
+            asked_at=now,
+            expires_at=now + timedelta(days=policy.cleanup.backup_days) + UNTIL_DELETED + LONGEST_WAIT,
+            installation=of.installation,
+            final=True,
+        ),
+    )
+
+
+def fence_left_s(fenced_at: datetime, now: datetime, *, caught_up: bool) -> int:
+    """Seconds until the next look at an EFS file system that nothing can mount since `fenced_at`; 0 where waiting is over.
+
+    Waiting ends `PUBLISHED_WITHIN` after `fenced_at` if CloudWatch has `caught_up`, and after `LONGEST_FENCE` in any case.
+    """
+    left = fenced_at + PUBLISHED_WITHIN - now
+    if left > timedelta(0):
+        return min(LOOK_AT_FENCE_S, math.ceil(left.total_seconds()))
+    return 0 if caught_up or now - fenced_at >= LONGEST_FENCE else LOOK_AT_FENCE_S
+
+
+def next_parts(look: Look, many: Collection[str] = ()) -> Sequence[Part]:
+    """The next to go: of the kind that comes first, all of which have to be gone before the next; none while they go.
+
+    It is one part, or of the kinds in `many`, if very many are left, as many as go at a time.
+    """
+    first = look.parts[0].kind
+    left = tuple(part for part in look.parts if part.kind == first and not part.going)
+    return left[: MOST_AT_ONCE if first in many and len(left) > FEW else 1]
+
+
+def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: Look, policy: Policy) -> str | None:
+    """Why what the policy let go for its tag must not, as the tag and the policy are now."""
+    rule = unattended(finding.sighting, look.tags, policy.cleanup)
+    if cleanup.approved_by == BY_POLICY and rule is None:
+        return "the policy does not let it go without an approval any more"
+    if cleanup.scratch and not (rule and rule.its_data_is_scratch_and_needs_no_backup):
+        return "the policy does not say any more that its data is scratch, and it has no backup"
+    return None
+
+
+def _is_going(look: Look) -> bool:
+    """Whether AWS is deleting the resource itself."""
+    return bool(look.parts) and look.parts[-1].going

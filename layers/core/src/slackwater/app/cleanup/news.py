@@ -1,0 +1,110 @@
+"""Has Slack told of what clean-ups do: a post each, recorded under an id that is the same however often it is told."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from slackwater.engine.cleanup import not_allowed
+from slackwater.engine.routes import default, route
+from slackwater.model.cleanup import Cleanup
+from slackwater.model.policy import Policy
+from slackwater.model.posts import Message, Post
+from slackwater.model.tracking import TrackedFinding
+from slackwater.ports.clock import Clock
+from slackwater.ports.slack import Outbox
+from slackwater.views.slack.cleanup import Case, What, over_cap, told
+
+__all__ = ["CleanupNews", "What"]
+
+ENDS: Final[tuple[What, ...]] = ("called-off", "done", "failed", "undone")
+TRIED_FOR: Final = timedelta(days=14)
+"""How long a post is tried that says how a clean-up ended: nobody tells it again. A warning is announced again after a day."""
+
+UNDO: Final = re.compile(r"-undo-(\d+)$")
+"""The end of an undo's name: how many there have been."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanupNews:
+    """Everything that it takes. It sends nothing: NotifyFunction delivers what waits."""
+
+    outbox: Outbox
+    clock: Clock
+
+    def tell(self, what: What, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
+        """Record what is to be said of a clean-up as it is on record now, with its finding as it is now.
+
+        Told again, from the same record, it comes to the same post.
+        """
+        id_ = post_id(what, cleanup)
+        case = Case(
+            post_id=id_,
+            cleanup=cleanup,
+            finding=finding,
+            backup_days=policy.cleanup.backup_days,
+            approval_days=policy.cleanup.approval_days,
+            keep_tag=next(iter(policy.exempt.keep_tags), None),
+            may_decide=bool(policy.slack.deciders),
+            may_approve=bool(policy.cleanup.approvers) and not_allowed(finding.sighting, policy.cleanup) is None,
+            may_stop=bool(policy.cleanup.approvers or policy.slack.deciders),
+        )
+        channel = route(finding.sighting, policy.slack) or default(policy.slack)
+        self._record(id_, channel, told(what, case), finding.id, tried_for=TRIED_FOR if what in ENDS else None)
+
+    def post(self, what: What, cleanup: Cleanup) -> Post | None:
+        """What has become of the post that tells this of a clean-up; None where it was not recorded, or is over for months."""
+        return self.outbox.get(post_id(what, cleanup))
+
+    def withdraw(self, what: What, cleanup: Cleanup) -> None:
+        """Have that post not sent any more. What is being sent right now may still arrive."""
+        post = self.post(what, cleanup)
+        if post and post.waits and not post.withdrawn:
+            self.outbox.write(replace(post, withdrawn=True, revision=post.revision + 1))
+
+    def cap(self, why: str, wanted: int, policy: Policy) -> None:
+        """Record that a run would have gone over the cap, and began nothing; once a day for the same words."""
+        self._once_a_day("cap", over_cap(why, wanted), policy)
+
+    def _once_a_day(self, what: str, message: Message, policy: Policy) -> None:
+        self._record(f"cleanup.{what}.{self.clock():%Y%m%d}.{_digest(message.text)}", default(policy.slack), message)
+
+    def _record(
+        self, id_: str, channel: str | None, message: Message, *findings: str, tried_for: timedelta | None = None
+    ) -> None:
+        now = self.clock()
+        post = Post(
+            id=id_,
+            audit_id=None,
+            created_at=now,
+            until=now + tried_for if tried_for else None,
+            channel=channel,
+            thread_of=None,
+            message=message,
+            findings=findings,
+        )
+        self.outbox.record([post])
+
+
+def post_id(what: What, cleanup: Cleanup) -> str:
+    """The id of the post that tells this of a clean-up."""
+    return f"cleanup.{cleanup.finding_id}.{cleanup.attempt}.{what}{_which(what, cleanup)}"
+
+
+def _which(what: What, cleanup: Cleanup) -> str:
+    """What tells one of several apart: the days of a warning, its repetition, the number of an undo, and what failed."""
+    repeats = f".{cleanup.marked.repeats}" if cleanup.marked and cleanup.marked.repeats else ""
+    if what == "marked":
+        return repeats
+    if what == "warned" and cleanup.marked and cleanup.marked.warned_days:
+        return f".{cleanup.marked.warned_days[-1]}{repeats}"
+    undo = UNDO.search(cleanup.undo_execution or "")
+    number = f".{undo[1]}" if undo and what in {"failed", "undone"} else ""
+    return f"{number}.{_digest(cleanup.why)}" if what == "failed" else number
+
+
+def _digest(words: str) -> str:
+    return hashlib.sha256(words.encode(errors="replace")).hexdigest()[:8]

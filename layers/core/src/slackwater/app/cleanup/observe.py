@@ -1,0 +1,49 @@
+"""What clean-ups really save: what the audits after them see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from slackwater.engine.observed import observed
+from slackwater.model.cleanup import Cleanup
+from slackwater.model.tracking import TargetReport
+from slackwater.ports.store import CleanupStore
+
+A_PAGE: Final = 100
+AT_ONCE: Final = 16
+"""Clean-ups on their way to the store: as many as a client keeps connections."""
+
+
+def observe(store: CleanupStore, reports: Sequence[TargetReport], audit_id: str, now: datetime) -> None:
+    """Store what an audit that judged as of `now` sees of each clean-up that is done; done again, it changes nothing.
+
+    Raises:
+        AwsError: the store did not take all.
+    """
+    of_place = {(report.account, report.region): report for report in reports if report.whole}
+
+    def look(cleanup: Cleanup) -> None:
+        resource = cleanup.resource
+        report = of_place.get((resource.account, resource.region))
+        if report and (seen := observed(cleanup, report, audit_id, now)):
+            # Where somebody is faster, it is being undone, or a newer audit has seen it.
+            store.write(replace(cleanup, observed=seen, revision=cleanup.revision + 1))
+
+    if of_place:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for _ in pool.map(look, _all(store)):
+                pass
+
+
+def _all(store: CleanupStore) -> Iterator[Cleanup]:
+    cursor: str | None = None
+    while True:
+        page = store.list(A_PAGE, cursor)
+        yield from page.items
+        cursor = page.cursor
+        if cursor is None:
+            return

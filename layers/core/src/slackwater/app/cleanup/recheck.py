@@ -1,0 +1,253 @@
+"""Looks once more at what is about to be deleted or changed: at its state and tags, then the question with its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final, Literal
+
+from slackwater.app.audit.scan import Audit, Sources
+from slackwater.app.cleanup.case import some
+from slackwater.engine import efs_use
+from slackwater.engine.cleanup import managed_elsewhere, never
+from slackwater.engine.exempt import tags_keep
+from slackwater.engine.plan import MetricCall
+from slackwater.model.cleanup import MARK, Cleanup, Look, Part
+from slackwater.model.detector import Limits
+from slackwater.model.findings import Finding, Gap, TargetScan
+from slackwater.model.fleet import Fleet, UnreadableRecordError
+from slackwater.model.metrics import Series
+from slackwater.model.ownership import managed_by
+from slackwater.model.policy import Policy
+from slackwater.model.resources import (
+    AttachmentEvent,
+    EfsFileSystem,
+    EfsReplication,
+    FsxFileSystem,
+    Instance,
+    Record,
+    Target,
+    Volume,
+)
+from slackwater.model.stock import WholeStock
+from slackwater.model.tracking import TrackedResource
+from slackwater.ports.cleanup import Watcher
+from slackwater.ports.clock import Clock
+from slackwater.ports.inventory import Inventory, Stock
+from slackwater.ports.metrics import MetricAnswer, Metrics
+
+KINDS: Final[Mapping[str, type[Record]]] = {kind.KIND: kind for kind in (Volume, EfsFileSystem, FsxFileSystem)}
+RAILS_READ: Final[Mapping[str, tuple[type[Record], ...]]] = {
+    Volume.KIND: (Volume, Instance),
+    EfsFileSystem.KIND: (EfsFileSystem, EfsReplication),
+    FsxFileSystem.KIND: (FsxFileSystem,),
+}
+"""What has to be read to know what must never be touched, whatever the detector reads."""
+
+
+VETO: Final = "somebody took its mark off"
+PRICES: Final = "pricing:GetProducts"
+"""Without which everything is seen but the money."""
+
+
+class NotSeenError(Exception):
+    """Something that has to be known before anything is done could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rechecked:
+    """What a look showed.
+
+    "gone": there is no such resource; "changed": it must not be touched, and `why`; "unknown": AWS did not publish what would
+    tell; "same": it is as it was found, and `finding` is what the audit would say now. `look` is None where it is gone;
+    `detached` is what CloudTrail remembers of a volume. `use_unknown` says, of an EFS file system that is to be deleted, why it
+    is not known that nobody used it until nothing could mount it any more; empty where it is known.
+    """
+
+    state: Literal["same", "changed", "unknown", "gone"]
+    why: str = ""
+    look: Look | None = None
+    finding: Finding | None = None
+    detached: AttachmentEvent | None = None
+    use_unknown: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rechecker:
+    """Everything that looking takes. `audit` makes the audit of an inventory, by a policy of one detector."""
+
+    watchers: Mapping[str, Watcher]
+    inventory: Callable[[TrackedResource], Inventory]
+    audit: Callable[[Policy, Inventory], Audit]
+    clock: Clock
+
+    def recheck(self, cleanup: Cleanup, policy: Policy) -> Rechecked:
+        """What the resource is now, against what the clean-up knows of it.
+
+        Raises:
+            NotSeenError: what is required could not be read; nothing is known to have changed.
+            AwsError: AWS did not say.
+        """
+        now = self.clock()
+        look = self.watchers[cleanup.resource.type].look(cleanup.resource)
+        if look is None:
+            return Rechecked(state="gone", why="it is gone already")
+        if why := objection(cleanup, look, policy, now):
+            return Rechecked(state="changed", why=why, look=look)
+        return replace(self._asked_again(cleanup, policy, now), look=look)
+
+    def _asked_again(self, cleanup: Cleanup, policy: Policy, now: datetime) -> Rechecked:
+        limits: Limits | None = policy.limits.get(cleanup.detector)
+        if limits is None:
+            return Rechecked(state="changed", why=f"the policy has turned {cleanup.detector} off")
+        resource = cleanup.resource
+        inventory = _Kept(self.inventory(resource), cleanup)
+        audit = self.audit(replace(policy, limits={cleanup.detector: limits}), inventory)
+        target = Target(resource.account, resource.region, resource.arn.split(":")[1])
+        start = efs_use.began(cleanup) if cleanup.deletes and resource.type == EfsFileSystem.KIND else None
+        scan = (_as_of(audit, start) if start else audit).scan_target(target, start or now)
+        checked = self._compared(cleanup, scan, inventory.fleet)
+        seen = checked.state == "same" and not scan.closed
+        unseen = [gap for gap in scan.gaps if not gap.optional or (not seen and gap.what != PRICES)]
+        if unseen:
+            raise NotSeenError("; ".join(f"{gap.what}: {gap.reason}" for gap in unseen))
+        if checked.state == "same" and start:
+            return self._used_since(checked, cleanup, audit.sources(target).metrics, start, now)
+        return checked
+
+    def _used_since(self, checked: Rechecked, cleanup: Cleanup, metrics: Metrics, start: datetime, now: datetime) -> Rechecked:
+        """The same, or "changed" where somebody used it since the clean-up began to work on it."""
+        during = efs_use.period(cleanup, start, now)
+        answer = metrics.fetch(efs_use.question(cleanup.resource.id, during.start, now))
+        if answer.failed:
+            raise NotSeenError("; ".join(f"{query.metric.name}: {why}" for query, why in answer.failed.items()))
+        answered = {query.metric: series for query, series in answer.series.items()}
+        if why := efs_use.use(answered, during):
+            return Rechecked(state="changed", why=why)
+        return replace(checked, use_unknown=efs_use.unknown(answered, during, cleanup.fenced_at) or "")
+
+    def _compared(self, cleanup: Cleanup, scan: TargetScan, fleet: Fleet) -> Rechecked:
+        """What the scan says, if it saw all there is to see. Without what is optional it may doubt what it was sure of."""
+        if scan.unknown:
+            return Rechecked(state="unknown", why=scan.unknown[0].reason)
+        finding = next((found for found in scan.findings if found.id == cleanup.finding_id), None)
+        if finding is None:
+            why = next(
+                (str(one.reason) for one in scan.unlisted), f"{cleanup.detector} does not find it any more: it is in use"
+            )
+            return Rechecked(state="changed", why=why)
+        if protected := never(finding.resource, fleet, deletes=cleanup.deletes):
+            return Rechecked(state="changed", why=protected)
+        advice = [one.advice for one in finding.recommendations]
+        if finding.confidence == "low" or not any(one.deletes if cleanup.deletes else one.setting for one in advice):
+            return Rechecked(state="changed", why="what it advises must not be done by a program any more")
+        if not cleanup.deletes and all(one.setting != cleanup.setting for one in advice):
+            return Rechecked(state="changed", why="it advises another setting now")
+        return Rechecked(state="same", finding=finding, detached=fleet.get(AttachmentEvent, cleanup.resource.id))
+
+
+def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> str | None:
+    """What a look alone has against going on; None where it has nothing. Whatever is not known yet is not compared."""
+    if cleanup.born_at and look.born_at != cleanup.born_at:
+        return "it is another resource of the same id"
+    if tags_keep(look.tags, policy.exempt, now):
+        return "a tag keeps it, or its tags could not be read"
+    for id_, tags in look.children.items():
+        if tags_keep(tags, policy.exempt, now):
+            return f"a tag keeps {id_}, which hangs on it, or its tags could not be read"
+    marked = cleanup.marked is not None and cleanup.marked.tagged
+    if marked and (look.tags or {}).get(MARK) != cleanup.finding_id:
+        return f"{VETO}: the tag {MARK}"
+    managed_tags = policy.owners.managed_tags
+    if why := managed_elsewhere(managed_by(look.tags, managed_tags)):
+        return why
+    if not cleanup.deletes:
+        return None
+    for id_, tags in look.children.items():
+        if owner := managed_by(tags, managed_tags):
+            return f"{id_}, which hangs on it, is managed by {owner}: it has to be changed there"
+    if look.held:
+        return look.held
+    known = {*(part.id for part in cleanup.parts), *cleanup.children}
+    if known and (new := {*(part.id for part in look.parts), *look.children} - known):
+        return f"something new hangs on it: {some(sorted(new))}"
+    backed_up = sum(backup.subject.size_bytes for backup in cleanup.prior_backups)
+    if cleanup.backups and look.size_bytes > backed_up:
+        return f"it holds {look.size_bytes:,} bytes, and its backup was made of {backed_up:,}"
+    return None
+
+
+def _as_of(audit: Audit, at: datetime) -> Audit:
+    """The same audit with metrics as they were then: our own backup reads the file system after it."""
+
+    def sources(target: Target) -> Sources:
+        now = audit.sources(target)
+        return replace(now, metrics=_MetricsUntil(now.metrics, at, now.metrics.concurrency))
+
+    return replace(audit, sources=sources)
+
+
+@dataclass(slots=True)
+class _MetricsUntil:
+    """Metrics without the points that end after a moment: CloudWatch adds a day up to its end, whatever end is asked for."""
+
+    inner: Metrics
+    at: datetime
+    concurrency: int
+
+    def fetch(self, call: MetricCall) -> MetricAnswer:
+        answer = self.inner.fetch(call)
+        return replace(answer, series={query: self._cut(series) for query, series in answer.series.items()})
+
+    def _cut(self, series: Series) -> Series:
+        whole = len(series.between(series.start_s, self.at.timestamp()))
+        return Series.of(series.start_s, series.period_s, [*series.optional()[:whole], *[None] * (len(series) - whole)])
+
+
+def part_objection(cleanup: Cleanup, part: Part, tags: Mapping[str, str], policy: Policy, now: datetime) -> str | None:
+    """What the tags of one part have against its removal; None if nothing. Everything was looked at a moment ago."""
+    name = f"{part.kind} {part.id}"
+    if tags_keep(tags, policy.exempt, now):
+        return f"a tag keeps {name}, which hangs on it"
+    if owner := managed_by(tags, policy.owners.managed_tags):
+        return f"its {name} is managed by {owner}: it has to be changed there"
+    return None if tags.get(MARK) == cleanup.finding_id else f"{VETO}: the tag {MARK} of its {name}"
+
+
+@dataclass(slots=True)
+class _Kept:
+    """An inventory that keeps what it read, and reads what the rails need as well.
+
+    What the clean-up itself has taken away is no news: it says how many mount targets there were. And it remembers when a
+    volume came off, which CloudTrail forgets after 90 days, as the grace goes by.
+    """
+
+    inner: Inventory
+    cleanup: Cleanup
+    fleet: Fleet = field(default_factory=lambda: Fleet(()))
+
+    def read(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> tuple[Fleet, list[Gap]]:
+        rails = RAILS_READ[self.cleanup.resource.type]
+        read, gaps = self.inner.read(target, {*required, *rails}, optional)
+        with suppress(UnreadableRecordError):  # a gap names the record, and so the clean-up waits
+            for was in self._remembered(read):
+                read = read.with_(was)
+        self.fleet = read
+        return read, gaps
+
+    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
+        return WholeStock(*self.read(target, required, optional))
+
+    def _remembered(self, read: Fleet) -> Iterator[Record]:
+        cleanup = self.cleanup
+        taken = {one.part.id for one in cleanup.removals}
+        targets = [part.id for part in cleanup.parts if part.kind == "mount-target"]
+        if (system := read.get(EfsFileSystem, cleanup.resource.id)) and taken.intersection(targets):
+            yield replace(system, mount_targets=len(targets))
+        detached = cleanup.detached
+        if detached and AttachmentEvent not in read.unreadable and read.get(AttachmentEvent, detached.id) is None:
+            yield detached

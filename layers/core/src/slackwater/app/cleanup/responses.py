@@ -1,0 +1,126 @@
+"""What the use cases say of clean-ups, as the API and the command line tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from slackwater.app.cleanup.backups import BackupList
+from slackwater.app.cleanup.cleanups import Approved, Candidate, Plan, Story, Totals, not_undoable
+from slackwater.engine.savings import realised, savings
+from slackwater.model.cleanup import Cleanup, Said
+from slackwater.model.listing import Page
+from slackwater.views.api import to_json as service_json
+from slackwater.views.cleanup import backups as cleanup_backups
+from slackwater.views.cleanup import to_json as cleanup_json
+from slackwater.views.cleanup.backups import BackupListDocument
+from slackwater.views.cleanup.document import (
+    ApprovedDocument,
+    CandidateDocument,
+    CleanupDetailDocument,
+    CleanupDocument,
+    CleanupPageDocument,
+    CleanupTotalsDocument,
+    PlanDocument,
+    RunDocument,
+    SwitchDocument,
+)
+
+
+def plan(one: Plan) -> PlanDocument:
+    """What a run would do."""
+    return {
+        "candidates": [candidate(each) for each in one.candidates],
+        "over_cap": one.over_cap,
+        "stopped": cleanup_json.said(one.stopped),
+        "enabled": one.enabled,
+    }
+
+
+def run(candidates: Iterable[Candidate]) -> RunDocument:
+    """What a run did."""
+    return {"candidates": [candidate(one) for one in candidates]}
+
+
+def approved(one: Approved) -> ApprovedDocument:
+    """An approval, and what came of it."""
+    return {
+        "finding": service_json.tracked_finding(one.finding),
+        "candidate": None if one.candidate is None else candidate(one.candidate),
+    }
+
+
+def candidate(one: Candidate) -> CandidateDocument:
+    """A finding, and what a run does about it."""
+    return cleanup_json.candidate(
+        one.finding,
+        one.state,
+        why=one.why,
+        unattended=one.rule is not None,
+        scratch=one.scratch,
+        acts_after=one.acts_after,
+        backup_monthly_usd=one.backup_monthly_usd,
+        net_monthly_usd=one.net_monthly_usd,
+    )
+
+
+def cleanup(one: Cleanup, now: datetime) -> CleanupDocument:
+    """A clean-up."""
+    return cleanup_json.cleanup(one, realised_monthly_usd=realised(one, now), undoable=not_undoable(one) is None)
+
+
+def page(found: Page[Cleanup], totals: Totals | None, stopped: Said | None, now: datetime) -> CleanupPageDocument:
+    """Some clean-ups, with their sums, and the totals of all on the first page."""
+    sums = savings(found.items, now)
+    return {
+        "cleanups": [cleanup(one, now) for one in found.items],
+        "promised_monthly_usd": f"{sums.promised_monthly_usd:.2f}",
+        "realised_monthly_usd": f"{sums.realised_monthly_usd:.2f}",
+        "unknown": sums.unknown,
+        "totals": None if totals is None else _totals(totals),
+        "stopped": cleanup_json.said(stopped),
+        "cursor": found.cursor,
+    }
+
+
+def _totals(of: Totals) -> CleanupTotalsDocument:
+    return {
+        "cleanups": of.cleanups,
+        "promised_monthly_usd": f"{of.savings.promised_monthly_usd:.2f}",
+        "realised_monthly_usd": f"{of.savings.realised_monthly_usd:.2f}",
+        "unknown": of.savings.unknown,
+    }
+
+
+def story(one: Story, now: datetime) -> CleanupDetailDocument:
+    """A clean-up with its finding's ledger."""
+    return cleanup_json.cleanup_detail(
+        cleanup(one.cleanup, now),
+        status=one.finding.status if one.finding else None,
+        not_undoable=one.not_undoable,
+        ledger=one.ledger,
+    )
+
+
+def backups(found: BackupList) -> BackupListDocument:
+    """Every backup that carries our tags."""
+    told = [
+        cleanup_backups.listed_backup(
+            one.copy,
+            type=one.kind,
+            of=one.of,
+            account=one.account,
+            region=one.region,
+            whose=one.whose,
+            finding_id=one.cleanup.finding_id if one.cleanup else None,
+            undoable=one.cleanup is not None and not_undoable(one.cleanup) is None,
+            monthly_usd=one.monthly_usd,
+        )
+        for one in found.backups
+    ]
+    return cleanup_backups.backup_list(told, found.installation, found.gaps)
+
+
+def switch(stopped: Said | None) -> SwitchDocument:
+    """Who has stopped all clean-ups."""
+    return {"stopped": cleanup_json.said(stopped)}

@@ -1,0 +1,71 @@
+"""The step that brings back what a clean-up deleted, or what it had taken off when it was called off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from slackwater.app.cleanup.back_up import final_backup, settled, with_backup
+from slackwater.app.cleanup.case import GO, Answer, Cases, UnsafeError, some, wait_since
+from slackwater.ports.cleanup import BackupTaker, Keys, Restorer
+
+LOOK_AT_RESTORE_S: Final = 600
+"""Between looks, at first."""
+LONGEST_RESTORE: Final = timedelta(days=14)
+"""After which the undo fails. Asked for again, it goes on from where it is."""
+ADOPTED: Final = "no more was known of it than its backup says: other settings and tags are not as they were"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restore:
+    """Everything that restoring takes."""
+
+    cases: Cases
+    restorers: Mapping[str, Restorer]
+    takers: Mapping[str, BackupTaker]
+    keys: Keys
+
+    def restore(self, finding_id: str, execution: str) -> Answer:
+        """One step further: "wait" while AWS is at it, "go" once all that can be is back, "failed" where it cannot.
+
+        Raises:
+            NotMineError, UnsafeError: nothing may be restored.
+            MovedError, AwsError: it may be asked again.
+        """
+        cleanup = self.cases.get(finding_id, execution)
+        undoing = cleanup.stage == "undoing"
+        if not cleanup.deletes or not (undoing or cleanup.stage in {"called-off", "failed"}):
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: there is nothing to bring back")
+        if cleanup.restored and cleanup.restored.state == "done":
+            return GO
+        if why := cleanup.not_restored:
+            return self.cases.failed(cleanup, why)
+        if final := final_backup(cleanup):  # its execution died before it was on record what became of it
+            now = self.cases.clock()
+            ended = settled(cleanup, final, self.takers[cleanup.resource.type], self.keys, now)
+            if ended is None:
+                return wait_since(final.asked_at, now, LOOK_AT_RESTORE_S)
+            cleanup = self.cases.write(with_backup(cleanup, ended))
+        restored = self.restorers[cleanup.resource.type].restore(cleanup)
+        if cleanup.adopted and restored.state == "done":
+            restored = replace(restored, differences=(*restored.differences, ADOPTED))
+        known = replace(cleanup, restored=restored)
+        if restored.state == "failed":
+            return self.cases.failed(known, restored.why or "AWS does not say why")
+        if restored.state == "running":
+            now = self.cases.clock()
+            since = (cleanup.undone.at if undoing and cleanup.undone else cleanup.ended_at) or now
+            if now - since >= LONGEST_RESTORE:
+                return self.cases.failed(known, f"AWS is not done after {LONGEST_RESTORE.days} days")
+            if restored != cleanup.restored:
+                self.cases.write(known)
+            return wait_since(since, now, LOOK_AT_RESTORE_S)
+        known = replace(known, has_turn=False)  # it is whole again
+        if undoing:
+            self.cases.write(known)
+        else:
+            differences = f": {some(restored.differences, between='; ')}" if restored.differences else ""
+            self.cases.tell(known, "undone", f"what had been taken off it was put back{differences}")
+        return GO

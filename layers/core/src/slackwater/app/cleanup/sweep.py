@@ -1,0 +1,232 @@
+"""Deletes backups that clean-ups of this installation made, once they have expired, and says which are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from slackwater.app.cleanup.back_up import made_for
+from slackwater.app.cleanup.case import Cases, MovedError, UnsafeError
+from slackwater.engine.cleanup import expired
+from slackwater.model.cleanup import Backup, Cleanup, Copy
+from slackwater.model.listing import MAX_PAGE
+from slackwater.ports.cleanup import Sweeper
+from slackwater.ports.errors import AwsError
+
+LISTED_WITHIN: Final = timedelta(hours=1)
+"""After which AWS lists a backup that was asked for: one that it does not list then is gone."""
+
+type Place = tuple[str, str, str]
+"""The kind of a resource, its account and its region."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """What was deleted, and why; what has expired and is kept, and why; what could not be looked at or deleted, or is gone."""
+
+    deleted: tuple[tuple[str, str], ...]
+    kept: tuple[tuple[str, str], ...]
+    troubles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A finding, and the ids of the backups that its record names: those that may be there, and those that were seen gone.
+
+    `unnamed` are tokens of backups that were requested, and of which the record has no id.
+    """
+
+    finding_id: str
+    there: tuple[str, ...]
+    gone: tuple[str, ...]
+    unnamed: tuple[str, ...] = ()
+
+    def is_as_listed(self, listed: Mapping[str, Copy], installation: str | None, now: datetime) -> bool:
+        """Whether there is nothing to delete, and nothing that the record does not say already."""
+        kept = all(id_ in listed and expired(listed[id_], installation, now) is None for id_ in self.there)
+        named = not any(copy.token in self.unnamed for copy in listed.values())
+        return kept and named and not any(id_ in listed for id_ in self.gone)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What comes of sweeping, as it is found."""
+
+    deleted: list[tuple[str, str]] = field(default_factory=list)
+    kept: list[tuple[str, str]] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """Everything that sweeping takes. `installation` gives the id of this one; None where nothing has needed one yet.
+
+    Only what is on record by its id is ever deleted. Copies of it that somebody made, and backups of other installations, are
+    on no record here.
+    """
+
+    cases: Cases
+    sweepers: Mapping[str, Sweeper]
+    installation: Callable[[], str | None]
+
+    def sweep(self) -> Swept:
+        """Go wherever a clean-up has made a backup. What fails in one place, or of one backup, does not spoil the rest."""
+        found = _Found()
+        for place, findings in sorted(self._places().items()):
+            kind, account, region = place
+            now = self.cases.clock()
+            try:
+                listed = {copy.id: copy for copy in self.sweepers[kind].copies(account, region) if copy.id}
+            except AwsError as error:
+                found.troubles.append(f"{kind} in {account} {region}: {error}")
+                continue
+            own = self.installation()
+            for held in findings:
+                if held.is_as_listed(listed, own, now):
+                    continue
+                try:
+                    self._sweep(held.finding_id, listed, now, found)
+                except (AwsError, UnsafeError) as error:
+                    found.troubles.append(f"the backups of finding {held.finding_id} in {account} {region}: {error}")
+                except MovedError:
+                    pass  # somebody is at work on it: tomorrow is early enough
+        return Swept(deleted=tuple(found.deleted), kept=tuple(found.kept), troubles=tuple(found.troubles))
+
+    def _places(self) -> dict[Place, list[_Held]]:
+        """The findings whose clean-ups made backups, by where these are."""
+        places, cursor = dict[Place, list[_Held]](), None
+        while True:
+            page = self.cases.store.list(MAX_PAGE, cursor)
+            for one in page.items:
+                every = (*one.backups, *one.earlier)
+                gone = tuple(backup.id for backup in every if backup.id and backup.gone_at)
+                there = tuple(id_ for backup in every for id_ in backup.ids if id_ not in gone)
+                unnamed = tuple(backup.token for backup in one.backups if one.ended and _is_unnamed(backup))
+                if there or gone or unnamed:
+                    place = (one.resource.type, one.resource.account, one.resource.region)
+                    places.setdefault(place, []).append(_Held(one.finding_id, there, gone, unnamed))
+            cursor = page.cursor
+            if cursor is None:
+                return places
+
+    def _sweep(self, finding_id: str, listed: Mapping[str, Copy], now: datetime, found: _Found) -> None:
+        cleanup = self.cases.store.get(finding_id)  # as it is now
+        if cleanup is None:
+            return
+        cleanup = self._named(cleanup, listed)
+        gone, ours, named = set[str](), set[str](), {backup.id for backup in cleanup.backups}
+        for backup in (*(cleanup.backups if cleanup.ended else ()), *cleanup.earlier):
+            for id_ in backup.ids:
+                if id_ not in listed:
+                    gone |= {id_} if now - backup.asked_at >= LISTED_WITHIN else set()
+                    continue
+                copy = self._now(cleanup, backup, listed[id_], now)
+                if copy is None:
+                    gone.add(id_)
+                elif why := self._over(cleanup, copy, found):
+                    ours.add(id_)
+                    if id_ in named:  # an undo must not start from it, even if this ends right after the call
+                        cleanup = self._recorded(cleanup, {*gone, id_}, ours, now, found)
+                    gone |= {id_} if self._deleted(cleanup, copy, why, found) else set()
+        self._recorded(cleanup, gone, ours, now, found)
+
+    def _named(self, cleanup: Cleanup, listed: Mapping[str, Copy]) -> Cleanup:
+        """Record the id of a backup that AWS made although the clean-up ended before AWS's answer was on record."""
+        backups = tuple(
+            _found(backup, [copy for copy in listed.values() if copy.token == backup.token], cleanup.resource.arn)
+            if cleanup.ended and _is_unnamed(backup)
+            else backup
+            for backup in cleanup.backups
+        )
+        return cleanup if backups == cleanup.backups else self.cases.write(replace(cleanup, backups=backups))
+
+    def _now(self, cleanup: Cleanup, backup: Backup, listed: Copy, now: datetime) -> Copy | None:
+        """A listed backup, read anew if that matters, as the list may be older than the record; None where it is gone."""
+        if backup.gone_at is None and expired(listed, self.installation(), now) is None:
+            return listed
+        sweeper = self.sweepers[cleanup.resource.type]
+        return sweeper.look(cleanup.resource.account, cleanup.resource.region, listed)
+
+    def _over(self, cleanup: Cleanup, copy: Copy, found: _Found) -> str | None:
+        """Why a backup is over by what is on it; None where it stays. One that a person adopted is another installation's."""
+        why = None if cleanup.adopted else expired(copy, self.installation(), self.cases.clock())
+        if copy.id is None or why is None:
+            return None
+        if self._is_the_only_copy(cleanup, self.sweepers[cleanup.resource.type]):
+            found.kept.append(
+                (copy.id, f"{why}, and it may be all there is of {cleanup.resource.id}: undo it, or delete it yourself")
+            )
+            return None
+        return why
+
+    def _deleted(self, cleanup: Cleanup, copy: Copy, why: str, found: _Found) -> bool:
+        """Delete a backup; whether it is gone. Where AWS does not say, the next sweep sees."""
+        account, region, sweeper = cleanup.resource.account, cleanup.resource.region, self.sweepers[cleanup.resource.type]
+        try:
+            sweeper.delete(account, region, copy)
+        except AwsError as error:
+            found.troubles.append(f"{copy.id} in {account} {region}: {error}")
+            try:
+                return sweeper.look(account, region, copy) is None
+            except AwsError:
+                return True
+        found.deleted.append((copy.id or "", why))
+        return True
+
+    def _is_the_only_copy(self, cleanup: Cleanup, sweeper: Sweeper) -> bool:
+        """Whether a backup may be all there is of something that this clean-up did not delete, or has brought back."""
+        resource, restored = cleanup.resource, cleanup.restored
+        if cleanup.stage == "done" and any(one.part.id == resource.id for one in cleanup.removals):
+            return False
+        if cleanup.stage == "undone" and restored and restored.id and restored.arn and restored.id != resource.id:
+            return sweeper.born_at(replace(resource, id=restored.id, arn=restored.arn)) is None
+        born_at = sweeper.born_at(resource)
+        return born_at is None or cleanup.born_at not in {None, born_at}
+
+    def _recorded(
+        self, cleanup: Cleanup, gone: Collection[str], ours: Collection[str], now: datetime, found: _Found
+    ) -> Cleanup:
+        """Record what is gone, or there again. The ledger says what others deleted too soon."""
+        backups = tuple(_as_seen(backup, gone, now) for backup in cleanup.backups) if cleanup.ended else cleanup.backups
+        earlier = tuple(one for backup in cleanup.earlier if (one := _as_seen(backup, gone, now)).is_there)
+        seen = replace(cleanup, backups=backups, earlier=earlier, lost_at=self._lost_at(cleanup, backups, now))
+        if seen == cleanup:
+            return cleanup
+        lost = [
+            f"{after.id}, which was to be kept until {after.expires_at:%Y-%m-%d}"
+            for before, after in zip(cleanup.backups, backups, strict=True)
+            if after.gone_at and not before.gone_at and after.id not in ours and now < after.expires_at
+        ]
+        if not lost or cleanup.stage != "done":
+            return self.cases.write(seen)
+        why = f"somebody else deleted, or took our tags off, its backup {', '.join(lost)}"
+        found.troubles.append(f"finding {cleanup.finding_id}: {why}")
+        return self.cases.tell(seen, "backup-gone", why)[0]
+
+    def _lost_at(self, cleanup: Cleanup, backups: Sequence[Backup], now: datetime) -> datetime | None:
+        """When neither the resource nor a backup of it was there any more; None where one of them is."""
+        if not backups or not cleanup.ended or any(backup.is_there for backup in backups):
+            return None
+        if cleanup.lost_at:
+            return cleanup.lost_at
+        born_at = self.sweepers[cleanup.resource.type].born_at(cleanup.resource)
+        return now if born_at is None or cleanup.born_at not in {None, born_at} else None
+
+
+def _is_unnamed(backup: Backup) -> bool:
+    """Whether AWS may have made it, and its id is not on record."""
+    return backup.id is None and backup.state == "asked"
+
+
+def _found(backup: Backup, copies: Sequence[Copy], of_arn: str) -> Backup:
+    """The backup with the ids of what AWS made of the request, if it made anything."""
+    ids = [copy.id for copy in made_for(backup, copies, of_arn) if copy.id]
+    return replace(backup, id=ids[0], spares=tuple(sorted({*backup.spares, *ids[1:]}))) if ids else backup
+
+
+def _as_seen(backup: Backup, gone: Collection[str], now: datetime) -> Backup:
+    """The record of a backup, once it is known which are gone."""
+    gone_at = (backup.gone_at or now) if backup.id in gone else None
+    return replace(backup, gone_at=gone_at, spares=tuple(id_ for id_ in backup.spares if id_ not in gone))

@@ -1,0 +1,171 @@
+"""Whether the owner of a marked resource was warned. Only what Slack took counts, not what was recorded to be posted.
+
+The grace period counts from the first warning that was delivered, and a warning N days ahead is followed by N days. While a
+warning is not delivered, nothing goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from slackwater.app.cleanup.case import Cases
+from slackwater.app.cleanup.news import CleanupNews, What
+from slackwater.app.telemetry import LOGGER
+from slackwater.engine.cleanup import LOOK_AGAIN, act_after, due, unattended
+from slackwater.model.cleanup import ACT_AFTER, Cleanup, Marked, Notice
+from slackwater.model.policy import Policy, UnattendedTag
+from slackwater.model.posts import Post
+from slackwater.model.tracking import TrackedFinding
+from slackwater.ports.cleanup import Watcher
+from slackwater.ports.errors import AwsError
+
+UNWARNED_FOR: Final = timedelta(days=7)
+"""How late all warnings of a clean-up may come together. After that it is called off."""
+UNSAID: Final = "it has not said that it took the warning"
+MOVED: Final = timedelta(hours=1)
+"""A date that moves by more is put into the tag and announced again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warnings:
+    """Everything that it takes."""
+
+    cases: Cases
+    watchers: Mapping[str, Watcher]
+    news: CleanupNews
+
+    def heard(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Cleanup:
+        """Put on record what Slack has taken by now, and the date that this and the policy make of it.
+
+        A date only ever moves to later.
+
+        Raises:
+            MovedError: somebody else wrote to the record.
+            AwsError: the outbox did not say.
+        """
+        marked = cleanup.marked
+        if marked is None or not cleanup.deletes:
+            return cleanup
+        if marked.notice is None and marked.delivered_at is None and not marked.unwarned:
+            marked = replace(marked, notice=Notice(since=self.cases.clock()))  # marked before deliveries were on record
+            cleanup = self.cases.write(replace(cleanup, marked=marked))
+        rule = self._rule(cleanup, finding, policy)
+        cleanup = self._delivered(cleanup, marked, policy, rule)
+        after = cleanup.marked or marked
+        if after.notice or (cleanup.unattended and rule is None):
+            return cleanup
+        why = "the policy's grace period is longer now"
+        if marked.delivered_at is None and after.delivered_at and after.late > MOVED:
+            why = f"the warning was delivered only at {after.delivered_at:%Y-%m-%d %H:%M} UTC"
+        return self._written(cleanup, after, due(after, policy.cleanup, rule, deletes=True), why)
+
+    def _delivered(self, cleanup: Cleanup, marked: Marked, policy: Policy, rule: UnattendedTag | None) -> Cleanup:
+        """Put on record what has become of the post that is waited for."""
+        now, notice, post = self.cases.clock(), marked.notice, self._post(cleanup, marked)
+        if notice is None or post is None:
+            return cleanup
+        ahead = timedelta(days=notice.days or 0)
+        if at := post.delivered_at:
+            late = marked.late + max(at - notice.since, timedelta(0))
+            after = replace(marked, notice=None, delivered_at=marked.delivered_at or at, late=late)
+            if notice.days is None:
+                return self._written(cleanup, after, marked.act_after)
+            after = replace(after, warned_days=(*marked.warned_days, notice.days))
+            why = f"the warning was delivered only at {at:%Y-%m-%d %H:%M} UTC"
+            return self._written(cleanup, after, max(marked.act_after, at + ahead), why, warned=notice.days)
+        if post.nowhere:
+            waits = not policy.cleanup.delete_without_warning
+            return cleanup if waits else self._written(cleanup, replace(marked, notice=None, unwarned=True), marked.act_after)
+        if post.waits or now - post.created_at < LOOK_AGAIN or _too_late(marked, notice, now):
+            return cleanup
+        to = now + ahead
+        if notice.days is None and (rule or not cleanup.unattended):
+            to = act_after(now, policy.cleanup, rule, deletes=True)
+        again = replace(marked, repeats=marked.repeats + 1)
+        return self._written(
+            cleanup, again, max(marked.act_after, to), f"Slack has not taken the warning: {post.why or UNSAID}"
+        )
+
+    def given_up(self, cleanup: Cleanup) -> str | None:
+        """Why the owner is not waited for any longer; None while a warning may still be delivered, or where none is due."""
+        marked = cleanup.marked
+        if marked is None or marked.notice is None:
+            return None
+        post = self._post(cleanup, marked)
+        if post and post.nowhere and post.state == "failed":
+            return f"its owner cannot be warned: {post.why}; cleanup.delete_without_warning would delete all the same"
+        if not _too_late(marked, marked.notice, self.cases.clock()):
+            return None
+        why = (post.why if post else None) or UNSAID
+        return f"its owner could not be warned within {UNWARNED_FOR.days} days: Slack: {why}"
+
+    def tell(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
+        """Record the post of the warning that waits for its delivery, if it is not yet."""
+        if cleanup.marked and cleanup.marked.notice:
+            what, shown = _shown(cleanup, cleanup.marked)
+            self.news.tell(what, shown, finding, policy)
+
+    def withdraw(self, cleanup: Cleanup) -> None:
+        """Do not post a warning any more that Slack has not got: what it announces does not happen."""
+        if cleanup.marked and cleanup.marked.notice:
+            self.news.withdraw(*_shown(cleanup, cleanup.marked))
+
+    def _post(self, cleanup: Cleanup, marked: Marked) -> Post | None:
+        return self.news.post(*_shown(cleanup, marked)) if marked.notice else None
+
+    def _rule(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> UnattendedTag | None:
+        """What the policy says of it now, where it was marked for a rule's short grace; None where that is not known."""
+        if not cleanup.unattended:
+            return None
+        try:
+            look = self.watchers[cleanup.resource.type].look(cleanup.resource)
+        except AwsError as error:
+            LOGGER.warning("not looked at", finding_id=cleanup.finding_id, reason=str(error))
+            return None
+        return unattended(finding.sighting, look.tags if look else None, policy.cleanup)
+
+    def _written(self, cleanup: Cleanup, after: Marked, to: datetime, why: str = "", *, warned: int | None = None) -> Cleanup:
+        """Store it; a date that has moved is in the tag first, and in the ledger, and announced again.
+
+        `warned` says how many days ahead a warning was delivered.
+        """
+        now, before = self.cases.clock(), after.act_after
+        if to > before:
+            still = tuple(days for days in after.warned_days if to - timedelta(days=days) <= now)
+            after = replace(after, act_after=to, warned_days=still)
+        if moved := to - before > MOVED:
+            self._retag(cleanup, to)
+            if after.notice is None:
+                after = replace(after, repeats=after.repeats + 1, notice=Notice(since=now))
+        known = replace(cleanup, marked=after)
+        if known == cleanup:
+            return cleanup
+        then = f"to be deleted after {to:%Y-%m-%d %H:%M} UTC: {why}"
+        if warned is not None:
+            said = f"{warned} {'day' if warned == 1 else 'days'} before it may be deleted"
+            return self.cases.tell(known, "warned", f"{said}; {then}" if moved else said)[0]
+        return self.cases.tell(known, "marked", then)[0] if moved else self.cases.write(known)
+
+    def _retag(self, cleanup: Cleanup, to: datetime) -> None:
+        """The tag only informs. Where it cannot be changed, the record and the announcement have the date."""
+        watcher = self.watchers[cleanup.resource.type]
+        try:
+            if look := watcher.look(cleanup.resource):
+                watcher.mark(cleanup.resource, look, {ACT_AFTER: f"{to:%Y-%m-%dT%H:%M:%SZ}"})
+        except AwsError as error:
+            LOGGER.warning("its tag has an earlier date", finding_id=cleanup.finding_id, reason=str(error))
+
+
+def _shown(cleanup: Cleanup, marked: Marked) -> tuple[What, Cleanup]:
+    """What a warning says, and the clean-up as it says it: with the days that it warns of."""
+    notice = marked.notice
+    if notice is None or notice.days is None:
+        return "marked", replace(cleanup, marked=marked)
+    return "warned", replace(cleanup, marked=replace(marked, warned_days=(*marked.warned_days, notice.days)))
+
+
+def _too_late(marked: Marked, notice: Notice, now: datetime) -> bool:
+    return marked.late + (now - notice.since) >= UNWARNED_FOR

@@ -1,0 +1,552 @@
+"""The steps of a clean-up that delete and change nothing: whether to go on, the mark, the waiting, and the end.
+
+Each step may be taken twice, or die anywhere and be taken again: it reads what is on record, does what is left, and writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Final, Literal, assert_never
+
+from slackwater.app.audit.step_error import StepError, said
+from slackwater.app.audit.target_documents import sight
+from slackwater.app.cleanup.case import (
+    BY_POLICY,
+    GO,
+    LONGEST_WAIT,
+    OVER,
+    WAITING,
+    Answer,
+    Cases,
+    UnsafeError,
+    failed_half_way,
+    go,
+    longer,
+    some,
+    wait_since,
+    wait_until,
+)
+from slackwater.app.cleanup.news import CleanupNews, What
+from slackwater.app.cleanup.recheck import VETO, NotSeenError, Rechecker
+from slackwater.app.cleanup.warning import Warnings
+from slackwater.app.policy.file import PolicyError
+from slackwater.app.telemetry import LOGGER
+from slackwater.engine.cleanup import LOOK_AGAIN, act_after, due, elsewhere, look_next, may_approve, unattended, warning_due
+from slackwater.model.cleanup import ACT_AFTER, MARK, NOT_PUT_BACK, Cleanup, Marked, Notice, Said
+from slackwater.model.policy import Policy
+from slackwater.model.settings import in_words
+from slackwater.model.tracking import Decision, Status, TrackedFinding
+from slackwater.ports.access import Permissions
+from slackwater.ports.cleanup import Watcher
+from slackwater.ports.errors import AwsError
+from slackwater.ports.store import Documents
+
+type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "preflight"]
+"""Steps towards the deed: each first asks whether anybody or the policy is against it."""
+type WatchStep = Literal[Going, "confirm", "record", "call_off", "fail", "not_put_back", "undo", "undone", "undo_failed"]
+
+BY_RECORD: Final[tuple[WatchStep, ...]] = ("confirm", "record", "call_off", "fail", "not_put_back", "undo_failed")
+"""Steps that need nothing but the record: they work also if a list of the clean-up is lost, or too long to be stored."""
+
+LOOK_FOR_DELIVERY: Final = timedelta(minutes=15)
+"""How soon to look again whether a warning was delivered, at first."""
+LOOK_FOR_APPROVAL: Final = timedelta(minutes=15)
+"""How soon to look for an approval again, at first."""
+LOOKS: Final = 60
+"""After a while, by a sixtieth of what was waited already: fewer than 400 looks in 90 days, as the history is finite."""
+ON_RECORD: Final = "The clean-up's record says"
+"""With which the state machine passes on what a step wrote down."""
+LOOK_IF_GONE_S: Final = 60
+"""Between looks at something that AWS is deleting, at first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Everything that these steps take. `account` is the one that it is deployed in, and works in.
+
+    `backup_monthly_usd` says what backups of so many bytes of a kind cost in a region.
+    """
+
+    account: str
+    cases: Cases
+    documents: Documents
+    policy: Callable[[], Policy]
+    rechecker: Rechecker
+    watchers: Mapping[str, Watcher]
+    permissions: Permissions
+    backup_monthly_usd: Callable[[str, str, int], Decimal | None]
+    news: CleanupNews
+
+    def step(self, step: WatchStep, finding_id: str, execution: str, error: StepError | None = None) -> Answer:
+        """Take one step; what comes of it.
+
+        Raises:
+            NotMineError, UnsafeError: it must not be taken.
+            MovedError, NotSeenError, AwsError: it may be taken again.
+        """
+        read = self.cases.short if step in BY_RECORD else self.cases.get
+        cleanup = read(finding_id, execution)
+        match step:
+            case "load" | "recheck" | "mark" | "grace" | "approval" | "begin" | "preflight":
+                return self._go_on(step, cleanup, self.policy())
+            case "confirm":
+                return self._confirm(cleanup)
+            case "record":
+                return self._record(cleanup)
+            case "call_off":
+                return self._call_off(cleanup)
+            case "fail":
+                return self._fail(cleanup, error)
+            case "not_put_back":
+                return self._not_put_back(cleanup, error)
+            case "undo":
+                return self._undo(cleanup)
+            case "undone":
+                return self._undone(cleanup)
+            case "undo_failed":
+                return self._undo_failed(cleanup, error)
+            case _:
+                assert_never(step)
+
+    # -- Towards the deed
+
+    def _go_on(self, step: Going, cleanup: Cleanup, policy: Policy) -> Answer:
+        if cleanup.ended or cleanup.stage == "undoing":
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: there is nothing to go on with")
+        finding = self.cases.finding(cleanup)
+        if why := self.cases.objection(cleanup, finding, policy):
+            return self.cases.over(cleanup, why)
+        match step:
+            case "load":
+                return self._load(cleanup, finding)
+            case "recheck":
+                return self._recheck(cleanup, policy)
+            case "mark":
+                return self._mark(cleanup, finding, policy)
+            case "grace":
+                return self._grace(cleanup, finding, policy)
+            case "approval":
+                return self._approval(cleanup, finding, policy)
+            case "begin":
+                return self._begin(cleanup, finding, policy)
+            case "preflight":
+                return self._preflight(cleanup)
+
+    def _load(self, cleanup: Cleanup, finding: TrackedFinding) -> Answer:
+        """Nothing is touched of another account, nor what an audit found where it did not see everything."""
+        if why := elsewhere(cleanup.resource.account, self.account):
+            return self.cases.over(cleanup, why)
+        resource = finding.sighting.resource
+        seen = sight(self.documents, finding.audit_id, resource.account, resource.region)
+        if not seen.kept:
+            return self.cases.over(cleanup, "the scan that found it has expired: the next audit has to find it again")
+        if not seen.whole:
+            return self.cases.over(cleanup, "the audit that found it did not see everything there")
+        if cleanup.stage == "starting":
+            self.cases.write(replace(cleanup, stage="waiting"))
+        return GO
+
+    def _recheck(self, cleanup: Cleanup, policy: Policy) -> Answer:
+        seen = self.rechecker.recheck(cleanup, policy)
+        if seen.state == "gone" and cleanup.backups:
+            return GO  # somebody was faster: what is in the backup is all there is, and goes on record
+        if seen.state != "same":
+            return self.cases.over(cleanup, seen.why)
+        if seen.detached != cleanup.detached:
+            self.cases.write(replace(cleanup, detached=seen.detached))
+        return GO
+
+    def _mark(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
+        """What it is and what it takes to make it again is recorded before its tags are put on."""
+        resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
+        look = watcher.look(resource)
+        if look is None:
+            return self.cases.over(cleanup, "it is gone already")
+        if cleanup.marked is None:
+            rule = unattended(finding.sighting, look.tags, policy.cleanup)
+            now = self.cases.clock()
+            cleanup = self.cases.write(
+                replace(
+                    cleanup,
+                    born_at=look.born_at,
+                    size_bytes=look.size_bytes,
+                    parts=look.parts,
+                    children=tuple(look.children),
+                    recorded=watcher.record(resource),
+                    unattended=rule is not None,
+                    scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
+                    marked=Marked(
+                        at=now,
+                        act_after=act_after(now, policy.cleanup, rule, deletes=cleanup.deletes),
+                        notice=Notice(since=now) if cleanup.deletes else None,
+                    ),
+                )
+            )
+        marked = self._marked(cleanup)
+        if not marked.tagged:
+            watcher.mark(resource, look, {MARK: cleanup.finding_id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"})
+            then = "deleted" if cleanup.deletes else f"changed to {in_words(cleanup.setting)}" if cleanup.setting else ""
+            after = f" after {marked.act_after:%Y-%m-%d %H:%M} UTC, unless it is used before" if cleanup.deletes else ""
+            cleanup, finding = self.cases.tell(
+                replace(cleanup, marked=replace(marked, tagged=True)), "marked", f"to be {then}{after}"
+            )
+        self._tell("marked", cleanup, finding)
+        now = self.cases.clock()
+        until = marked.act_after if marked.act_after <= now else look_next(marked, policy.cleanup, now)
+        return go(kind=_kind(cleanup), wait_until=until)
+
+    def _grace(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
+        """Look for signs of use, and warn. That AWS does not say today is no sign: it is asked again tomorrow."""
+        cleanup, waits = self._not_yet(cleanup, finding, policy)
+        if waits is None or waits == OVER:
+            return waits or GO
+        if why := self._used(cleanup, policy):
+            return self.cases.over(cleanup, why)
+        marked, now = self._marked(cleanup), self.cases.clock()
+        if marked.notice is None and (days := warning_due(marked, policy.cleanup, now)) is not None:
+            cleanup = self.cases.write(replace(cleanup, marked=replace(marked, notice=Notice(since=now, days=days))))
+            self.warnings.tell(cleanup, self.cases.finding(cleanup), policy)
+        return waits
+
+    def _not_yet(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> tuple[Cleanup, Answer | None]:
+        """Wait for the end of the grace, and for a warning that is not delivered; None where neither is waited for."""
+        cleanup = self.warnings.heard(cleanup, finding, policy)
+        if why := self.warnings.given_up(cleanup):
+            return cleanup, self.cases.over(cleanup, why)
+        marked, now = self._marked(cleanup), self.cases.clock()
+        if marked.notice:
+            self.warnings.tell(cleanup, self.cases.finding(cleanup), policy)
+            soon = now + longer(now - marked.notice.since, LOOK_FOR_DELIVERY)
+            return cleanup, wait_until(min(soon, look_next(marked, policy.cleanup, now)))
+        return cleanup, wait_until(look_next(marked, policy.cleanup, now)) if now < marked.act_after else None
+
+    @property
+    def warnings(self) -> Warnings:
+        """What keeps account of whether the owner was warned."""
+        return Warnings(cases=self.cases, watchers=self.watchers, news=self.news)
+
+    def _used(self, cleanup: Cleanup, policy: Policy) -> str | None:
+        """Why it must not wait any longer, as far as AWS says today."""
+        try:
+            seen = self.rechecker.recheck(cleanup, policy)
+        except (NotSeenError, AwsError) as error:
+            LOGGER.warning("not looked at", finding_id=cleanup.finding_id, reason=str(error))
+            return None
+        return seen.why if seen.state in {"changed", "gone"} else None
+
+    def _approval(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
+        cleanup, waits = self._not_yet(cleanup, finding, policy)
+        if waits:
+            return waits
+        marked, now = self._marked(cleanup), self.cases.clock()
+        if cleanup.unattended or self._approver(cleanup, finding, policy):
+            return GO
+        lapses = marked.act_after + timedelta(days=policy.cleanup.approval_days)
+        if now >= lapses:
+            return self.cases.over(cleanup, f"nobody approved it until {lapses:%Y-%m-%d %H:%M} UTC")
+        if marked.looked_at is None or now - marked.looked_at >= LOOK_AGAIN:
+            if why := self._used(cleanup, policy):
+                return self.cases.over(cleanup, why)
+            cleanup = self.cases.write(replace(cleanup, marked=replace(marked, looked_at=now)))
+        self._tell("asked", cleanup, finding)
+        return wait_until(min(lapses, now + max(LOOK_FOR_APPROVAL, (now - marked.act_after) / LOOKS)))
+
+    def _begin(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
+        """The last word before anything is done: the grace is over, the approval stands, and nothing has changed."""
+        if cleanup.stage == "working":
+            return go(kind=_kind(cleanup))
+        marked = self._marked(cleanup)
+        if self.cases.clock() < marked.act_after:
+            raise UnsafeError(f"nothing may be done before {marked.act_after:%Y-%m-%d %H:%M} UTC")
+        cleanup, waits = self._not_yet(cleanup, finding, policy)
+        if waits:
+            return waits if waits == OVER else self.cases.over(cleanup, "its grace period is longer now, and not over")
+        marked = self._marked(cleanup)
+        look = self.watchers[cleanup.resource.type].look(cleanup.resource)
+        rule = unattended(finding.sighting, look.tags if look else None, policy.cleanup)
+        approval = self._approver(cleanup, finding, policy)
+        if rule is None and approval is None:
+            return self.cases.over(cleanup, "its approval does not stand any more")
+        begun_at = self.cases.clock()
+        seen = self.rechecker.recheck(cleanup, policy)
+        if seen.state != "same" or seen.finding is None:
+            return self.cases.over(cleanup, seen.why)
+        if approval and seen.finding.fingerprint != approval.fingerprint:
+            return self.cases.over(cleanup, "it is not what was approved any more")
+        whole_grace = due(marked, policy.cleanup, None, deletes=cleanup.deletes)
+        if cleanup.unattended and rule is None and self.cases.clock() < whole_grace:
+            return self.cases.over(cleanup, "it was marked for the short grace of a rule that does not hold any more")
+        by = approval.who if approval else BY_POLICY
+        begun = replace(
+            cleanup,
+            stage="working",
+            begun_at=begun_at,
+            approved_by=by,
+            unattended=rule is not None,
+            scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
+            fingerprint=seen.finding.fingerprint,
+        )
+        self.cases.tell(begun, "cleaning", f"approved by {by}; nothing has changed since", status="cleaning")
+        return go(kind=_kind(begun))
+
+    def _preflight(self, cleanup: Cleanup) -> Answer:
+        """Whether the role that deletes may: every part, before the first is touched."""
+        if not cleanup.deletes:
+            return GO
+        resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
+        look = watcher.look(resource)
+        if look is None:
+            return self.cases.over(cleanup, "it is gone already")
+        if (ahead := self.cases.ahead(cleanup)) and (why := failed_half_way(ahead)):
+            return self.cases.over(cleanup, why)
+        denied = self.permissions.denied(watcher.removal_actions(resource, look), {MARK: cleanup.finding_id})
+        if denied:
+            return self.cases.over(cleanup, f"the role that deletes may not: {some(denied)}")
+        if not cleanup.backups and not cleanup.removals:
+            usd = None
+            if not cleanup.scratch:
+                usd = self.backup_monthly_usd(resource.type, resource.region, look.size_bytes)
+            self.cases.write(
+                replace(
+                    cleanup,
+                    size_bytes=look.size_bytes,
+                    recorded=watcher.record(resource),
+                    backup_monthly_usd=Decimal(0) if cleanup.scratch else usd,
+                )
+            )
+        return GO
+
+    def _approver(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Decision | None:
+        """The approval that stands: not lapsed, of somebody who may, for this finding and what it would do."""
+        decision = finding.decision
+        if finding.status != "approved" or decision is None or decision.status != "approved":
+            return None
+        stands = decision.until is not None and self.cases.clock() < decision.until
+        same = decision.fingerprint == finding.sighting.fingerprint and decision.setting == cleanup.setting
+        return decision if stands and same and may_approve(decision.who, policy.cleanup) else None
+
+    # -- The end
+
+    def _confirm(self, cleanup: Cleanup) -> Answer:
+        look = self.watchers[cleanup.resource.type].look(cleanup.resource)
+        if look is None or look.born_at != cleanup.born_at:
+            return GO
+        if not look.parts or not look.parts[-1].going:
+            raise NotSeenError(f"{cleanup.resource.id} was to be gone, and is there")
+        now = self.cases.clock()
+        since = cleanup.removals[-1].asked_at if cleanup.removals else now
+        if now - since >= LONGEST_WAIT:
+            return self.cases.failed(cleanup, f"AWS still deletes {cleanup.resource.id} after {LONGEST_WAIT.days} days")
+        return wait_since(since, now, LOOK_IF_GONE_S)
+
+    def _to_put_back(self, cleanup: Cleanup) -> bool:
+        """Whether something was taken off a resource that stays. One that is gone, or going, is brought back only on demand."""
+        if not cleanup.removals:
+            return False
+        look = self.watchers[cleanup.resource.type].look(cleanup.resource)
+        return look is not None and not (look.parts and look.parts[-1].going)
+
+    def _puts_back(self, cleanup: Cleanup) -> bool:
+        """Whether something is to be put back now. Until it is, others of its type wait; where nothing is, they need not."""
+        put_back = self._to_put_back(cleanup)
+        if cleanup.has_turn and not put_back:
+            self.cases.write(replace(cleanup, has_turn=False))
+        return put_back
+
+    def _record(self, cleanup: Cleanup) -> Answer:
+        if cleanup.stage != "done":
+            if cleanup.stage != "working":
+                raise UnsafeError(f"the clean-up is {cleanup.stage}: nothing can have been done")
+            if not cleanup.deletes:
+                self._unmark(cleanup)
+            why = done_words(cleanup)
+            done = replace(cleanup, stage="done", ended_at=self.cases.clock(), why=why, has_turn=False)
+            cleanup, _ = self.cases.tell(done, "cleaned", why, status="resolved")
+        self._tell("done", cleanup, self.cases.finding(cleanup))
+        return GO
+
+    def _call_off(self, cleanup: Cleanup) -> Answer:
+        """Take the mark off; what had been removed is to be put back. An approval was for this clean-up, and goes with it.
+
+        Who takes the mark off says no, as who stops it does.
+        """
+        if not cleanup.ended:
+            self._unmark(cleanup)
+            self.warnings.withdraw(cleanup)
+            now = self.cases.clock()
+            said_no = cleanup.stopped
+            if cleanup.why.startswith(VETO) and said_no is None:
+                said_no = Said(who="whoever took its mark off", why=cleanup.why, at=now)
+            off = replace(cleanup, stage="called-off", ended_at=now, stopped=said_no)
+            cleanup, _ = self.cases.tell(off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup))
+        self._tell("called-off", cleanup, self.cases.finding(cleanup))
+        return go(put_back=self._puts_back(cleanup))
+
+    def _fail(self, cleanup: Cleanup, error: StepError | None) -> Answer:
+        """Say what went wrong, and what was and was not done. That comes first: the mark may not come off, either.
+
+        An execution that ended by itself, and one that somebody stopped, are told of once more: that changes nothing.
+        """
+        new = not cleanup.ended
+        if new and cleanup.stage == "undoing":
+            return GO
+        if new:
+            what = _with_rest(_what_failed(cleanup, error), cleanup)
+            status: Status | None = "failed" if self.cases.finding(cleanup).status in {*WAITING, "cleaning"} else None
+            half = cleanup.has_turn and bool(cleanup.removals)  # who waits is called off by one that failed with its turn
+            failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what, has_turn=half)
+            cleanup, _ = self.cases.tell(failed, "failed", what, status=status)
+        self._unmark_if_possible(cleanup)
+        if cleanup.stage == "failed":
+            self._tell("failed", cleanup, self.cases.finding(cleanup))
+        put_back = cleanup.stage in {"failed", "called-off"} and self._puts_back(cleanup)
+        return go(put_back=put_back, **({"failed": True} if new else {}))
+
+    def _not_put_back(self, cleanup: Cleanup, error: StepError | None) -> Answer:
+        """Record which parts were removed and not put back: putting them back failed, or AWS does not say what is missing."""
+        missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
+        if not missing or cleanup.why.startswith(NOT_PUT_BACK):
+            return GO
+        gone = some([f"{one.kind} {one.id}" for one in missing], cleanup.removed - (len(cleanup.removals) - len(missing)))
+        again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
+        what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}{again}"
+        failed = replace(cleanup, stage="failed", ended_at=cleanup.ended_at or self.cases.clock(), why=what)
+        cleanup, _ = self.cases.tell(failed, "failed", what, status="failed")
+        self._tell("failed", cleanup, self.cases.finding(cleanup))
+        return go(failed=True)
+
+    def _unmark_if_possible(self, cleanup: Cleanup) -> None:
+        """Of something that failed: so may this, and what failed is on record already."""
+        try:
+            self._unmark(cleanup)
+            self.warnings.withdraw(cleanup)
+        except AwsError as still:
+            LOGGER.warning("its mark is still on", finding_id=cleanup.finding_id, reason=str(still))
+
+    def _unmark(self, cleanup: Cleanup) -> None:
+        if cleanup.marked:
+            self.watchers[cleanup.resource.type].unmark(cleanup.resource, (MARK, ACT_AFTER))
+
+    def _reopened(self, cleanup: Cleanup) -> Status | None:
+        return "open" if self.cases.finding(cleanup).status in {"approved", "cleaning"} else None
+
+    # -- Undo
+
+    def _undo(self, cleanup: Cleanup) -> Answer:
+        """What changes a setting back may do so only where the mark is."""
+        if cleanup.stage != "undoing":
+            raise UnsafeError(f"the clean-up is {cleanup.stage}: nobody asked to undo it")
+        if cleanup.deletes:
+            return go(kind="delete")
+        watcher = self.watchers[cleanup.resource.type]
+        if look := watcher.look(cleanup.resource):
+            watcher.mark(cleanup.resource, look, {MARK: cleanup.finding_id})
+        return go(kind="change")
+
+    def _undone(self, cleanup: Cleanup) -> Answer:
+        if cleanup.stage != "undone":
+            if cleanup.stage != "undoing":
+                raise UnsafeError(f"the clean-up is {cleanup.stage}: nothing can have been undone")
+            if not cleanup.deletes:
+                self._unmark(cleanup)
+            why = undone_words(cleanup)
+            there = not cleanup.deletes or (cleanup.restored is not None and cleanup.restored.id == cleanup.resource.id)
+            undone = replace(cleanup, stage="undone", ended_at=self.cases.clock(), why=why)
+            cleanup, _ = self.cases.tell(undone, "undone", why, status="open" if there else None)
+        self._tell("undone", cleanup, self.cases.finding(cleanup))
+        return GO
+
+    def _undo_failed(self, cleanup: Cleanup, error: StepError | None) -> Answer:
+        """It can be asked for again, and goes on from where it was."""
+        new = cleanup.stage == "undoing"
+        if new:
+            what = f"the undo failed: {_what_failed(cleanup, error)}"
+            failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what)
+            cleanup, _ = self.cases.tell(failed, "failed", what)
+        self._unmark_if_possible(cleanup)
+        if cleanup.stage == "failed":
+            self._tell("failed", cleanup, self.cases.finding(cleanup))
+        return go(**({"failed": True} if new else {}))
+
+    # -- Parts of these
+
+    def _marked(self, cleanup: Cleanup) -> Marked:
+        if cleanup.marked is None:
+            raise UnsafeError("it was not marked")
+        return cleanup.marked
+
+    def _tell(self, what: What, cleanup: Cleanup, finding: TrackedFinding) -> None:
+        """Have Slack told, once: a post's id is the same each time. A policy that cannot be read must not keep a clean-up."""
+        try:
+            policy = self.policy()
+        except PolicyError as error:
+            LOGGER.warning("Slack is not told", finding_id=cleanup.finding_id, reason=str(error))
+        else:
+            self.news.tell(what, cleanup, finding, policy)
+
+
+def done_words(cleanup: Cleanup) -> str:
+    """`deleted; its data is in snap-1 until 2027-02-20`, or what it was changed from and to."""
+    if cleanup.setting is not None:
+        was = f" from {in_words(cleanup.was)}" if cleanup.was else ""
+        return f"changed{was} to {in_words(cleanup.setting)}"
+    deleted = "deleted" if cleanup.removals else "it was gone already"
+    if not cleanup.backups:
+        return f"{deleted} without a backup, as the policy says of its tag" if cleanup.removals else deleted
+    kept = ", ".join(f"{one.id} until {one.expires_at:%Y-%m-%d}" for one in cleanup.backups if one.state != "failed")
+    lost = next((one for one in cleanup.backups if one.final and one.state == "failed"), None)
+    without = f"; the final backup failed ({lost.why}): what was written since {_backed_up(cleanup)} is lost" if lost else ""
+    return f"{deleted}; its data is in {kept}{without}"
+
+
+def _backed_up(cleanup: Cleanup) -> str:
+    return f"{min(one.asked_at for one in cleanup.prior_backups):%Y-%m-%d %H:%M} UTC"
+
+
+def undone_words(cleanup: Cleanup) -> str:
+    """What came back, and what is not as it was."""
+    restored = cleanup.restored
+    differences = f"; {some(restored.differences, between='; ')}" if restored and restored.differences else ""
+    if cleanup.setting is not None:
+        return f"changed back to {in_words(cleanup.was)}{differences}" if cleanup.was else "nothing had been changed"
+    if restored is None:
+        return "nothing had been removed"
+    back = "is as it was" if restored.id == cleanup.resource.id else f"came back as {restored.id}"
+    return f"{cleanup.resource.id} {back}{differences}"
+
+
+def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
+    """What a step wrote down, and what the state machine says, unless that only points there."""
+    told = said(error) if error and ON_RECORD not in error.get("Cause", "") else ""
+    words = (cleanup.why, "" if told in cleanup.why else told)
+    return "; ".join(one for one in words if one) or "for a reason that nobody gave"
+
+
+def _with_rest(why: str, cleanup: Cleanup) -> str:
+    """Why it ended, and what was and was not done until then."""
+    done = []
+    if cleanup.backups:
+        done += [f"backup {one.state}: {one.id or NO_BACKUP.get(one.state, 'AWS names none')}" for one in cleanup.backups]
+    if cleanup.removals:
+        done.append(f"asked AWS to delete {_removed(cleanup)}")
+    if cleanup.changed_at and cleanup.setting:
+        done.append(f"asked AWS to change it to {in_words(cleanup.setting)}")
+    nothing = "nothing was deleted" if cleanup.deletes else "nothing was changed"
+    if not cleanup.removals and not cleanup.changed_at:
+        done.append(nothing)
+    return f"{why}; {'; '.join(done)}"
+
+
+def _removed(cleanup: Cleanup) -> str:
+    return some([f"{one.part.kind} {one.part.id}" for one in cleanup.removals], cleanup.removed)
+
+
+NO_BACKUP: Final = {"asked": "AWS may or may not have begun it", "failed": "AWS did not begin it"}
+"""What there is of a backup without an id."""
+
+
+def _kind(cleanup: Cleanup) -> str:
+    return "change" if not cleanup.deletes else "scratch" if cleanup.scratch else "delete"

@@ -1,0 +1,188 @@
+"""Ask before you build: works out an estimate, with the prices and instance types it turns out to need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from slackwater.app.policy.file import LIST_REGIONS
+from slackwater.engine.registry import estimates
+from slackwater.model.estimated import Estimated
+from slackwater.model.estimates import Answer, AnyEstimate, InputError, Inputs, Known
+from slackwater.model.findings import Gap, PriceBasis
+from slackwater.model.money import Price, PriceItem, PriceTable
+from slackwater.model.nearest import did_you_mean, unknown
+from slackwater.ports.inventory import InstanceTypes
+from slackwater.ports.prices import Prices
+
+
+class EstimateError(Exception):
+    """What was asked cannot be answered: the inputs that are wrong, and what is wrong with each."""
+
+    def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
+        """`problems` are pairs of an input's name, which may be empty, and what is wrong."""
+        self.problems = tuple(problems)
+        super().__init__("\n".join(f"{field}: {problem}" if field else problem for field, problem in self.problems))
+
+
+class UnknownKindError(EstimateError):
+    """There is no estimate of this kind."""
+
+
+MOST_ROUNDS: Final = 8
+"""An estimate knows what to look up after two or three."""
+MOST_NAMED: Final = 3
+"""Items without a price that the headline names."""
+LONGEST_SHOWN: Final = 60
+"""Characters of a wrong input that are said again, and looked at for what they are like."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimates:
+    """Answers estimates. `default_region` is taken where none is named; `regions` are all that there are."""
+
+    prices: Prices
+    types: InstanceTypes
+    default_region: str
+    regions: Collection[str]
+
+    def answer(self, kind: str, said: Mapping[str, Any]) -> Estimated:
+        """Work out the estimate of this kind for inputs as they were typed, by name.
+
+        Raises:
+            UnknownKindError: there is none.
+            EstimateError: with every input that is wrong.
+        """
+        for problem in unknown("estimate", [kind], estimates(), "slackwater estimate --help"):
+            raise UnknownKindError([("", problem)])
+        estimate = estimates()[kind]
+        inputs = self._read(estimate, said)
+        region = self.default_region if inputs.region is None else inputs.region
+        answered, items, table, gaps = self._answer(kind, estimate, inputs, region)
+        unpriced = tuple(sorted(items - table.keys()))
+        return Estimated(
+            kind=kind,
+            inputs={name: said.get(name, default) for name, default in _defaults(estimate)} | {"region": region},
+            answer=replace(answered, summary=f"{answered.summary}{_without_price(unpriced, region)}"),
+            price_basis=tuple(PriceBasis(item, table[item]) for item in sorted(table)),
+            unpriced=unpriced,
+            gaps=gaps,
+        )
+
+    def _read(self, estimate: AnyEstimate, said: Mapping[str, Any]) -> Inputs:
+        problems = list[tuple[str, str]]()
+        try:
+            inputs: Inputs = estimate.inputs.model_validate(dict(said))
+        except ValidationError as error:
+            problems += (_problem(estimate, one) for one in error.errors())
+        if isinstance(region := said.get("region"), str) and "region" not in dict(problems):
+            problems += (("region", problem) for problem in unknown("region", [region], self.regions, LIST_REGIONS))
+        if problems:
+            raise EstimateError(problems)
+        return inputs
+
+    def _answer(
+        self, kind: str, estimate: AnyEstimate, inputs: Inputs, region: str
+    ) -> tuple[Answer[Any], set[PriceItem], PriceTable, tuple[Gap, ...]]:
+        """Work it out again with whatever it asked for the last time, until it asks for nothing new.
+
+        The answer, the items it asked the price of, the prices of those that have one, and what could not be read.
+        """
+        prices, items, families = dict[PriceItem, Price](), set[PriceItem](), set[str]()
+        types, found = self.types.of((), region)
+        gaps = dict.fromkeys(found)
+        for _ in range(MOST_ROUNDS):
+            known = Known(region, types, prices, inputs.hours_per_month)
+            answered = _worked(estimate, inputs, known)
+            new_items, new_families = known.items_asked.keys() - items, known.families_asked.keys() - families
+            if not new_items and not new_families:
+                if isinstance(answered, InputError):
+                    raise EstimateError([(answered.field, answered.problem)])
+                return answered, items, prices, tuple(gaps)
+            if new_items:
+                items |= new_items
+                table, found = self.prices.of(new_items, region)
+                prices |= table
+                gaps |= dict.fromkeys(found)
+            if new_families:
+                families |= new_families
+                types, found = self.types.of(families, region)
+                gaps |= dict.fromkeys(found)
+        raise RuntimeError(f"the estimate {kind} asks without end: {sorted(new_items)}, {sorted(new_families)}")
+
+
+def _without_price(items: Sequence[PriceItem], region: str) -> str:
+    """A sentence that names the items without a known price; empty where there are none."""
+    if not items:
+        return ""
+    named = ", ".join(item.id for item in items[:MOST_NAMED])
+    more = f" and {len(items) - MOST_NAMED} more" if len(items) > MOST_NAMED else ""
+    return f" No price is known in {region} for {named}{more}."
+
+
+def _worked(estimate: AnyEstimate, inputs: Inputs, known: Known) -> Answer[Any] | InputError:
+    try:
+        answer: Answer[Any] = estimate.work(inputs, known)
+    except InputError as error:  # a type that only the account knows, perhaps: it is told once that has been asked
+        return error
+    return answer
+
+
+def _defaults(estimate: AnyEstimate) -> Iterator[tuple[str, Any]]:
+    """Every input by name, in the model's order; one that has to be given has no default that counts."""
+    for name, field in estimate.inputs.model_fields.items():
+        yield name, field.get_default(call_default_factory=True, validated_data={})
+
+
+def _problem(estimate: AnyEstimate, one: Any) -> tuple[str, str]:
+    field = str(one["loc"][0]) if one["loc"] else ""
+    match one["type"]:
+        case "extra_forbidden":
+            near = did_you_mean(field[:LONGEST_SHOWN], estimate.inputs.model_fields, "the documentation")
+            return field, f"no such input; {near}"
+        case "missing":
+            description = estimate.inputs.model_fields[field].description or field
+            return field, f"is needed: {description[0].lower()}{description[1:]}"
+        case "literal_error":
+            choices = one["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+            typed = one["input"][:LONGEST_SHOWN] if isinstance(one["input"], str) else ""
+            near = did_you_mean(typed, choices, "the documentation")
+            there_are = f" There are {', '.join(choices)}" if near.endswith("?") and len(choices) > 1 else ""
+            return field, f"{_shown(one)}{near}{there_are}"
+        case "value_error":
+            return field, f"{_shown(one)}{one['ctx']['error']}"
+        case _:
+            words = PROBLEMS.get(one["type"], one["msg"]).format_map(one.get("ctx", {}))
+            return field, f"{_shown(one)}{words}"
+
+
+PROBLEMS: Final = {
+    "int_type": "a whole number is needed, such as 40000",
+    "float_type": "a number is needed",
+    "finite_number": "a finite number is needed",
+    "list_type": "a list is needed",
+    "bool_type": "true or false is needed",
+    "greater_than": "more than {gt:g} is needed",
+    "greater_than_equal": "at least {ge:g} is needed",
+    "less_than": "less than {lt:g} is needed",
+    "less_than_equal": "at most {le:g} is allowed",
+    "string_too_long": "at most {max_length} characters are allowed",
+    "too_long": "at most {max_length} are allowed",
+}
+"""Pydantic's types of error, in our words."""
+
+
+def _shown(one: Any) -> str:
+    """What was typed, where that fits on a line."""
+    match one["input"]:
+        case str(text):
+            return f"{text!r}: " if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]!r}…: "
+        case int(number) if number.bit_length() > LONGEST_SHOWN:
+            return ""
+        case int() | float() as said:
+            return f"{said}: "
+        case _:
+            return ""

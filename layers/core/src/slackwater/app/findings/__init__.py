@@ -1,0 +1,1 @@
+"""Stored findings, decisions about them, and the events that announce changes."""

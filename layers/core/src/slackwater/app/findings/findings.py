@@ -1,0 +1,296 @@
+"""What people ask of stored findings, and what they decide about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal
+
+from slackwater.app.audit.target_documents import parts_of
+from slackwater.engine.cleanup import act_after, not_allowed
+from slackwater.model.listing import FindingQuery, Page
+from slackwater.model.policy import CleanupSection
+from slackwater.model.tracking import Decided, Decision, Happening, LedgerEntry, Status, TrackedFinding, Write
+from slackwater.ports.store import Documents, FindingStore
+from slackwater.views.scan.document import FindingDocument
+
+type Action = Literal["snooze", "dismiss", "reopen"]
+
+BECOMES: Final[dict[Action, Status]] = {"snooze": "snoozed", "dismiss": "dismissed", "reopen": "open"}
+DECIDABLE: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed")
+REOPENED: Final[tuple[Status, ...]] = (*DECIDABLE, "approved", "failed")
+"""An approval is taken back before anything else is decided, and so is a clean-up that failed."""
+
+LONGEST_SNOOZE: Final = timedelta(days=366)
+LONGEST_WHY: Final = 1_000
+"""Characters."""
+
+ATTEMPTS: Final = 4
+"""Against others who change the same finding."""
+
+
+class NotFoundError(Exception):
+    """There is nothing of this id."""
+
+
+class ConflictError(Exception):
+    """The finding's status, or somebody faster, does not allow it; the message says which."""
+
+
+class DecidedError(ConflictError):
+    """Somebody was faster: the finding as they left it, with their decision."""
+
+    def __init__(self, finding: TrackedFinding, decision: Decision) -> None:
+        """Say who and when."""
+        super().__init__(
+            f"the finding {finding.id} is {finding.status} by {decision.who} since {decision.at:%Y-%m-%d %H:%M} UTC"
+        )
+        self.finding = finding
+        self.decision = decision
+
+
+class ChangedError(ConflictError):
+    """The finding is not what the person saw who decided about it."""
+
+
+class NotAllowedError(Exception):
+    """The policy does not allow it; the message names what of it."""
+
+
+class BadDecisionError(Exception):
+    """A decision that cannot be: which part of it ("why", "until" or "places"), and what is wrong with it."""
+
+    def __init__(self, part: Literal["why", "until", "places"], problem: str) -> None:
+        """Say both."""
+        super().__init__(f"{part}: {problem}")
+        self.part = part
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownFinding:
+    """A finding with its ledger, the oldest change first. `evidence` is None once its scan document has expired."""
+
+    finding: TrackedFinding
+    ledger: tuple[LedgerEntry, ...]
+    evidence: FindingDocument | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """Everything that it takes."""
+
+    store: FindingStore
+    documents: Documents
+
+    def listed(self, query: FindingQuery) -> Page[TrackedFinding]:
+        """A page of findings.
+
+        Raises:
+            BadCursorError: the cursor is not one for this query.
+        """
+        return self.store.list(query)
+
+    def shown(self, id: str) -> ShownFinding:
+        """One finding, every change of it, and its evidence as the newest audit that saw it told it.
+
+        Raises:
+            NotFoundError: there is none of this id.
+        """
+        finding = self._get(id)
+        return ShownFinding(finding=finding, ledger=tuple(self.store.ledger(id)), evidence=self._evidence(finding))
+
+    def decided(self, id: str, action: Action, *, who: str, why: str, until: datetime | None, now: datetime) -> TrackedFinding:
+        """Snooze, dismiss or reopen a finding; what it is then. The same decision again changes nothing.
+
+        Raises:
+            BadDecisionError: the decision is not whole.
+            ConflictError: the finding's status does not allow it, or others kept changing it.
+            NotFoundError: there is none of this id.
+        """
+        decision = _decision(action, who, why, until, now)
+        return self._written(id, lambda finding: _write(finding, action, decision))
+
+    def decided_first(
+        self, id: str, action: Literal["snooze", "dismiss"], *, who: str, why: str, until: datetime | None, now: datetime
+    ) -> TrackedFinding:
+        """Snooze or dismiss a finding about which nobody has decided; what it is then.
+
+        The same decision of the same moment may come again, whatever has become of the finding: it is stored once.
+
+        Raises:
+            BadDecisionError: the decision is not whole.
+            DecidedError: somebody has decided already.
+            ConflictError: the finding's status does not allow it, or others kept changing it.
+            NotFoundError: there is none of this id.
+        """
+        decision = _decision(action, who, why, until, now)
+
+        def write(finding: TrackedFinding) -> Write | None:
+            if self.made(id, decision.status, who=who, at=now):
+                return None
+            _refuse_decided(finding, now)
+            return _told(finding, decision, decision)
+
+        return self._written(id, write)
+
+    def approved(
+        self,
+        id: str,
+        fingerprint: str,
+        *,
+        who: str,
+        cleanup: CleanupSection,
+        now: datetime,
+        acts_after: datetime | None = None,
+    ) -> TrackedFinding:
+        """Approve the clean-up of a finding as somebody saw it; what it is then.
+
+        It lapses the policy's days after it may first be acted upon: `acts_after`, where it is marked already, or the grace
+        period from now. The same person may approve the same again: it changes nothing, nor does the same moment's approval
+        once it is over.
+
+        Raises:
+            ChangedError: the finding is another one than was seen.
+            ConflictError: the finding's status does not allow it, or others kept changing it.
+            DecidedError: somebody has decided already.
+            NotAllowedError: the policy does not let this finding be approved.
+            NotFoundError: there is none of this id.
+        """
+
+        def write(finding: TrackedFinding) -> Write | None:
+            if _stands(finding, who, fingerprint, now) or self.made(id, "approved", who=who, at=now):
+                return None
+            _refuse_decided(finding, now)
+            if finding.sighting.fingerprint != fingerprint:
+                raise ChangedError(f"the finding {id} has changed since")
+            if why := not_allowed(finding.sighting, cleanup):
+                raise NotAllowedError(why)
+            setting = finding.sighting.setting
+            from_then_on = acts_after or act_after(now, cleanup, None, deletes=setting is None)
+            until = from_then_on + timedelta(days=cleanup.approval_days)
+            decision = Decision(
+                status="approved",
+                who=who,
+                why="",
+                at=now,
+                until=until.astimezone(UTC).replace(microsecond=0),
+                fingerprint=fingerprint,
+                setting=setting,
+            )
+            return _told(finding, decision, decision)
+
+        return self._written(id, write)
+
+    def _written(self, id: str, write_of: Callable[[TrackedFinding], Write | None]) -> TrackedFinding:
+        """The finding after a write, or as it is where there is nothing to write."""
+        for _ in range(ATTEMPTS):
+            finding = self._get(id)
+            write = write_of(finding)
+            if write is None:
+                return finding
+            if self.store.write(write):
+                return write.finding
+        raise ConflictError(f"the finding {id} is being changed by others: try again")
+
+    def made(self, id: str, status: Decided, *, who: str, at: datetime) -> bool:
+        """Whether somebody decided just that in that moment, whatever has become of the finding since."""
+        made = (who, at, status)
+        return any((entry.who, entry.at, entry.now) == made for entry in self.store.ledger(id))
+
+    def _get(self, id: str) -> TrackedFinding:
+        finding = self.store.get(id)
+        if finding is None:
+            raise NotFoundError(f"there is no finding {id}")
+        return finding
+
+    def _evidence(self, finding: TrackedFinding) -> FindingDocument | None:
+        resource = finding.sighting.resource
+        parts = parts_of(self.documents, finding.audit_id, resource.account, resource.region)
+        return next((found for part in parts if part for found in part["findings"] if found["id"] == finding.id), None)
+
+
+def reason_given(why: str) -> str:
+    """A reason as it is kept.
+
+    Raises:
+        BadDecisionError: it is too long, or no text.
+    """
+    why = why.strip()
+    if why.encode(errors="replace").decode() != why:  # half of a surrogate pair: bytes of a terminal that are no UTF-8
+        raise BadDecisionError("why", "is not Unicode text")
+    if len(why) > LONGEST_WHY:
+        raise BadDecisionError("why", f"longer than {LONGEST_WHY} characters")
+    return why
+
+
+def _decision(action: Action, who: str, why: str, until: datetime | None, now: datetime) -> Decision:
+    why = reason_given(why)
+    if action == "dismiss" and not why:
+        raise BadDecisionError("why", "a dismissal needs a reason")
+    if action == "snooze" and until is None:
+        raise BadDecisionError("until", "a snooze needs an end")
+    if action == "reopen" and until is not None:
+        raise BadDecisionError("until", "a finding that is reopened has no end")
+    if until is not None and until <= now:
+        raise BadDecisionError("until", "not in the future")
+    if action == "snooze" and until is not None and until - now > LONGEST_SNOOZE:
+        raise BadDecisionError("until", f"more than {LONGEST_SNOOZE.days} days away; dismiss it instead")
+    until = until and until.astimezone(UTC).replace(microsecond=0)
+    return Decision(status="snoozed" if action == "snooze" else "dismissed", who=who, why=why, at=now, until=until)
+
+
+def _write(finding: TrackedFinding, action: Action, decision: Decision) -> Write | None:
+    """The finding as decided, with its ledger entry; None where it is so already."""
+    possible = REOPENED if action == "reopen" else DECIDABLE
+    if finding.status not in possible:
+        how = "reopen it first" if finding.status == "approved" else f"{action} is for one that is {_either(possible)}"
+        raise ConflictError(f"the finding {finding.id} is {finding.status}; {how}")
+    stands = finding.decision and replace(finding.decision, at=decision.at)
+    if finding.status == BECOMES[action] and stands in {None, decision}:
+        return None
+    return _told(finding, decision, None if action == "reopen" else decision)
+
+
+def _told(finding: TrackedFinding, by: Decision, decision: Decision | None) -> Write:
+    """The finding with another decision, or none, and the ledger entry that says who made it so."""
+    status: Status = decision.status if decision else "open"
+    happening: Happening = decision.status if decision else "reopened"
+    revision = finding.revision + 1
+    entry = LedgerEntry(
+        happening=happening,
+        at=by.at,
+        who=by.who,
+        was=finding.status,
+        now=status,
+        why=by.why,
+        revision=revision,
+        audit_id=finding.audit_id,
+        evidence=finding.sighting,
+    )
+    decided = replace(finding, status=status, decision=decision, revision=revision)
+    return Write(finding=decided, entry=entry, expects=finding.revision)
+
+
+def _refuse_decided(finding: TrackedFinding, now: datetime) -> None:
+    """Refuse a finding that is not open; where a decision has ended, the next audit will say so."""
+    if finding.status == "open":
+        return
+    decision = finding.decision
+    if decision is None or decision.status != finding.status:
+        raise ConflictError(f"the finding {finding.id} is {finding.status}")
+    if decision.until is None or now < decision.until:
+        raise DecidedError(finding, decision)
+
+
+def _stands(finding: TrackedFinding, who: str, fingerprint: str, now: datetime) -> bool:
+    """Whether this person's approval of this very thing is there and has not lapsed."""
+    decision = finding.decision
+    if finding.status != "approved" or decision is None or (decision.who, decision.fingerprint) != (who, fingerprint):
+        return False
+    return decision.until is None or now < decision.until
+
+
+def _either(statuses: tuple[Status, ...]) -> str:
+    return f"{', '.join(statuses[:-1])} or {statuses[-1]}"

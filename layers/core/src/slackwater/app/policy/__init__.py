@@ -1,0 +1,1 @@
+"""The policy file: its model, its errors and its warnings."""

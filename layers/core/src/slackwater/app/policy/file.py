@@ -1,0 +1,308 @@
+"""The policy file: reads it, checks it against the detectors there are, and says everything that is wrong with it at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from slackwater.app.policy.model import LIST_DETECTORS as LIST_DETECTORS  # noqa: PLC0414 -- for whoever names detectors
+from slackwater.app.policy.model import SECTIONS, policy_model, section_at
+from slackwater.app.policy.toml_lines import KeyLines, KeyPath
+from slackwater.engine.registry import Registry
+from slackwater.model.nearest import did_you_mean
+from slackwater.model.policy import (
+    ACCOUNT,
+    CHANNEL,
+    CHANNEL_LOOKS,
+    GROUP,
+    MANAGED_TAG,
+    UNIT,
+    USER,
+    USER_LOOKS,
+    Policy,
+)
+from slackwater.model.policy_version import PolicyVersion
+from slackwater.views.text.words import one_line
+
+DEFAULT_POLICY: Final = Path("slackwater.toml")
+LIST_REGIONS: Final = "aws ec2 describe-regions --all-regions"
+IDS: Final = {
+    CHANNEL: ("channel's", CHANNEL_LOOKS),
+    USER: ("member's", USER_LOOKS),
+    ACCOUNT: ("account's", "it has twelve digits"),
+    UNIT: ("unit's", "it looks like ou-ab12-34cd56ef, or the root's like r-ab12"),
+}
+"""By an id's pattern: whose it is, and what it looks like."""
+DEEPEST: Final = 16
+"""Levels of tables and lists that a policy may nest. The deepest key that there is, a price override, is on the fourth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, and what would be right. `line` is None where there is no file or no line to name.
+
+    A place in a list is counted from one: `slack.routes[1].channel`.
+    """
+
+    file: str
+    line: int | None
+    key: str
+    problem: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        """As `slackwater.toml:7: detectors.efs-idel: no such detector; did you mean efs-idle?`."""
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        said = ": ".join(filter(None, (place, self.key, self.problem)))
+        return one_line(f"{said}; {self.remedy}" if self.remedy else said)
+
+
+class PolicyError(Exception):
+    """A policy that cannot be used; its message has one problem a line."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        """All problems there are."""
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+def load_policy(path: Path | None, registry: Registry, only: Collection[str] = (), regions: Collection[str] = ()) -> Policy:
+    """The policy in a TOML file, or the defaults; as `parse_policy`.
+
+    Raises:
+        PolicyError: the file cannot be read, or as `parse_policy`.
+    """
+    try:
+        text = None if path is None else policy_text(path)
+    except PolicyError as error:
+        raise PolicyError([*_no_such(only, registry), *error.problems]) from error
+    return parse_policy(text, str(path), registry, only, regions)
+
+
+def parse_policy(
+    text: str | None,
+    name: str,
+    registry: Registry,
+    only: Collection[str] = (),
+    regions: Collection[str] = (),
+    version: str | None = None,
+) -> Policy:
+    """The policy in a TOML text called `name`, or the defaults. `only` names the detectors to run, even those that it has off.
+
+    A region alone is no reason to refuse the text, since AWS may have a new one: that is for `check_regions`. But where
+    something else is wrong, regions that are not in `regions`, if there are any, are told with it.
+
+    Raises:
+        PolicyError: the text does not fit, a name in `only` is unknown, or no detector is left on.
+    """
+    problems = _no_such(only, registry)
+    model = policy_model(registry)
+    read = model()
+    if text is not None:
+        try:
+            data = _parsed(name, text)
+        except PolicyError as error:
+            raise PolicyError([*problems, *error.problems]) from error
+        of_text = []
+        try:
+            read = model.model_validate(data)
+        except ValidationError as error:
+            lines = KeyLines(text)
+            of_text = [_problem(name, lines, model, details) for details in error.errors()]
+        if (of_text or problems) and regions:
+            of_text += _wrong_regions(name, text, data, regions)
+        problems += sorted(of_text, key=lambda problem: problem.line or 0)
+    if problems:
+        raise PolicyError(problems)
+    sections = {id_: getattr(read.detectors, id_) for id_ in registry}
+    limits = {
+        id_: detector.limits.model_validate(sections[id_].model_dump(exclude={"enabled"}))
+        for id_, detector in registry.items()
+        if (id_ in only if only else sections[id_].enabled and not sections[id_].lacks)
+    }
+    if not limits:
+        raise PolicyError([Problem(name, None, "detectors", "every detector is off", "leave one of them on")])
+    sha256 = None if text is None else hashlib.sha256(text.encode()).hexdigest()
+    # as the model has them, whatever they were checked with
+    of_file: dict[str, Any] = {
+        key: section.model_validate(getattr(read, key).model_dump()) for key, section in SECTIONS.items()
+    }
+    return Policy(
+        limits=limits,
+        version=PolicyVersion(version=version, sha256=sha256),
+        **of_file,
+    )
+
+
+def policy_schema(registry: Registry) -> dict[str, Any]:
+    """The JSON Schema of the policy file, for editors."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **policy_model(registry).model_json_schema()}
+
+
+def check_regions(path: Path, valid: Collection[str]) -> None:
+    """Refuse region names in a policy file, which is good otherwise, that are not in `valid`.
+
+    Raises:
+        PolicyError: with each of them.
+    """
+    check_regions_in(policy_text(path), str(path), valid)
+
+
+def check_regions_in(text: str, name: str, valid: Collection[str]) -> None:
+    """As `check_regions`, of a text called `name`."""
+    if problems := _wrong_regions(name, text, _parsed(name, text), valid):
+        raise PolicyError(problems)
+
+
+def _no_such(only: Iterable[str], registry: Registry) -> list[Problem]:
+    return [
+        Problem("--detector", None, id_, "no such detector", did_you_mean(id_, registry, LIST_DETECTORS))
+        for id_ in only
+        if id_ not in registry
+    ]
+
+
+def _wrong_regions(name: str, text: str, data: Mapping[str, Any], valid: Collection[str]) -> list[Problem]:
+    """Of a file that may be wrong in any other way, too."""
+    overrides = _at(data, "prices", "overrides")
+    named: list[tuple[KeyPath, str]] = [
+        *(
+            ((section, "regions"), region)
+            for section in ("scan", "cleanup")
+            for region in _listed(_at(data, section, "regions"))
+        ),
+        *((("prices", "overrides", region), region) for region in (overrides if isinstance(overrides, dict) else ())),
+    ]
+    lines = KeyLines(text)
+    return [
+        Problem(name, lines[where], key_of(where), f"no region {region!r}", did_you_mean(region, valid, LIST_REGIONS))
+        for where, region in named
+        if region not in valid
+    ]
+
+
+def _at(data: Mapping[str, Any], section: str, key: str) -> object:
+    found = data.get(section)
+    return found.get(key) if isinstance(found, dict) else None
+
+
+def _listed(value: object) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+
+def policy_text(path: Path) -> str:
+    """The text of a policy file.
+
+    Raises:
+        PolicyError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text("utf-8-sig")
+    except OSError as error:
+        raise PolicyError([Problem(str(path), None, "", f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        raise PolicyError([Problem(str(path), None, "", "is not UTF-8 text")]) from error
+
+
+def _parsed(name: str, text: str) -> dict[str, Any]:
+    """Parse a policy text, and refuse one that is too deep for recursive functions to read.
+
+    Raises:
+        PolicyError: the text is not TOML, or nests too deeply.
+    """
+    too_deep = f"nests more than {DEEPEST} levels of tables and lists"
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PolicyError([_broken(name, text, error)]) from error
+    except RecursionError:
+        raise PolicyError([Problem(name, None, "", too_deep)]) from None
+    for key, value in data.items():
+        if any(depth > DEEPEST for depth, _ in _nested(value)):
+            raise PolicyError([Problem(name, None, key, too_deep)])
+    return data
+
+
+def _nested(value: object) -> Iterator[tuple[int, object]]:
+    """Yield a value and all values in it, each with its depth from one on. It does not recurse."""
+    waiting = [(1, value)]
+    while waiting:
+        depth, one = waiting.pop()
+        yield depth, one
+        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        waiting.extend((depth + 1, each) for each in inner)
+
+
+def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
+    said, _, where = str(error).partition(" (at ")
+    place = re.match(r"line (\d+), column (\d+)", where)
+    if place is None:  # at the end
+        return Problem(name, text.count("\n") + 1, "", f"not valid TOML: {said}")
+    line, column = map(int, place.groups())
+    written = text.split("\n")[line - 1]
+    bare = re.match(r"[#@\w][^\s,\]}]*", written[column - 1 :])
+    remedy = ""
+    if said == "Invalid value" and bare and bare[0].casefold() not in {"true", "false"}:
+        remedy = f"text is in quotes: {json.dumps(bare[0])}"
+    elif account := re.match(r"0\d{11}\b", written[max(column - 2, 0) :]):  # TOML's numbers end after such a zero
+        remedy = f"an account's id is in quotes: {json.dumps(account[0])}"
+    return Problem(name, line, "", f"not valid TOML: {said}", remedy)
+
+
+def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorDetails) -> Problem:
+    where = tuple(part for part in details["loc"] if part != "[key]")
+    place = name, lines[where], key_of(where)
+    given = json.dumps(details["input"], default=str)
+    match details["type"]:
+        case "extra_forbidden":
+            noun = "detector" if where[:-1] == ("detectors",) else "section" if len(where) == 1 else "key"
+            there_are = section_at(model, where[:-1]).model_fields
+            return Problem(*place, f"no such {noun}", did_you_mean(str(where[-1]), there_are, "slackwater policy schema"))
+        case "missing":
+            return Problem(name, lines[where], key_of(where[:-1]), f"{where[-1]} is missing")
+        case "string_pattern_mismatch" if (pattern := details["ctx"]["pattern"]) in IDS:
+            whose, looks = IDS[pattern]
+            is_group = pattern == USER and re.match(GROUP, details["input"])
+            return Problem(*place, f"{given} is {"a group's, and " if is_group else ''}no {whose} id", looks)
+        case "string_pattern_mismatch" if details["ctx"]["pattern"] == MANAGED_TAG:
+            return Problem(*place, f"{given} is no tag", "write a key, or key=value, without wildcards")
+        case "string_type" if re.fullmatch(ACCOUNT, given):
+            return Problem(*place, "must be text, not a number", f"put it in quotes: {json.dumps(given)}")
+        case "value_error":
+            return Problem(*place, str(details["ctx"]["error"]))
+        case _:
+            must = re.sub(r"^(Input|String) should", "must", details["msg"])
+            field = _field(model, where)
+            return Problem(*place, f"{must}{_unit(field)}, not {given}", _examples(field))
+
+
+def key_of(where: KeyPath) -> str:
+    """A place as people write it: `slack.routes[1].channel`."""
+    return "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in where).removeprefix(".")
+
+
+def _field(model: type[BaseModel], where: KeyPath) -> FieldInfo | None:
+    try:
+        return section_at(model, where[:-1]).model_fields[str(where[-1])]
+    except (AttributeError, LookupError):  # within a list or a table of the user's own keys
+        return None
+
+
+def _unit(field: FieldInfo | None) -> str:
+    extra = field.json_schema_extra if field else None
+    return f" ({extra['unit']})" if isinstance(extra, dict) and "unit" in extra else ""
+
+
+def _examples(field: FieldInfo | None) -> str:
+    examples = (field.examples if field else None) or ()
+    return f"such as {' or '.join(map(json.dumps, examples))}" if examples else ""

@@ -1,0 +1,91 @@
+"""The policy that the service goes by: one key of the bucket, all its versions kept. None stored means the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from slackwater.app.policy.file import DEFAULT_POLICY, PolicyError, Problem, check_regions_in, parse_policy
+from slackwater.engine.registry import Registry
+from slackwater.model.object_keys import POLICY
+from slackwater.model.policy import Policy
+from slackwater.model.policy_version import PolicyVersion
+from slackwater.ports.errors import AwsError
+from slackwater.ports.store import Documents, Version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policies:
+    """The stored policy. `place` is what messages call it; a region that is not among the known ones may be an enabled one."""
+
+    documents: Documents
+    registry: Registry
+    place: str
+    known_regions: Callable[[], Collection[str]]
+    enabled_regions: Callable[[], Collection[str]]
+
+    def current(self, only: Collection[str] = ()) -> Policy:
+        """The newest policy, checked; `only` as for `parse_policy`.
+
+        Raises:
+            PolicyError: with everything that is wrong with it.
+        """
+        return self._checked(*self._read(), only)
+
+    def at(self, version: PolicyVersion, only: Collection[str] = ()) -> Policy:
+        """The policy as it was when an audit took it up.
+
+        Raises:
+            PolicyError: that version is not there, or not the text that it was.
+        """
+        if version.sha256 is None:
+            return parse_policy(None, self.place, self.registry, only)
+        text, name, found = self._read(version.version)
+        policy = parse_policy(text, name, self.registry, only, version=found)
+        if policy.version != version:
+            raise PolicyError(
+                [Problem(self.place, None, "", f"version {version.version} is not there any more, or not as it was")]
+            )
+        return policy
+
+    def push(self, text: str, name: str) -> PolicyVersion:
+        """Store a text called `name` as the newest policy, once it is checked.
+
+        Raises:
+            PolicyError: with everything that is wrong with it; nothing is stored.
+        """
+        sha256 = self._checked(text, name).version.sha256
+        return PolicyVersion(version=self.documents.write(POLICY, text), sha256=sha256)
+
+    def pull(self, version: str | None = None) -> tuple[str, str] | None:
+        """The text of a version, or of the newest, and its version; None where there is none.
+
+        Raises:
+            PolicyError: it is not text.
+        """
+        try:
+            return self.documents.read(POLICY, version)
+        except UnicodeDecodeError as error:
+            remedy = f"`aws s3 cp {self.place} {DEFAULT_POLICY}` fetches the newest as it is"
+            raise PolicyError([Problem(self.place, None, "", "is not UTF-8 text", remedy)]) from error
+
+    def history(self) -> Iterable[Version]:
+        """Every version, the newest first."""
+        return self.documents.versions(POLICY)
+
+    def _read(self, version: str | None = None) -> tuple[str | None, str, str | None]:
+        """The text, what to call it, and its version."""
+        found = self.pull(version)
+        return (found[0].removeprefix("\ufeff"), self.place, found[1]) if found else (None, self.place, None)
+
+    def _checked(self, text: str | None, name: str, version: str | None = None, only: Collection[str] = ()) -> Policy:
+        known = self.known_regions()
+        policy = parse_policy(text, name, self.registry, only, known, version)
+        if text is not None and not policy.regions <= {*known}:
+            try:
+                enabled = self.enabled_regions()
+            except AwsError:
+                check_regions_in(text, name, known)  # whoever misspelt a region shall hear of that first
+                raise
+            check_regions_in(text, name, {*known, *enabled})
+        return policy

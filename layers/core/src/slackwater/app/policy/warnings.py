@@ -1,0 +1,190 @@
+"""What a good policy says to no effect, or leaves out: surely not meant."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from slackwater.app.policy.file import Problem, key_of
+from slackwater.app.policy.toml_lines import KeyLines, KeyPath
+from slackwater.engine.authority import BY_IDENTITY_CENTER, SESSION
+from slackwater.engine.cleanup import CLEANABLE, UNATTENDED
+from slackwater.engine.registry import Registry, registry
+from slackwater.model.policy import USER, CleanupSection, Policy, ScanSection
+
+ROLE: Final = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):role/(?:.*/)?([^/]+)")
+
+type Doubt = tuple[KeyPath, str, str]
+"""Where, what, and a remedy if there is one."""
+
+AWS_ALLOWS: Final = {"cloudtrail": 2, "cloudwatch": 500}
+"""Calls a second in one account and region, where AWS says how many: of CloudWatch's GetMetricData."""
+POINTS_AWS_ALLOWS: Final = 396_000
+
+NOBODY_IS_WARNED: Final = "nothing is deleted unless a webhook can warn owners: slack names no channel"
+
+
+type Pinned = Callable[[str, str], bool | None]
+"""Whether a role's trust policy pins the name of its sessions, by the role's account and name; None if nobody can say."""
+
+
+def doubts(text: str, name: str, policy: Policy, pinned: Pinned = lambda *_: None) -> list[Problem]:
+    """What has no effect in the text, called `name`, of this policy, or another than meant; in the order of its lines."""
+    lines = KeyLines(text)
+    read = tomllib.loads(text)
+    disabled = {id_ for id_, section in read.get("detectors", {}).items() if not section.get("enabled", True)}
+    about = _Cleanup(policy, registry(), read.get("cleanup", {}).keys(), disabled)
+    told = [*about.doubts(), *_identities(policy, pinned), *_routes(policy), *_organization(policy, read), *_rates(policy.scan)]
+    found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in told]
+    return sorted(found, key=lambda problem: problem.line or 0)
+
+
+def _identities(policy: Policy, pinned: Pinned) -> Iterator[Doubt]:
+    """Whoever is named in a way that names nobody, or whose name others can take."""
+    lists = {
+        ("cleanup", "approver_identities"): policy.cleanup.approver_identities,
+        ("api", "deciders"): policy.api.deciders,
+        ("api", "auditors"): policy.api.auditors,
+    }
+    for where, identities in lists.items():
+        for n, who in enumerate(identities):
+            for problem, remedy in _identity(who, where, pinned):
+                yield (*where, n), problem, remedy
+
+
+def _identity(who: str, where: KeyPath, pinned: Pinned) -> Iterator[tuple[str, str]]:
+    if role := ROLE.fullmatch(who):
+        partition, account, role_name = who.split(":")[1], role[1], role[2]
+        says = f"arn:{partition}:sts::{account}:assumed-role/{role_name}"
+        yield "never asks: STS names a role that is assumed in another way", f"write {says}"
+    elif re.fullmatch(USER, who.removeprefix("slack:")):
+        key = "cleanup.approvers" if where[0] == "cleanup" else f"slack.{where[1]}"
+        yield "is a member of Slack, who asks there", f"name them in {key}"
+    elif "*" in who:
+        yield "fits nobody: an identity is named as it is, without wildcards", ""
+    elif not who.startswith("arn:") and "@" not in who:
+        says = f"arn:PARTITION:sts::ACCOUNT:assumed-role/{who}"
+        yield "is neither an ARN nor an e-mail address: only a token's subject fits", f"for a role write {says}"
+    elif (session := SESSION.fullmatch(who)) and not session["role"].startswith(BY_IDENTITY_CENTER):
+        is_pinned = pinned(session["account"], session["role"])
+        if not is_pinned:
+            unless = (
+                ", unless its trust policy pins sts:RoleSessionName, which nobody could look up" if is_pinned is None else ""
+            )
+            yield (
+                f"is not one person: whoever may assume {session['role']} chooses the session's name{unless}",
+                "pin sts:RoleSessionName in the role's trust policy, or name a role that is only theirs",
+            )
+
+
+def _routes(policy: Policy) -> Iterator[Doubt]:
+    for n, route in enumerate(routes := policy.slack.routes):
+        if (first := next((m for m in range(n) if routes[m].takes_all_of(route)), None)) is not None:
+            yield ("slack", "routes", n), f"never applies: slack.routes[{first + 1}] takes all of it", ""
+
+
+def _organization(policy: Policy, text: Mapping[str, Any]) -> Iterator[Doubt]:
+    section, where = policy.organization, "organization"
+    if where in text and not section.names_any:
+        yield (where,), "names nobody: the service's own account is audited, and no other", ""
+    if section.tags and section.accounts and not section.organizational_units:
+        yield (where, "tags"), "never applies: it narrows organizational_units; accounts are audited whatever they carry", ""
+    for key in ("organizational_units", "accounts", "except_accounts"):
+        named: list[str] = getattr(section, key)
+        yield from (((where, key, n), "is named twice", "") for n, one in enumerate(named) if one in named[:n])
+    left_out = {*section.except_accounts} & {*section.accounts}
+    for n, account in enumerate(section.accounts):
+        if account in left_out:
+            yield (where, "accounts", n), "is left out: organization.except_accounts names it, too", ""
+    if section.accounts and not section.organizational_units and left_out == {*section.accounts}:
+        yield (where,), "leaves nobody to audit, and no audit starts: except_accounts names all of accounts", ""
+
+
+def _rates(scan: ScanSection) -> Iterator[Doubt]:
+    said = "is more than AWS allows in an account and region, {:,} a second: it would only be throttled"
+    for service, most in AWS_ALLOWS.items():
+        if scan.calls_per_second.get(service, 0) > most:
+            yield ("scan", "calls_per_second", service), said.format(most), ""
+    if scan.datapoints_per_second > POINTS_AWS_ALLOWS:
+        yield ("scan", "datapoints_per_second"), said.format(POINTS_AWS_ALLOWS), ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cleanup:
+    """What is doubtful of its section; `named` are the keys that the text has, `disabled` the detectors that it turns off."""
+
+    policy: Policy
+    registry: Registry
+    named: Collection[str]
+    disabled: Collection[str]
+
+    def doubts(self) -> Iterator[Doubt]:
+        cleanup = self.policy.cleanup
+        needed = {key: getattr(cleanup, key) for key in ("accounts", "regions", "resource_types", "detectors")}
+        somebody = cleanup.approvers or cleanup.approver_identities
+        needed["approvers or approver_identities"] = somebody or cleanup.unattended
+        empty = [key for key, value in needed.items() if not value]
+        if empty and any([*needed.values(), cleanup.unattended]):
+            yield ("cleanup",), f"nothing can be approved without {', '.join(empty)}", ""
+        if cleanup.unattended and not somebody:
+            yield ("cleanup",), "it deletes by itself, and nobody may undo that", "name cleanup.approver_identities"
+        if cleanup.delete_without_warning:
+            yield ("cleanup", "delete_without_warning"), "deletes without a warning where Slack has no channel for it", ""
+        elif cleanup.detectors and not self.policy.slack.channel:
+            yield ("cleanup",), NOBODY_IS_WARNED, "set slack.channel"
+        yield from self._detectors(cleanup)
+        yield from self._regions(cleanup)
+        yield from self._warnings(cleanup)
+        yield from self._unattended(cleanup)
+
+    def _detectors(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+        for n, id_ in enumerate(cleanup.detectors):
+            where, type_ = ("cleanup", "detectors", n), self.registry[id_].resource.KIND
+            if id_ not in CLEANABLE:
+                yield where, "never applies: nothing that it advises may be done by a program", ""
+            elif id_ in self.disabled:
+                yield where, f"never applies: detectors.{id_}.enabled is false", ""
+            elif id_ not in self.policy.limits and not cleanup.unattended:  # of whose rules the same is said below
+                yield where, f"never applies: detectors.{id_}.{self.registry[id_].limits().lacks} is not given", ""
+            elif cleanup.resource_types and type_ not in cleanup.resource_types:
+                yield where, f"never applies: cleanup.resource_types does not name {type_}", ""
+
+    def _regions(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+        for n, region in enumerate(cleanup.regions):
+            if (scanned := self.policy.scan.regions) and region not in scanned:
+                yield ("cleanup", "regions", n), "is not scanned: scan.regions does not name it", ""
+
+    def _warnings(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+        for n, days in enumerate(cleanup.warn_days):
+            if "warn_days" in self.named and days >= cleanup.grace_days:
+                why = f"never warns: the mark does, cleanup.grace_days ({cleanup.grace_days}) ahead"
+                yield ("cleanup", "warn_days", n), why, ""
+
+    def _unattended(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+        (detector,) = UNATTENDED
+        of_jobs: str | None = getattr(self.policy.limits.get(detector), "tag", None)
+        for n, rule in enumerate(cleanup.unattended):
+            where: KeyPath = ("cleanup", "unattended", n)
+            before = [m for m in range(n) if _takes(cleanup.unattended[m].tag, rule.tag)]
+            if detector in self.disabled:
+                yield where, f"never applies: detectors.{detector}.enabled is false", ""
+            elif of_jobs is None:
+                yield where, f"never applies: detectors.{detector}.tag names no tag, so that it finds nothing", ""
+            elif detector not in cleanup.detectors:
+                yield where, f"never applies: cleanup.detectors does not name {detector}", ""
+            elif before:
+                yield where, f"never applies: cleanup.unattended[{before[0] + 1}] takes all of it", ""
+            elif not (_takes(of_jobs, rule.tag) or _takes(rule.tag, of_jobs)) and _key(of_jobs) == _key(rule.tag):
+                yield where, f"never applies: detectors.{detector}.tag is {of_jobs}", ""
+
+
+def _takes(tag: str, narrower: str) -> bool:
+    """Whether what carries the second carries the first: `Job` takes `Job=encode`."""
+    return tag in {narrower, _key(narrower)}
+
+
+def _key(tag: str) -> str:
+    return tag.partition("=")[0]

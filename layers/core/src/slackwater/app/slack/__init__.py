@@ -1,0 +1,1 @@
+"""Slack: digests, deliveries, and what people ask for there."""

@@ -1,0 +1,414 @@
+"""Does what people ask for in Slack, brings the message up to date, and tells whoever asked what came of it.
+
+It may be called twice with the same: a decision is made and told once, and an audit started once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final, Protocol
+
+from slackwater.app.audit.audits import REPORT_LINK_S, Audits
+from slackwater.app.audit.request import AuditRequestError, check_regions
+from slackwater.app.cleanup.cleanups import Approved, Cleanups, NotApproverError
+from slackwater.app.findings.findings import (
+    BadDecisionError,
+    ChangedError,
+    ConflictError,
+    DecidedError,
+    Findings,
+    NotAllowedError,
+    NotFoundError,
+)
+from slackwater.app.policy.file import LIST_DETECTORS, PolicyError
+from slackwater.app.telemetry import LOGGER
+from slackwater.engine.authority import may_view
+from slackwater.engine.registry import Registry, documentation
+from slackwater.model.audits import AuditRequest
+from slackwater.model.cleanup import Said
+from slackwater.model.listing import MAX_PAGE, FindingQuery
+from slackwater.model.nearest import unknown
+from slackwater.model.policy import Policy
+from slackwater.model.posts import Message, Sent
+from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
+from slackwater.model.tracking import Decided, Decision, Status, TrackedFinding
+from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, NobodyKnowsError, Outbox
+from slackwater.views.slack import answers
+from slackwater.views.slack.decided import decided, stoppable
+from slackwater.views.slack.finding import SNOOZES, STOP
+
+SLACKS: Final = "https://hooks.slack.com"
+"""Where Slack takes answers."""
+
+ATTEMPTS: Final = 3
+"""At telling Slack something, before it is left for later."""
+LONGEST_PAUSE_S: Final = 10
+"""Between them; asked to wait longer, it is left for later."""
+TURNS: Final = 10
+"""At bringing a message up to date while others decide."""
+AUDITS: Final = 20
+"""Among which the last that ended is looked for."""
+TOP: Final = 5
+DECIDING: Final[Mapping[str, Decided]] = {"approve": "approved", "snooze": "snoozed"}
+"""Buttons whose message changes, whether by this press or by one that was faster, and what they make of a finding."""
+ACCOUNT: Final = re.compile(r"[0-9]{12}")
+APPROVAL: Final = re.compile(r"([0-9a-f]+):([0-9a-f]+)")
+"""What the button carries: the finding's id, and the fingerprint of what was seen."""
+
+LATER: Final = (
+    "Slackwater could not reach something that it needs. It may try again; if the message has not changed in ten minutes, ask"
+    " whoever runs Slackwater."
+)
+ANOTHER_VERSION: Final = "This button is of another version of Slackwater: the next digest has one that works."
+
+
+class Told(Protocol):
+    """What was posted, as far as it can be changed."""
+
+    def update(self, sent: Sent, message: Message) -> None:
+        """Put another message in the place of one that was posted.
+
+        Raises:
+            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+        """
+        ...
+
+
+class UnfinishedError(Exception):
+    """What was asked is done, if it is allowed; only Slack could not be told. Asked again, it is told, and not done again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answerer:
+    """Everything that it takes. `respond` answers at a URL; `origin` may stand in for Slack there; `pause` waits seconds.
+
+    `home` is the id of the bot's workspace. `told` is what this process last told of requests that are not done with: None
+    where Slack did not take it.
+    """
+
+    findings: Findings
+    cleanups: Cleanups
+    audits: Audits
+    outbox: Outbox
+    channel: Callable[[], Told]
+    respond: Callable[[str, Message], None]
+    origin: str | None
+    home: Callable[[], str | None]
+    policy: Callable[[], Policy]
+    registry: Callable[[], Registry]
+    account: Callable[[], str]
+    known_regions: Callable[[], Collection[str]]
+    pause: Callable[[float], None]
+    told: dict[str, str | None] = field(default_factory=dict)
+
+    def answer(self, asked: Asked) -> Message:
+        """What whoever asked was told: once, however often the same is asked.
+
+        Raises:
+            UnfinishedError: what was asked is done, and Slack not told.
+            Exception: whatever stood in the way of doing it, and whoever asked knows; or of showing it.
+        """
+        becomes = _becomes(asked)
+        try:
+            made = self._made(asked, becomes)
+            said = self._said_before(asked, made) if made else self._said(asked)
+        except Exception:  # whatever it was: somebody waits for an answer, and Lambda has to hear of it
+            self._tell(asked, answers.problem(LATER))
+            raise
+        if made:  # at an earlier attempt, which told of it
+            self.told.setdefault(asked.id, said.text)
+        left = self._tell(asked, said)
+        if isinstance(asked, Press | Dismissal) and (becomes or _stops(asked)):
+            left += self._bring_up_to_date(asked.post)
+        if left:
+            raise UnfinishedError("; ".join(left))
+        self.told.pop(asked.id, None)
+        return said
+
+    def _made(self, asked: Asked, becomes: Decided | None) -> TrackedFinding | None:
+        """The finding as it is now, if this very request has decided about it: that stands, whatever the policy says by now."""
+        if becomes is None or isinstance(asked, Command):
+            return None
+        if not self.findings.made(asked.about, becomes, who=_who(asked.asker), at=asked.at):
+            return None
+        return self.findings.store.get(asked.about)
+
+    def _said_before(self, asked: Asked, made: TrackedFinding) -> Message:
+        """What to say of a decision that was made before. An approval's clean-up may not have begun yet."""
+        if isinstance(asked, Press) and (seen := self._to_approve(asked)):
+            try:
+                return _approved(self.cleanups.approve(made.id, who=_who(asked.asker), fingerprint=seen, now=asked.at))
+            except (ConflictError, NotAllowedError, NotFoundError, PolicyError) as error:
+                return answers.approved(made, acts_after=None, why_not=str(error))
+        return answers.done(made)
+
+    def _said(self, asked: Asked) -> Message:
+        """Do what is asked; what to say of it."""
+        if not asked.asker.team or asked.asker.team != self.home():
+            return answers.problem("Slackwater is not for this workspace.")
+        try:
+            match asked:
+                case Command():
+                    return self._command(asked)
+                case Dismissal():
+                    until = asked.at + timedelta(days=asked.days) if asked.days else None
+                    return self._decide(asked, "dismiss", asked.why, until)
+                case Press(action="snooze") if asked.value in SNOOZES:
+                    return self._decide(asked, "snooze", "", asked.at + timedelta(days=int(asked.value)))
+                case Press(action="approve") if seen := self._to_approve(asked):
+                    return self._approve(asked, seen)
+                case Press() if _stops(asked):
+                    return self._stop(asked)
+                case Press(action="details") if not self._may_view(asked):
+                    return answers.not_allowed("slack.viewers", asked.asker.user)
+                case Press(action="details"):
+                    shown = self.findings.shown(asked.about)
+                    return answers.details(shown.finding, shown.evidence, shown.ledger)
+                case Press(action="report"):
+                    return self._report(asked)
+                case Press(action="dismiss"):
+                    return answers.problem(f"Slack did not open the form ({asked.value}). Press Dismiss again.")
+                case _:
+                    return answers.problem(ANOTHER_VERSION)
+        except NotFoundError as error:
+            return answers.problem(str(error))
+        except PolicyError:
+            return answers.problem("The policy cannot be read, so nobody may do anything. `slackwater policy check` says why.")
+
+    # -- Decisions
+
+    def _decide(self, asked: Press | Dismissal, action: Any, why: str, until: datetime | None) -> Message:
+        if asked.asker.user not in self.policy().slack.deciders:
+            return answers.not_allowed("slack.deciders", asked.asker.user)
+        return self._outcome(
+            asked,
+            lambda: answers.done(
+                self.findings.decided_first(asked.about, action, who=_who(asked.asker), why=why, until=until, now=asked.at)
+            ),
+        )
+
+    def _to_approve(self, asked: Press) -> str | None:
+        """The fingerprint of what is to be approved; None where that is not what is asked."""
+        seen = APPROVAL.fullmatch(asked.value) if asked.action == "approve" else None
+        return seen[2] if seen and seen[1] == asked.about else None
+
+    def _approve(self, asked: Press, fingerprint: str) -> Message:
+        return self._outcome(
+            asked,
+            lambda: _approved(self.cleanups.approve(asked.about, who=_who(asked.asker), fingerprint=fingerprint, now=asked.at)),
+        )
+
+    def _stop(self, asked: Press) -> Message:
+        """Stop the clean-up of a finding; whoever asks, where the policy cannot be read."""
+        try:
+            stopped = self.cleanups.stop(asked.about, who=_who(asked.asker), now=asked.at)
+        except NotAllowedError:
+            return answers.not_allowed("cleanup.approvers or slack.deciders", asked.asker.user)
+        except ConflictError as error:
+            made = self.cleanups.store.get(asked.about)
+            if made and made.stopped and (made.stopped.who, made.stopped.at) == (_who(asked.asker), asked.at):
+                return answers.stopped(made)  # by this very request, at an earlier attempt
+            return answers.problem(str(error))
+        return answers.stopped(stopped)
+
+    def _outcome(self, asked: Press | Dismissal, decide: Callable[[], Message]) -> Message:
+        """What came of a decision."""
+        try:
+            return decide()
+        except DecidedError as error:
+            return answers.already_decided(error.finding)
+        except ChangedError:
+            return answers.changed(self.findings.shown(asked.about).finding)
+        except ConflictError as error:
+            finding = self.findings.store.get(asked.about)
+            if finding and finding.status != "open":
+                return answers.already_decided(finding)
+            return answers.problem(str(error))
+        except NotApproverError:
+            return answers.not_allowed("cleanup.approvers", asked.asker.user)
+        except (BadDecisionError, NotAllowedError) as error:
+            return answers.problem(str(error))
+
+    # -- Messages
+
+    def _bring_up_to_date(self, id: str) -> list[str]:
+        """Show what became of a post's findings, until nobody has decided since; what is left to do, if anything.
+
+        Whoever changes the message last has looked at the findings afterwards, so that it ends with what is true.
+        """
+        post = self.outbox.get(id)
+        if post is None:
+            return []  # too old; whoever asked is told all the same
+        if post.sent is None:
+            return ["the post is not known to have arrived yet"]
+        channel = self.channel()
+        shown: object = None
+        for _ in range(TURNS):
+            findings, stops = self._known(post.findings), self._stops(stoppable(post.message))
+            now = ({id_: _seen(finding) for id_, finding in findings.items()}, stops)
+            if shown == now:
+                return []
+            if left := self._try(partial(channel.update, post.sent, decided(post.message, findings, stops))):
+                return left
+            shown = now
+        return ["others keep deciding"]
+
+    def _known(self, ids: Collection[str]) -> dict[str, TrackedFinding]:
+        found = ((id_, self.findings.store.get(id_)) for id_ in ids)
+        return {id_: finding for id_, finding in found if finding}
+
+    def _stops(self, ids: Collection[str]) -> dict[str, Said]:
+        """Who stopped the newest clean-up of these findings, where somebody did."""
+        found = ((id_, self.cleanups.store.get(id_)) for id_ in ids)
+        return {id_: cleanup.stopped for id_, cleanup in found if cleanup and cleanup.stopped}
+
+    def _tell(self, asked: Asked, message: Message) -> list[str]:
+        """Answer whoever asked, unless they know; what is left to do, if anything."""
+        url = asked.response_url
+        if self.told.get(asked.id) == message.text:
+            return []
+        if url is None or not self._of_slack(url):
+            LOGGER.warning("nowhere to answer", request=asked.id)
+            return []
+        left = self._try(partial(self.respond, url, message))
+        self.told[asked.id] = None if left else message.text
+        return left
+
+    def _of_slack(self, url: str) -> bool:
+        return any(url.startswith(f"{origin}/") for origin in (SLACKS, self.origin) if origin)
+
+    def _try(self, call: Callable[[], None]) -> list[str]:
+        """Make a call that may be made twice; why it must be made again later, if it must."""
+        why = ""
+        for attempt in range(ATTEMPTS):
+            try:
+                call()
+            except ChannelRefusedError as error:
+                LOGGER.warning("refused by Slack", reason=str(error))
+                return []
+            except NobodyKnowsError as error:
+                why = str(error)
+            except ChannelBusyError as error:
+                why = str(error)
+                if error.retry_after_s > LONGEST_PAUSE_S:
+                    break
+                if attempt < ATTEMPTS - 1:
+                    self.pause(error.retry_after_s)
+            else:
+                return []
+        return [why]
+
+    # -- Reports and commands
+
+    def _report(self, asked: Press) -> Message:
+        policy = self.policy()
+        slack = policy.slack
+        if asked.asker.user not in {*slack.viewers, *slack.deciders, *slack.auditors, *policy.cleanup.approvers}:
+            keys = "slack.viewers, slack.deciders, slack.auditors or cleanup.approvers"
+            return answers.not_allowed(keys, asked.asker.user)
+        report = self.audits.latest_report()
+        record = self.audits.audits.get(report["audit_id"])
+        if record is None:
+            raise NotFoundError(f"no audit {report['audit_id']!r}")
+        return answers.report(report["url"], record, REPORT_LINK_S // 60)
+
+    def _command(self, asked: Command) -> Message:
+        name, *rest = asked.text.split() or ["help"]
+        match name.lower():
+            case "status" | "top" if not self._may_view(asked):
+                return answers.not_allowed("slack.viewers", asked.asker.user)
+            case "status" if not rest:
+                return self._status()
+            case "top" if len(rest) <= 1:
+                return self._top(*rest)
+            case "audit" if len(rest) <= 2:
+                return self._audit(asked, rest)
+            case "explain" if len(rest) == 1:
+                return self._explain(rest[0])
+            case "help":
+                return answers.usage()
+            case _:
+                return answers.usage(f"Slackwater does not understand “{asked.text}”.")
+
+    def _may_view(self, asked: Asked) -> bool:
+        return may_view(asked.asker.user, self.policy())
+
+    def _status(self) -> Message:
+        audits = self.audits.listed(AUDITS).items
+        last = next((one for one in audits if one.state != "running"), None)
+        running = next((one for one in audits if one.state == "running"), None)
+        findings = self.findings.listed(FindingQuery(limit=MAX_PAGE))
+        return answers.status(last, findings, running, self.audits.allowance())
+
+    def _top(self, said: str = str(TOP)) -> Message:
+        if not re.fullmatch(r"[0-9]{1,3}", said) or not 1 <= int(said) <= answers.TOP:
+            return answers.usage(f"“{said}” is no number from 1 to {answers.TOP}.")
+        return answers.top(self.findings.listed(FindingQuery(limit=int(said))))
+
+    def _audit(self, asked: Command, where: list[str]) -> Message:
+        policy = self.policy()
+        if asked.asker.user not in policy.slack.auditors:
+            return answers.not_allowed("slack.auditors", asked.asker.user)
+        accounts = [one for one in where if ACCOUNT.fullmatch(one)]
+        regions = [one for one in where if one not in accounts]
+        if len(accounts) > 1 or len(regions) > 1:
+            return answers.usage("An audit takes one account and one region, or neither.")
+        own = self.account()
+        of_organization = policy.organization.names_any
+        if accounts and accounts != [own] and not of_organization:
+            return answers.problem(f"Slackwater audits the account that it is deployed in, {own}: the policy names no other.")
+        chosen = tuple(accounts) if of_organization else ()
+        request = AuditRequest(requested_by=_who(asked.asker), regions=tuple(regions), accounts=chosen)
+        try:
+            check_regions(request, self.known_regions())
+        except AuditRequestError as error:
+            return answers.problem(str(error))
+        account = next(iter(accounts), None if of_organization else own)
+        try:
+            return answers.started(self.audits.start(request, asked.id), account, regions)
+        except ConflictError as error:
+            return answers.problem(f"No audit was started: {error}.")
+
+    def _explain(self, id: str) -> Message:
+        detectors = self.registry()
+        if said := unknown("detector", [id.lower()], detectors, LIST_DETECTORS):
+            return answers.problem(said[0])
+        return answers.explain(id.lower(), detectors[id.lower()].title, documentation(id.lower()))
+
+
+def _becomes(asked: Asked) -> Decided | None:
+    """The status of a finding that is asked for; None where no decision is."""
+    match asked:
+        case Dismissal():
+            return "dismissed"
+        case Press(action=action):
+            return DECIDING.get(action)
+        case Command():
+            return None
+
+
+def _stops(asked: Asked) -> bool:
+    """Whether it asks to stop a clean-up."""
+    return isinstance(asked, Press) and asked.action == STOP and asked.value == asked.about
+
+
+def _approved(approved: Approved) -> Message:
+    """What came of an approval: its clean-up has begun, or why not."""
+    one = approved.candidate
+    if one is None:
+        return answers.approved(approved.finding, acts_after=None)
+    acts = one.state in {"begun", "under-way"}
+    return answers.approved(approved.finding, acts_after=one.acts_after if acts else None, why_not="" if acts else one.why)
+
+
+def _who(asker: Asker) -> str:
+    return f"slack:{asker.user}"
+
+
+def _seen(finding: TrackedFinding) -> tuple[Status, Decision | None, datetime | None]:
+    """What a message shows of it."""
+    return finding.status, finding.decision, finding.resolved_at

@@ -1,0 +1,327 @@
+"""Delivers posts, whatever goes wrong: each is sent once as people see it, or it is said that it was not.
+
+All of it may be done again, after any step, and by two at once: each step of a post is a conditional write, and what was sent
+without an answer is looked for before it is sent again. Who writes "sending" sends at once or not at all; the others let it be
+until no request can be under way any more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from slackwater.model.posts import Message, Post, Sent
+from slackwater.ports.clock import Clock
+from slackwater.ports.slack import Channel, ChannelBusyError, ChannelRefusedError, NobodyKnowsError, Outbox
+from slackwater.views.slack.blocks import note
+
+AT_ONCE: Final = timedelta(seconds=20)
+"""Who took longer to write "sending" does not send: the request and its ten seconds end well before UNANSWERED."""
+
+UNANSWERED: Final = timedelta(seconds=60)
+DOUBLED: Final = 5
+DOUBLED_FOR_DAYS: Final = 8
+"""After a post was sent without an answer, it is looked for: no request lives so long. Doubled with each try, so often. A post
+that is tried for days is repeated less often in the end: a webhook that does not answer may have posted it each time."""
+
+LOOK_AGAIN: Final = timedelta(seconds=60)
+MENDED: Final = timedelta(seconds=300)
+"""Before trying again, where it could not be looked for, and where somebody has to mend something first."""
+
+BUSY_S: Final = 300
+"""Who is told to come again in a second, again and again, comes in 1, 2, 4 … and at last so many."""
+
+GIVEN_UP: Final = timedelta(hours=24)
+LEAST_TRIES: Final = 3
+"""A post is given up after a try that failed so late, unless it says how long to try. One that was recorded late has a few
+tries all the same."""
+
+AT_WORK: Final = timedelta(seconds=60)
+"""How long one run goes on to the next post; the function's own limit is three times that."""
+
+PACE_S: Final = 1.0
+"""Slack takes a message a second in a channel."""
+
+LONGEST_WAIT_S: Final = 900
+
+WITHDRAWN: Final = "it was withdrawn, as what it says is not so any more"
+
+PATIENT: Final = timedelta(hours=1)
+LEAST_WAIT_S: Final = 900
+"""How long to wait at least once a post has waited so long: a day of that is 96 turns of the state machine, for each audit
+that waits. It comes again 1,500 times at most."""
+
+ELSEWHERE: Final = frozenset(
+    {
+        "access_denied",
+        "channel_is_archived",
+        "channel_is_limited_access",
+        "channel_not_found",
+        "is_archived",
+        "not_in_channel",
+        "restricted_action",
+        "restricted_action_non_threadable_channel",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_locked",
+        "restricted_action_thread_only_channel",
+    }
+)
+"""Refusals for which another channel is the remedy."""
+
+MENDABLE: Final = frozenset(
+    {
+        "access_limited",
+        "accesslimited",
+        "account_inactive",
+        "action_prohibited",
+        "ekm_access_denied",
+        "invalid_auth",
+        "invalid_token",
+        "missing_scope",
+        "no_active_hooks",
+        "no_service",
+        "no_team",
+        "not_authed",
+        "org_login_required",
+        "team_access_not_granted",
+        "team_added_to_org",
+        "token_expired",
+        "token_revoked",
+    }
+)
+"""Refusals that are not about the post: the token, the webhook or the workspace is not in order, and may be tomorrow."""
+
+INVITES: Final = frozenset({"channel_not_found", "not_in_channel"})
+"""Refusals that end with an invitation of the bot. So they are mendable, too, where no other channel is the remedy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notified:
+    """What came of it: how many posts wait, of the audit or of none, and the seconds until the next is due (0: none waits).
+
+    `troubles` are lines for whoever runs this: posts, of all audits, that Slack did not take, or that failed.
+    """
+
+    waiting: int
+    wait_s: int
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Delivery:
+    """One run over everything that waits. `due` are the times at which what still waits can go on, `busy` when channels can.
+
+    `default` is where a bot's post goes that names no channel. `ends` is when it leaves the rest to the next run.
+    """
+
+    outbox: Outbox
+    channel: Channel
+    fallback: str | None
+    clock: Clock
+    sleep: Callable[[float], None]
+    default: str | None = None
+    troubles: list[str] = field(default_factory=list)
+    due: list[datetime] = field(default_factory=list)
+    busy: dict[str | None, datetime] = field(default_factory=dict)
+    ends: datetime = field(init=False)
+
+    def deliver(self, audit_id: str | None, recorded: Sequence[str] = ()) -> Notified:
+        """Try each post that waits once, the oldest first, and say what is left of this audit's: others have runs of their own.
+
+        Without an audit it is what is left of the posts that are no audit's. `recorded` are ids of posts of just now: the list
+        may not show them yet.
+        """
+        self.ends = self._now + AT_WORK
+        listed = [post for post in self.outbox.waiting() if post.id not in recorded]
+        mine = [post for post in map(self.outbox.get, recorded) if post and post.waits]
+        self._tried(post for post in listed if post.audit_id != audit_id)
+        self.due.clear()
+        waiting = self._tried([*(post for post in listed if post.audit_id == audit_id), *mine])
+        return Notified(waiting=len(waiting), wait_s=self._wait_s(waiting), troubles=tuple(self.troubles))
+
+    def _tried(self, posts: Iterable[Post]) -> list[Post]:
+        """Those that wait still."""
+        waiting: list[Post] = []
+        for post in posts:
+            try:
+                waits = self._waits_until(self._now) if self._now >= self.ends else self._waits_still(post)
+            except Exception as error:  # noqa: BLE001 -- one bad post shall not hold up the others
+                self.troubles.append(f"{post.id}: {type(error).__name__}: {error}")
+                waits = self._waits_until(self._now + LOOK_AGAIN)
+            waiting += [post] if waits else []
+        return waiting
+
+    def _wait_s(self, waiting: Sequence[Post]) -> int:
+        if not waiting:
+            return 0
+        now = self._now
+        least = LEAST_WAIT_S if now - min(post.created_at for post in waiting) > PATIENT else 1
+        return min(max(math.ceil((min(self.due, default=now) - now).total_seconds()), least), LONGEST_WAIT_S)
+
+    @property
+    def _now(self) -> datetime:
+        return self.clock()
+
+    def _waits_still(self, post: Post) -> bool:
+        """Take a post as far as it goes now."""
+        thread: Sent | None = None
+        if post.thread_of:
+            of, before = self.outbox.get(post.thread_of), self.outbox.get(_before(post))
+            if of is None or of.state == "failed":
+                return self._fails(post, "its digest was not posted")
+            if of.sent is None or (before and before.waits):
+                return True
+            thread = of.sent
+        return self._looks(post, thread) if post.state == "sending" else self._sends(post, thread)
+
+    def _looks(self, post: Post, thread: Sent | None) -> bool:
+        """Look for a post that was sent without an answer; send it again where it is not, or where nobody can look."""
+        due = max((post.tried_at or post.created_at) + _unanswered(post), post.not_before or post.created_at)
+        if due > self._now:
+            return self._waits_until(due)
+        if not self.channel.can_look:
+            return self._sends_again(post, thread)
+        try:
+            sent = self.channel.find(post, thread)
+        except ChannelBusyError as error:
+            return self._later(post, max(timedelta(seconds=error.retry_after_s), LOOK_AGAIN), str(error))
+        except (ChannelRefusedError, NobodyKnowsError) as error:
+            # To send it all the same might be to post it twice.
+            why = f"nobody can look whether it was posted: {error}"
+            if self._now - (post.tried_at or post.created_at) > _patience(post):
+                return self._fails(post, why)
+            if isinstance(error, NobodyKnowsError):
+                return self._later(post, LOOK_AGAIN, why)
+            self.troubles.append(f"{post.id}: {why}")
+            return self._later(post, MENDED, why)
+        return self._arrived(post, sent) if sent else self._sends_again(post, thread)
+
+    def _sends_again(self, post: Post, thread: Sent | None) -> bool:
+        """Send a post once more of which nobody knew, unless that was its last try."""
+        last = _was_last(post) and not post.withdrawn
+        return self._gives_up(post, post.why or "it was not answered") if last else self._sends(post, thread)
+
+    def _sends(self, post: Post, thread: Sent | None) -> bool:
+        """Send a post that was not posted, unless it is too early for that, or it was withdrawn."""
+        now = self._now
+        if post.withdrawn:
+            dropped = self._wrote(replace(post, state="failed", why=WITHDRAWN, not_before=None))
+            return self._somebody_elses() if dropped is None else False
+        channel = thread.channel if thread else post.channel or self.default
+        if channel is None and self.channel.can_look:
+            return self._goes_nowhere(post)
+        due = max(post.not_before or now, self.busy.get(channel, now))
+        if due > now:
+            return self._waits_until(due)
+        taken = self._wrote(
+            replace(
+                post,
+                channel=channel,
+                state="sending",
+                attempts=post.attempts + 1,
+                tried_at=now,
+                not_before=None,
+                nowhere=False,
+            )
+        )
+        if taken is None:
+            return self._somebody_elses()
+        if self._now - now > AT_ONCE:
+            return self._waits_until(now + _unanswered(taken))
+        try:
+            sent = self.channel.send(taken, thread)
+        except ChannelBusyError as error:
+            if _was_last(taken):
+                return self._gives_up(taken, str(error))
+            pause = timedelta(seconds=max(error.retry_after_s, min(2 ** min(post.attempts, 20), BUSY_S)))
+            self.busy[channel] = self._now + pause
+            return self._later(replace(taken, state="pending"), pause, str(error))
+        except ChannelRefusedError as error:
+            return self._refused(taken, str(error))
+        except NobodyKnowsError as error:
+            self._wrote(replace(taken, why=f"nobody knows whether it was posted: {error}"))
+            return self._waits_until(now + _unanswered(taken))
+        return self._arrived(taken, sent)
+
+    def _goes_nowhere(self, post: Post) -> bool:
+        """Wait for somebody to name a channel, as long as the post is tried."""
+        why = "the policy names no channel; slack.channel is where it goes"
+        post = replace(post, nowhere=True)
+        if self._now - post.created_at > _patience(post):
+            return self._fails(post, why)
+        self.troubles.append(f"{post.id}: {why}")
+        return self._later(post, MENDED, why)
+
+    def _refused(self, post: Post, reason: str) -> bool:
+        if reason in ELSEWHERE and self.fallback and not post.thread_of and post.channel not in {None, self.fallback}:
+            moved = self._wrote(_moved(post, self.fallback, reason))
+            return self._sends(moved, None) if moved else self._somebody_elses()
+        why = reason if post.why is None else post.why if reason in post.why else f"{post.why}; {reason}"
+        if reason in MENDABLE | INVITES and not _was_last(post):
+            self.troubles.append(f"{post.id}: Slack refused it, and will be asked again: {reason}")
+            return self._later(replace(post, state="pending"), MENDED, why)
+        return self._fails(post, why)
+
+    def _arrived(self, post: Post, sent: Sent) -> bool:
+        if self._wrote(replace(post, state="sent", sent=sent, sent_at=self._now, not_before=None)) is None:
+            return self._somebody_elses()
+        self.sleep(PACE_S)
+        return False
+
+    def _gives_up(self, post: Post, why: str) -> bool:
+        return self._fails(post, f"given up after {post.attempts} tries: {why}")
+
+    def _fails(self, post: Post, why: str) -> bool:
+        if self._wrote(replace(post, state="failed", why=why, not_before=None)) is None:
+            return self._somebody_elses()
+        self.troubles.append(f"{post.id}: not posted to {post.channel or 'the webhook'}: {why}")
+        return False
+
+    def _later(self, post: Post, pause: timedelta, why: str) -> bool:
+        due = self._now + pause
+        return self._waits_until(due) if self._wrote(replace(post, not_before=due, why=why)) else self._somebody_elses()
+
+    def _somebody_elses(self) -> bool:
+        """Another run has written to the post meanwhile, and goes on with it."""
+        return self._waits_until(self._now + UNANSWERED)
+
+    def _waits_until(self, due: datetime) -> bool:
+        self.due.append(due)
+        return True
+
+    def _wrote(self, post: Post) -> Post | None:
+        """The post as it is stored now; None where somebody else was faster."""
+        stored = replace(post, revision=post.revision + 1)
+        return stored if self.outbox.write(stored) else None
+
+
+def _was_last(post: Post) -> bool:
+    """Whether the try of a post, which failed, was late enough to be its last."""
+    tried_at = post.tried_at or post.created_at
+    return post.attempts >= LEAST_TRIES and tried_at - post.created_at > _patience(post)
+
+
+def _patience(post: Post) -> timedelta:
+    """How long a post is tried."""
+    return post.until - post.created_at if post.until else GIVEN_UP
+
+
+def _before(post: Post) -> str:
+    """The id of the post that comes before one in its thread."""
+    prefix, _, n = post.id.rpartition(".")
+    return f"{prefix}.{int(n) - 1}"
+
+
+def _unanswered(post: Post) -> timedelta:
+    most = DOUBLED_FOR_DAYS if post.until else DOUBLED
+    return timedelta(seconds=UNANSWERED.total_seconds() * 2 ** min(max(post.attempts - 1, 0), most))
+
+
+def _moved(post: Post, channel: str, reason: str) -> Post:
+    """A post for another channel, which says where it was to go."""
+    line = f"This is for <#{post.channel}> (`{post.channel}`), which did not take it: `{reason}`"
+    message = Message(text=f"{line}\n{post.message.text}", blocks=(note(line), *post.message.blocks))
+    return replace(post, channel=channel, message=message, state="pending", why=f"{post.channel} did not take it: {reason}")

@@ -1,0 +1,272 @@
+"""Tells Slack of an audit: a digest for each channel, recorded before it is sent. Done again, it comes to the same posts.
+
+What else waits, of clean-ups, was recorded by those who did it, and is delivered with it or alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import islice
+from typing import Final, Literal
+
+from pydantic import TypeAdapter
+
+from slackwater.app.audit.publish import NoAuditError
+from slackwater.app.policy.file import PolicyError, parse_policy
+from slackwater.app.policy.stored import Policies
+from slackwater.app.slack.delivery import Delivery, Notified
+from slackwater.engine.cleanup import not_allowed
+from slackwater.engine.routes import default, route
+from slackwater.model import object_keys
+from slackwater.model.audits import AuditRecord
+from slackwater.model.findings import Gap
+from slackwater.model.policy import Policy, SlackSection
+from slackwater.model.posts import Message, Post
+from slackwater.model.rank import rank
+from slackwater.model.tracking import LedgerEntry
+from slackwater.ports.clock import Clock
+from slackwater.ports.slack import Channel, Outbox
+from slackwater.ports.store import AuditStore, Documents
+from slackwater.views.scan.document import FindingDocument, ScanDocument, SomeTotals, TrendPointDocument
+from slackwater.views.scan.organization import Organization, organized
+from slackwater.views.slack.blocks import said
+from slackwater.views.slack.digest import digest, nothing
+from slackwater.views.slack.news import FindingNews, News
+
+LEDGER: Final = TypeAdapter(list[LedgerEntry])
+
+VERSIONS: Final = 10
+"""Of the policy, to look through for one that can be read, where the audit's cannot."""
+
+LAG_S: Final = 2.0
+"""What was recorded a moment ago may not be in the list of what waits: nothing waits if it is empty twice, so far apart."""
+
+
+class NoNewsError(Exception):
+    """An audit that has not ended, or of which nobody wrote down what it changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notifier:
+    """Everything that telling takes. `channel` is asked for anew each time, as the secret may have changed.
+
+    `cleans_up` says that something acts on approvals: that clean-up is deployed.
+    """
+
+    documents: Documents
+    audits: AuditStore
+    policies: Policies
+    outbox: Outbox
+    channel: Callable[[], Channel]
+    clock: Clock
+    sleep: Callable[[float], None]
+    cleans_up: bool = False
+
+    def notify(self, audit_id: str) -> Notified:
+        """Record what an audit has to tell, if it is not yet, and deliver whatever waits.
+
+        Raises:
+            NoAuditError, NoNewsError: there is no such audit, or it has not ended.
+            AwsError, SecretError: nothing can be read. What is wrong with one post is in the answer.
+        """
+        record = self.audits.get(audit_id)
+        if record is None:
+            raise NoAuditError(f"audit {audit_id} is not on record")
+        policy = self._policy(record)
+        channel = self.channel()
+        posts, troubles = self._composed(record, policy, buttons=channel.can_look)
+        self.outbox.record(posts)
+        return self._delivery(policy, channel, troubles).deliver(audit_id, [post.id for post in posts])
+
+    def deliver(self) -> Notified:
+        """Deliver whatever waits; how much is left of what is no audit's.
+
+        Raises:
+            AwsError, SecretError: nothing can be read. What is wrong with one post is in the answer.
+        """
+        delivery = self._delivery(self._newest(), self.channel(), [])
+        notified = delivery.deliver(None)
+        if notified.waiting:
+            return notified
+        self.sleep(LAG_S)
+        return delivery.deliver(None)
+
+    def _delivery(self, policy: Policy, channel: Channel, troubles: list[str]) -> Delivery:
+        return Delivery(
+            outbox=self.outbox,
+            channel=channel,
+            fallback=policy.slack.fallback_channel,
+            clock=self.clock,
+            sleep=self.sleep,
+            default=default(policy.slack) if channel.can_look else None,
+            troubles=troubles,
+        )
+
+    def _policy(self, record: AuditRecord) -> Policy:
+        """The audit's policy; where it cannot be read, which may be why the audit failed, the newest one that can."""
+        if record.policy:
+            try:
+                return self.policies.at(record.policy)
+            except PolicyError:
+                pass
+        return self._newest()
+
+    def _newest(self) -> Policy:
+        """The newest policy that can be read."""
+        for version in islice(self.policies.history(), VERSIONS):
+            try:
+                if version.size_bytes is not None and (found := self.policies.pull(version.id)):
+                    return parse_policy(found[0].removeprefix("\ufeff"), self.policies.place, self.policies.registry)
+            except PolicyError:
+                continue
+        return parse_policy(None, self.policies.place, self.policies.registry)
+
+    # -- What there is to tell
+
+    def _composed(self, record: AuditRecord, policy: Policy, *, buttons: bool) -> tuple[list[Post], list[str]]:
+        """Every post of an audit, each channel's digest before its thread; and what cannot be told to anybody."""
+        routed = [one.channel for one in policy.slack.routes] if buttons else []
+        channels = list(dict.fromkeys([default(policy.slack) if buttons else None, *routed]))
+        told = self._told(record, policy, channels, buttons=buttons)
+        posts, troubles = [], []
+        for slot, (channel, news) in enumerate(zip(channels, told, strict=True)):
+            messages = _messages(news, f"{record.id}.{slot}.0", policy.slack, first=slot == 0)
+            if messages and buttons and channel is None:
+                troubles.append("the policy names no channel: nothing was posted; slack.channel is where it goes")
+                continue
+            for n, message in enumerate(messages if buttons else messages[:1]):  # a webhook has no threads
+                posts.append(_post(record, f"{record.id}.{slot}", n, channel, message))
+        return posts, troubles
+
+    def _told(self, record: AuditRecord, policy: Policy, channels: Sequence[str | None], *, buttons: bool) -> list[News]:
+        """What each channel is told. An audit that failed may have left some of it, or nothing."""
+        if record.state == "running":
+            raise NoNewsError(f"audit {record.id} has not ended")
+        changes: list[_Change] = []
+        found: dict[str, FindingDocument] = {}
+        gaps: tuple[Gap, ...] = ()
+        unknown = 0
+        waste: SomeTotals = {"findings": 0, "monthly_savings_usd": "0", "unpriced": 0}
+        organization: Organization | None = None
+        trend: tuple[TrendPointDocument, ...] = ()
+        if record.state != "failed" or self.documents.has(object_keys.news(record.id)):
+            document: ScanDocument = json.loads(self._read(object_keys.head(record.id)))
+            changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
+            # An audit that failed may have ended before it wrote them down.
+            told = self.documents.read(object_keys.told(record.id))
+            found = {one["id"]: one for one in json.loads(told[0])} if told else {}
+            gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
+            unknown = document["totals"].get("unknown", 0)
+            waste = document["totals"]["by_kind"].get("waste", waste)
+            organization, trend = organized(document), tuple(document["scan"].get("trend", ()))
+        of: dict[str | None, list[_Change]] = {channel: [] for channel in channels}
+        for change in changes:
+            routed = route(change.entry.evidence, policy.slack) if buttons else None
+            of[routed or channels[0]].append(change)
+
+        def some(channel: str | None, kind: Literal["new", "changed"]) -> tuple[FindingNews, ...]:
+            return tuple(
+                FindingNews(
+                    entry=change.entry,
+                    found=found.get(change.entry.evidence.id),
+                    may_approve=buttons and not_allowed(change.entry.evidence, policy.cleanup) is None,
+                )
+                for change in of[channel]
+                if change.kind == kind
+            )
+
+        return [
+            News(
+                audit=record,
+                new=some(channel, "new"),
+                changed=some(channel, "changed"),
+                gone=tuple(change.entry for change in of[channel] if change.kind == "gone"),
+                others=len(changes) - len(of[channel]),
+                gaps=gaps,
+                unknown=unknown,
+                waste_usd=Decimal(waste["monthly_savings_usd"]),
+                waste_unpriced=waste["unpriced"],
+                top=policy.slack.top_findings,
+                buttons=buttons,
+                may_decide=buttons and bool(policy.slack.deciders),
+                grace_days=policy.cleanup.grace_days if self.cleans_up else None,
+                organization=organization,
+                trend=trend,
+            )
+            for channel in channels
+        ]
+
+    def _read(self, key: str) -> str:
+        read = self.documents.read(key)
+        if read is None:
+            raise NoNewsError(f"there is nothing at {key}")
+        return read[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What became of a finding in an audit that somebody wants to hear of."""
+
+    kind: Literal["new", "changed", "gone"]
+    entry: LedgerEntry
+
+
+def _changes(entries: Sequence[LedgerEntry]) -> list[_Change]:
+    """One for each finding, the worst first. What people snoozed or dismissed is not new, nor missed if it was dismissed."""
+    by_id: dict[str, list[LedgerEntry]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.revision):
+        by_id.setdefault(entry.evidence.id, []).append(entry)
+    changes = []
+    for history in by_id.values():
+        last, happenings = history[-1], {entry.happening for entry in history}
+        if last.now == "open" and happenings & {"opened", "reopened"}:
+            changes.append(_Change("new", last))
+        elif last.now == "open" and "changed" in happenings:
+            changes.append(_Change("changed", last))
+        elif last.now == "resolved" and last.was != "dismissed":
+            changes.append(_Change("gone", last))
+    return sorted(changes, key=lambda change: rank(change.entry.evidence))
+
+
+def nobody_hears(outbox: Outbox) -> int:
+    """Give up what is no audit's to tell, where there is no Slack, so that it does not wait for ever; how many posts."""
+    given_up = 0
+    for post in outbox.waiting():
+        failed = replace(post, state="failed", why="there is no Slack", nowhere=True, revision=post.revision + 1)
+        given_up += post.audit_id is None and outbox.write(failed)
+    return given_up
+
+
+def _messages(news: News, post_id: str, slack: SlackSection, *, first: bool) -> tuple[Message, ...]:
+    """A digest with its thread; a line where nothing is new, in the first channel and unless the policy wants silence.
+
+    An audit that failed or is not complete cannot say that nothing is new, and is told of in any case. What one had changed
+    before it failed is told as of one that is not complete, below the line that says so.
+    """
+    if news.new or news.changed or news.gone:
+        if news.audit.state != "failed":
+            return digest(news, post_id)
+        failed = nothing(news)
+        whole, *thread = digest(replace(news, audit=replace(news.audit, state="incomplete")), post_id)
+        return (said(*failed.blocks, *whole.blocks), *thread)
+    silent = slack.when_nothing_is_new == "silence" and news.audit.state == "complete"
+    return () if silent or not first else (nothing(news),)
+
+
+def _post(record: AuditRecord, prefix: str, n: int, channel: str | None, message: Message) -> Post:
+    """The same each time: it carries the time of the audit's end, not of its composing."""
+    id_ = f"{prefix}.{n}"
+    buttons = [block["block_id"] for block in message.blocks if block["type"] == "actions" and "block_id" in block]
+    findings = [place.removeprefix(f"{prefix}.0/") for place in buttons if not place.endswith("/report")]
+    return Post(
+        id=id_,
+        audit_id=record.id,
+        created_at=record.finished_at or record.started_at,
+        channel=channel,
+        thread_of=f"{prefix}.0" if n else None,
+        message=message,
+        findings=tuple(dict.fromkeys(findings)),
+    )

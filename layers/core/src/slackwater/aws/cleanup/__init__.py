@@ -1,0 +1,1 @@
+"""Backs up, deletes, changes and restores resources."""

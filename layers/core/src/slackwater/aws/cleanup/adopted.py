@@ -1,0 +1,169 @@
+"""What a backup itself says of its resource, for a restore without the clean-up's record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from slackwater.aws.cleanup.ebs.snapshots import EbsSweeper
+from slackwater.aws.cleanup.efs.recovery_points import EfsSweeper
+from slackwater.aws.cleanup.fsx.backups import FsxSweeper
+from slackwater.aws.cleanup.fsx.record import SETTINGS
+from slackwater.aws.client.errors import remedies
+from slackwater.aws.inventory.fsx import CONFIGURATIONS
+from slackwater.model.units import GIB
+from slackwater.ports.errors import AwsError
+
+if TYPE_CHECKING:
+    from slackwater.aws.client.session import AwsSession
+    from slackwater.model.cleanup import Copy
+
+ACTIONS: Final = frozenset(
+    {
+        "backup:GetRecoveryPointRestoreMetadata",
+        "backup:ListBackupVaults",
+        "backup:ListRecoveryPointsByBackupVault",
+        "backup:ListTags",
+        "ec2:DescribeSnapshots",
+        "fsx:DescribeBackups",
+    }
+)
+"""To list backups of ours, and to read what is restored from them."""
+
+GP3: Final = {"volume_type": "gp3", "iops": 3_000, "throughput_mib_s": 125}
+"""A snapshot does not name the type of its volume: gp3 at its lowest price."""
+
+
+class EbsBackupLister:
+    """The BackupLister of EBS snapshots."""
+
+    needs_place = "the zone that the volume is to be in"
+
+    def __init__(self, session: AwsSession) -> None:
+        """Makes no call."""
+        self._listing = EbsSweeper(session, session)
+
+    def copies(self, account: str, region: str) -> Iterable[Copy]:
+        """As the sweeper sees them.
+
+        Raises:
+            AwsError: EC2 did not say.
+        """
+        return self._listing.copies(account, region)
+
+    def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002 -- as the port has it
+        """Nothing is against it."""
+        return None
+
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002 -- as the port has it
+        """What CreateVolume takes: size and key of the snapshot, and gp3."""
+        return {
+            **GP3,
+            "availability_zone": places[0],
+            "size_gib": (copy.size_bytes or 0) // GIB,
+            "multi_attach": False,
+            "encrypted": copy.key is not None,
+            "kms_key_id": copy.key or None,
+            "outpost_arn": None,
+            "tags": _name(copy),
+        }
+
+
+class EfsBackupLister:
+    """The BackupLister of EFS recovery points."""
+
+    needs_place = None
+
+    def __init__(self, session: AwsSession) -> None:
+        """Makes no call."""
+        self._session, self._listing = session, EfsSweeper(session, session)
+
+    def copies(self, account: str, region: str) -> Iterable[Copy]:
+        """As the sweeper sees them.
+
+        Raises:
+            AwsError: AWS Backup did not say.
+        """
+        return self._listing.copies(account, region)
+
+    def not_restorable(self, copy: Copy) -> str | None:  # noqa: ARG002 -- as the port has it
+        """Nothing is against it."""
+        return None
+
+    @remedies()
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:  # noqa: ARG002 -- as the port has it
+        """What AWS Backup says of the file system. What it does not say stays as it comes.
+
+        Raises:
+            AwsError: AWS Backup did not say.
+        """
+        client = self._session.client("backup", region)
+        told = client.get_recovery_point_restore_metadata(BackupVaultName=copy.vault, RecoveryPointArn=copy.id)
+        was = told["RestoreMetadata"]
+        return {
+            "performance_mode": was.get("PerformanceMode", "generalPurpose"),
+            "throughput_mode": None,
+            "provisioned_mib_s": None,
+            "encrypted": was.get("Encrypted", "true").lower() == "true",
+            "kms_key_id": was.get("KmsKeyId"),
+            "availability_zone": was.get("availabilityZoneName"),
+            "overwrite_protection": None,
+            "tags": _name(copy),
+            "policy": None,
+            "lifecycle": None,
+            "backed_up_daily": None,
+            "access_points": [],
+            "mount_targets": [],
+        }
+
+
+class FsxBackupLister:
+    """The BackupLister of FSx backups."""
+
+    needs_place = "the subnets that the file system is to be in, the preferred one first"
+
+    def __init__(self, session: AwsSession) -> None:
+        """Makes no call."""
+        self._session, self._listing = session, FsxSweeper(session, session)
+
+    def copies(self, account: str, region: str) -> Iterable[Copy]:
+        """As the sweeper sees them.
+
+        Raises:
+            AwsError: FSx did not say.
+        """
+        return self._listing.copies(account, region)
+
+    def not_restorable(self, copy: Copy) -> str | None:
+        """Slackwater restores whole file systems; ONTAP's backups are of volumes."""
+        return "Slackwater does not restore FSx for ONTAP" if copy.of.startswith("fsvol-") else None
+
+    @remedies()
+    def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:
+        """What FSx keeps of the file system with its backup.
+
+        Raises:
+            AwsError: FSx did not say, or it is of a type that Slackwater does not restore.
+        """
+        found: Any = self._session.client("fsx", region).describe_backups(BackupIds=[copy.id or ""])["Backups"][0]
+        system = found["FileSystem"]
+        kind = CONFIGURATIONS[system["FileSystemType"]]
+        if system["FileSystemType"] != "OPENZFS":
+            raise AwsError(f"Slackwater does not restore FSx for {system['FileSystemType'].title()}")
+        settings = {name: value for name, value in system.get(kind, {}).items() if name in SETTINGS}
+        return {
+            "system": {
+                **{name: system[name] for name in ("FileSystemType", "StorageCapacity", "StorageType") if name in system},
+                **({"KmsKeyId": copy.key} if copy.key else {}),
+                "SubnetIds": list(places),
+                "Tags": _name(copy),
+                kind: settings | ({"PreferredSubnetId": places[0]} if len(places) > 1 else {}),
+            },
+            "security_group_ids": [],
+            "children": [],
+        }
+
+
+def _name(copy: Copy) -> dict[str, str]:
+    name = copy.tags.get("Name", "").removesuffix(" before it was deleted")
+    return {"Name": name} if name else {}

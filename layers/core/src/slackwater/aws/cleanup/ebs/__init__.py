@@ -1,0 +1,1 @@
+"""Clean-up of EBS volumes."""

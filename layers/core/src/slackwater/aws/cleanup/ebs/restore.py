@@ -1,0 +1,164 @@
+"""EBS volumes: how one that was deleted is made again from its snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+from slackwater.aws.cleanup.ebs.volumes import WITH_IOPS, WITH_THROUGHPUT, recorded, utc_now, volume
+from slackwater.aws.client.errors import remedies
+from slackwater.aws.client.pages import pages
+from slackwater.aws.inventory.ec2 import tags_of
+from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM, Restored
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from slackwater.aws.client.session import AwsSession
+    from slackwater.model.cleanup import Cleanup
+    from slackwater.model.tracking import TrackedResource
+    from slackwater.ports.clock import Clock
+
+KEY_ACTIONS: Final = frozenset(
+    {
+        "kms:CreateGrant",
+        "kms:Decrypt",
+        "kms:DescribeKey",
+        "kms:GenerateDataKeyWithoutPlaintext",
+        "kms:ReEncryptFrom",
+        "kms:ReEncryptTo",
+    }
+)
+"""What EC2 does with the caller's permissions where the volume has a key of the customer's own (Amazon EBS User Guide,
+"Requirements for Amazon EBS encryption")."""
+
+RESTORER_ACTIONS: Final = frozenset({"ec2:CreateTags", "ec2:CreateVolume", "ec2:DescribeVolumes"}) | KEY_ACTIONS
+"""CreateTags as CreateVolume asks for it, of the volume."""
+
+APPEARS_WITHIN: Final = timedelta(hours=1)
+"""A new volume shows within seconds. One that does not for so long was given up: EC2 looks at its key after it has answered."""
+
+WORDS: Final[Mapping[str, str]] = {
+    "availability_zone": "zone",
+    "size_gib": "size in GiB",
+    "volume_type": "type",
+    "iops": "IOPS",
+    "throughput_mib_s": "throughput in MiB/s",
+    "multi_attach": "Multi-Attach",
+    "encrypted": "encryption",
+    "kms_key_id": "KMS key",
+    "outpost_arn": "Outpost",
+}
+"""What is compared, beside the tags."""
+
+
+class EbsRestorer:
+    """The Restorer of EBS volumes."""
+
+    def __init__(self, reading: AwsSession, asking: AwsSession, clock: Clock = utc_now) -> None:
+        """`asking` asks once."""
+        self._reading, self._asking, self._clock = reading, asking, clock
+
+    @remedies()
+    def restore(self, cleanup: Cleanup) -> Restored:
+        """Look whether the volume is still there; else make it from its verified snapshot, once, and wait until it is there.
+
+        A volume whose deletion was asked for counts as still there when it is seen a second time: EC2 may show what it
+        deleted a moment ago.
+
+        Raises:
+            AwsError: EC2 did not say; nothing is known to be lost.
+        """
+        resource, before = cleanup.resource, cleanup.restored
+        if self._is_there(cleanup):
+            seen_before = before is not None and before.id == resource.id
+            settled = seen_before or not cleanup.removals
+            return Restored(state="done" if settled else "running", id=resource.id, arn=resource.arn)
+        snapshot = next((one.id for one in cleanup.backups if one.state == "verified" and one.id), None)
+        if snapshot is None or cleanup.recorded is None:
+            none = "it was deleted without a backup" if cleanup.scratch else "there is no verified backup of it"
+            return Restored(state="failed", why=none if snapshot is None else "what it was like was not recorded")
+        if before and before.state == "running" and before.id and before.id != resource.id:
+            return self._looked_at(cleanup, cleanup.recorded, before.id, snapshot)
+        made = self._made_already(resource.region, snapshot) or self._make(cleanup, cleanup.recorded, snapshot)
+        return Restored(state="running", id=made, arn=_arn(resource, made))
+
+    def _is_there(self, cleanup: Cleanup) -> bool:
+        found = volume(self._reading, cleanup.resource)
+        return found is not None and found["State"] != "deleting" and cleanup.born_at in {None, found["CreateTime"]}
+
+    def _made_already(self, region: str, snapshot: str) -> str | None:
+        call = self._reading.client("ec2", region).describe_volumes
+        found = pages(call, "Volumes", Filters=[{"Name": f"tag:{RESTORED_FROM}", "Values": [snapshot]}])
+        return next((one["VolumeId"] for one in found if one["State"] in {"creating", "available", "in-use"}), None)
+
+    def _make(self, cleanup: Cleanup, was: Mapping[str, Any], snapshot: str) -> str:
+        """Ask for it. The same clean-up asks with the same token, but after one that EC2 gave up."""
+        given_up = cleanup.restored.id if cleanup.restored and cleanup.restored.state == "failed" else None
+        words = f"{cleanup.finding_id}/{cleanup.attempt}/{snapshot}/{given_up or ''}"
+        tags = {key: value for key, value in was["tags"].items() if _can_be_put_back(key)} | {RESTORED_FROM: snapshot}
+        chosen = {
+            "Iops": was["iops"] if was["volume_type"] in WITH_IOPS else None,
+            "Throughput": was["throughput_mib_s"] if was["volume_type"] in WITH_THROUGHPUT else None,
+            "MultiAttachEnabled": was["multi_attach"] or None,
+            "Encrypted": was["encrypted"] or None,
+            "KmsKeyId": was["kms_key_id"] if was["encrypted"] else None,
+            "OutpostArn": was["outpost_arn"],
+        }
+        client: Any = self._asking.client("ec2", cleanup.resource.region)
+        answer = client.create_volume(
+            SnapshotId=snapshot,
+            AvailabilityZone=was["availability_zone"],
+            VolumeType=was["volume_type"],
+            Size=was["size_gib"],
+            TagSpecifications=[
+                {"ResourceType": "volume", "Tags": [{"Key": key, "Value": value} for key, value in sorted(tags.items())]}
+            ],
+            ClientToken=sha256(words.encode()).hexdigest(),
+            **{name: value for name, value in chosen.items() if value is not None},
+        )
+        return str(answer["VolumeId"])
+
+    def _looked_at(self, cleanup: Cleanup, was: Mapping[str, Any], id: str, snapshot: str) -> Restored:
+        made = replace(cleanup.resource, id=id, arn=_arn(cleanup.resource, id))
+        restored = Restored(state="running", id=id, arn=made.arn)
+        found = volume(self._reading, made)
+        if found is None and self._clock() - _began(cleanup) < APPEARS_WITHIN:
+            return restored
+        if found is None or found["State"] in {"error", "deleting"}:
+            why = "EC2 began to make it, and gave it up: may its KMS key be used, and is it enabled?"
+            return replace(restored, state="failed", why=f"{id}: {why}")
+        if found["State"] == "creating":
+            return restored
+        return replace(restored, state="done", differences=tuple(_differences(cleanup.resource.id, was, found, snapshot)))
+
+
+def _began(cleanup: Cleanup) -> datetime:
+    """When bringing it back began, at the latest that is known."""
+    asked = [one.asked_at for one in cleanup.removals]
+    return max([cleanup.started_at, *asked, *([cleanup.undone.at] if cleanup.undone else [])])
+
+
+def _arn(resource: TrackedResource, id: str) -> str:
+    return f"{resource.arn.rpartition('/')[0]}/{id}"
+
+
+def _can_be_put_back(key: str) -> bool:
+    return key not in {MARK, ACT_AFTER} and not key.startswith("aws:")
+
+
+def _differences(was_id: str, was: Mapping[str, Any], found: Any, snapshot: str) -> Iterable[str]:
+    now = recorded(found)
+    yield f"its id is {found['VolumeId']}, not {was_id}: whatever names the old one has to be told"
+    yield f"it reads slowly until each block was fetched from {snapshot} once"
+    for name, words in WORDS.items():
+        if now[name] != was.get(name):
+            yield f"its {words} is {now[name]}, not {was.get(name)}"
+    tags = tags_of(found.get("Tags"))
+    if lost := sorted(key for key, value in was["tags"].items() if key not in {MARK, ACT_AFTER} and tags.get(key) != value):
+        reserved = " (AWS keeps names that begin with aws: to itself)" if any(key.startswith("aws:") for key in lost) else ""
+        yield f"it lacks the tags {', '.join(lost)}{reserved}"
+    yield f"it has a tag {RESTORED_FROM}"

@@ -1,0 +1,214 @@
+"""EFS file systems brought back: what was taken off one is put back; one that is gone is restored by AWS Backup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import ClientError
+
+from slackwater.aws.cleanup.efs import reading as read
+from slackwater.aws.cleanup.efs.missing import NOT_YET, Hands, not_heard, token
+from slackwater.aws.cleanup.efs.recovery_points import POINT_STATES, unless_unknown
+from slackwater.aws.client.errors import code_of, reason, remedies
+from slackwater.aws.inventory.efs import GONE
+from slackwater.model.cleanup import RESTORED_FROM, Restored
+from slackwater.ports.errors import BrokenAnswerError
+
+if TYPE_CHECKING:
+    from slackwater.aws.client.session import AwsSession
+    from slackwater.model.cleanup import Backup, Cleanup
+
+RESTORER_ACTIONS: Final = read.ACTIONS | {
+    "backup:DescribeRecoveryPoint",
+    "backup:DescribeRestoreJob",
+    "backup:StartRestoreJob",
+    "ec2:CreateNetworkInterface",  # with the two below: CreateMountTarget makes its network interface in the caller's name
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "elasticfilesystem:CreateAccessPoint",
+    "elasticfilesystem:CreateMountTarget",
+    "elasticfilesystem:PutBackupPolicy",
+    "elasticfilesystem:PutFileSystemPolicy",
+    "elasticfilesystem:PutLifecycleConfiguration",
+    "elasticfilesystem:TagResource",
+    "elasticfilesystem:UpdateFileSystem",
+    "elasticfilesystem:UpdateFileSystemProtection",
+    "iam:PassRole",  # to AWS Backup, of the role that makes the file system
+}
+
+LONGEST_S: Final = 600
+"""For access points, which take a call each: a step has fifteen minutes."""
+SHOWN: Final = 10
+"""Refusals that a reason names."""
+
+RESTORED_UNDER: Final = "/aws-backup-restore_<date and time>"
+"""Where AWS Backup puts the files, of a new file system too. Which date and time, it does not tell."""
+
+
+class EfsRestorer:
+    """Restores file systems from one vault, by a role that AWS Backup assumes."""
+
+    def __init__(self, reading: AwsSession, asking: AwsSession, vault: str, role_arn: str) -> None:
+        """Makes no call."""
+        self._reading = reading
+        self._asking = asking
+        self._vault = vault
+        self._role_arn = role_arn
+
+    def restore(self, cleanup: Cleanup) -> Restored:
+        """One step of an undo, and how far it is.
+
+        "failed" where AWS refuses something that it took: all else is done all the same, and the next undo goes on from there.
+
+        Raises:
+            AwsError: AWS did not say; nothing is known to be lost.
+        """
+        resource, before = cleanup.resource, cleanup.restored
+        if not cleanup.recorded:
+            return Restored(state="failed", why="what it was like was not recorded")
+        efs = self._reading.client("efs", resource.region)
+        with remedies():
+            found = read.file_system(efs, resource.id)
+            if found and cleanup.born_at and found["CreationTime"] != cleanup.born_at:
+                return Restored(state="failed", why=f"another file system has the id {resource.id}")
+            if found and found["LifeCycleState"] in GONE:
+                return Restored(state="running", job=before.job if before else None)
+            if found:
+                return self._whole_again(cleanup, found, None)
+            made = before if before and before.id not in {None, resource.id} else self._from_backup(cleanup)
+            if made.id is None:
+                return made
+            found = read.file_system(efs, made.id)
+            if found:
+                return self._whole_again(cleanup, found, made.job)
+            # Not listed yet; or somebody deleted it since, and the undo is asked for again.
+            return made if made.state == "running" else self._from_backup(cleanup)
+
+    def _from_backup(self, cleanup: Cleanup) -> Restored:
+        """Have AWS Backup make a new file system, and look how far it is. The same undo's token makes one only."""
+        backup = next((one for one in reversed(cleanup.backups) if one.state == "verified" and one.id), None)
+        if backup is None:
+            return Restored(state="failed", why="there is no verified backup of it")
+        before = cleanup.restored
+        if before is None or before.job is None or before.state == "failed":
+            return self._start(cleanup, backup)
+        told = self._reading.client("backup", cleanup.resource.region).describe_restore_job(RestoreJobId=before.job)
+        status, made = told["Status"], told.get("CreatedResourceArn")
+        id_ = made.rpartition("/")[2] if made else None
+        if status in {"PENDING", "RUNNING"}:
+            return Restored(state="running", job=before.job)
+        if status != "COMPLETED":
+            left = f"; it leaves {made}" if made else ""
+            why = (
+                f"AWS Backup's restore job {before.job} is {status}: {told.get('StatusMessage') or 'it does not say why'}{left}"
+            )
+            return Restored(state="failed", job=before.job, why=why)
+        if made is None:
+            raise BrokenAnswerError(f"AWS Backup's restore job {before.job} is complete, and names nothing that it made")
+        return Restored(state="running", id=id_, arn=made, job=before.job)
+
+    def _start(self, cleanup: Cleanup, backup: Backup) -> Restored:
+        resource, was = cleanup.resource, cleanup.recorded or {}
+        point = unless_unknown(
+            self._reading.client("backup", resource.region).describe_recovery_point,
+            BackupVaultName=backup.vault or self._vault,
+            RecoveryPointArn=backup.id,
+        )
+        if point is None:
+            vault = backup.vault or self._vault
+            return Restored(state="failed", why=f"its backup {backup.id} is not in the vault {vault} any more")
+        if POINT_STATES.get(point["Status"]) != "complete" or point["ResourceArn"] != resource.arn:
+            return Restored(state="failed", why=f"its backup {backup.id} is {point['Status']}, of {point['ResourceArn']}")
+        undo = cleanup.undone.at.isoformat() if cleanup.undone else ""
+        same = token(cleanup.execution, undo, backup.id or "")
+        metadata = {
+            "file-system-id": resource.id,
+            "newFileSystem": "true",
+            "CreationToken": same,
+            "PerformanceMode": was["performance_mode"],
+            "Encrypted": "true" if was["encrypted"] else "false",
+        }
+        if was["kms_key_id"]:
+            metadata["KmsKeyId"] = was["kms_key_id"]
+        if was["availability_zone"]:
+            metadata |= {"singleAzFilesystem": "true", "availabilityZoneName": was["availability_zone"]}
+        try:
+            started = self._asking.client("backup", resource.region).start_restore_job(
+                RecoveryPointArn=backup.id,
+                IamRoleArn=self._role_arn,
+                ResourceType="EFS",
+                IdempotencyToken=same,
+                Metadata=metadata,
+            )
+        except ClientError as error:
+            if not_heard(error):
+                raise
+            return Restored(state="failed", why=f"AWS Backup does not restore it: {reason(error)}")
+        return Restored(state="running", job=started["RestoreJobId"])
+
+    def _whole_again(self, cleanup: Cleanup, found: Mapping[str, Any], job: str | None) -> Restored:
+        """Put back what is missing of a file system that is there."""
+        region, was = cleanup.resource.region, cleanup.recorded or {}
+        id_, arn = found["FileSystemId"], found["FileSystemArn"]
+        running = Restored(state="running", id=id_, arn=arn, job=job)
+        if found["LifeCycleState"] == "error":
+            return Restored(state="failed", id=id_, arn=arn, job=job, why=f"EFS says that the state of {id_} is error")
+        new = id_ != cleanup.resource.id
+        ends = monotonic() + LONGEST_S
+        efs, asking = self._reading.client("efs", region), self._asking.client("efs", region)
+        hands = Hands(efs, asking, id_, has_time=lambda: monotonic() < ends)
+        try:
+            if found["LifeCycleState"] != "available":
+                return running
+            if new and not hands.put_origin(found, cleanup.resource.id):
+                why = "; ".join(hands.refused) or None
+                return running if hands.waits else replace(running, state="failed", why=why)
+            points = hands.put_access_points(was["access_points"], cleanup.execution)
+            if hands.late:
+                return running
+            if new:
+                hands.put_settings(found, was)
+            if not new or hands.put_policy(was["policy"], {cleanup.resource.arn: arn, **points}):
+                hands.put_mount_targets(was["mount_targets"])
+            else:
+                hands.refused.append(
+                    "its mount targets were not made: without its policy, more could mount it than could before"
+                )
+            if new:
+                hands.put_performance(found, was)
+        except ClientError as error:
+            if code_of(error) not in NOT_YET:
+                raise
+            return running
+        if hands.waits:
+            return running
+        differences = (*(_moved(cleanup.resource.id, id_, was) if new else ()), *hands.differences)
+        return Restored(
+            state="failed" if hands.refused else "done",
+            id=id_,
+            arn=arn,
+            job=job,
+            differences=differences,
+            why=_some(hands.refused) or None,
+        )
+
+
+def _some(refused: Sequence[str]) -> str:
+    """What EFS refused; of very much, the first of it."""
+    more = len(refused) - SHOWN
+    return "; ".join([*refused[:SHOWN], *([f"{more:,} more"] if more > 0 else [])])
+
+
+def _moved(old: str, new: str, was: Mapping[str, Any]) -> list[str]:
+    """What is never the same where AWS Backup has made a new file system."""
+    files = f"its files are under {RESTORED_UNDER}, where AWS Backup puts them, and have to be moved to where they were"
+    until = ": until then its access points show nothing" if was["access_points"] else ""
+    return [
+        f"its id is {new}, not {old}: whatever mounts it has to name the new one",
+        f"{files}{until}",
+        "all of its files are in the Standard storage class",
+        f"it has a tag {RESTORED_FROM}: while it has that, Slackwater does not delete it",
+    ]

@@ -1,0 +1,1 @@
+"""Clean-up of FSx for OpenZFS file systems."""

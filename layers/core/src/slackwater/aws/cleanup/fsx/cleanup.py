@@ -1,0 +1,186 @@
+"""FSx for OpenZFS: what a clean-up looks at, marks, records and deletes. How it backs up and restores is beside it.
+
+An OpenZFS file system is deleted in one call, with its volumes and their snapshots. Slackwater deletes no file systems of the
+other types (ONTAP, Windows and Lustre). It can look at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import ClientError
+
+from slackwater.aws.cleanup.fsx.record import recorded
+from slackwater.aws.cleanup.fsx.sub_resources import (
+    LOOK_ACTIONS,
+    NO_FILE_SYSTEM,
+    access_points,
+    file_system,
+    going,
+    held,
+    known,
+    not_deletable,
+    parts_of,
+    system_bytes,
+    there,
+    volumes_of,
+)
+from slackwater.aws.client.errors import code_of, remedies
+from slackwater.aws.client.pages import pages
+from slackwater.aws.inventory.ec2 import tags_of
+from slackwater.model.cleanup import ONTAP_STAYS, Look, Part
+from slackwater.ports.errors import AwsError
+
+if TYPE_CHECKING:
+    from slackwater.aws.client.session import AwsSession
+    from slackwater.model.tracking import TrackedResource
+
+WATCHER_ACTIONS: Final = LOOK_ACTIONS | {"ec2:DescribeNetworkInterfaces", "fsx:TagResource", "fsx:UntagResource"}
+REMOVER_ACTIONS: Final = frozenset({"fsx:CreateBackup", "fsx:DeleteFileSystem", "fsx:DescribeFileSystems", "fsx:TagResource"})
+"""CreateBackup and TagResource as DeleteFileSystem asks for them, for the final backup (Service Authorization Reference)."""
+
+REFUSED: Final = frozenset({"BadRequest", "IncompatibleParameterError"})
+"""How FSx may answer where something is being deleted already, among other things."""
+
+NO_TAGS_LEFT: Final = "ResourceNotFound"
+
+
+class FsxWatcher:
+    """The Watcher of FSx file systems."""
+
+    def __init__(self, reading: AwsSession) -> None:
+        """Makes no call. Tags are put on and taken off by a session that may try again: that comes to the same."""
+        self._reading = reading
+
+    @remedies()
+    def look(self, resource: TrackedResource) -> Look | None:
+        """The file system as it is now. Its size is what is provisioned.
+
+        Raises:
+            AwsError: FSx did not say.
+        """
+        parts = parts_of(self._reading, resource)
+        if parts is None:
+            return None
+        system, why = parts.system, held(parts)
+        if why is None and not going(system):
+            names = access_points(self._reading, resource)
+            why = f"S3 access points are attached to it: {', '.join(names)}" if names else None
+        return Look(
+            born_at=system["CreationTime"],
+            tags=tags_of(system.get("Tags")),
+            parts=(Part(kind="file-system", id=resource.id, arn=system["ResourceARN"], going=going(system)),),
+            held=why,
+            size_bytes=known(system_bytes(system), resource.id),
+            children={one["VolumeId"]: tags_of(one.get("Tags")) for one in parts.volumes},
+        )
+
+    @remedies()
+    def mark(self, resource: TrackedResource, look: Look, tags: Mapping[str, str]) -> None:
+        """Put tags on it.
+
+        Raises:
+            AwsError: they are not on, or FSx did not say.
+        """
+        client = self._reading.client("fsx", resource.region)
+        for part in look.parts:
+            if part.arn and not part.going:
+                client.tag_resource(ResourceARN=part.arn, Tags=[{"Key": key, "Value": value} for key, value in tags.items()])
+
+    @remedies()
+    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
+        """Take tags off it. What is gone, or is being deleted, is fine.
+
+        Older versions marked ONTAP's volumes and storage virtual machines as well, so it takes the tags off those, too.
+
+        Raises:
+            AwsError: they are not off, or FSx did not say.
+        """
+        system = file_system(self._reading, resource.region, resource.id)
+        if system is None or going(system):
+            return
+        tagged = [system["ResourceARN"]]
+        if not_deletable(system) == ONTAP_STAYS:
+            volumes = [one for one in volumes_of(self._reading, resource) if not going(one)]
+            hosts = {one["OntapConfiguration"]["StorageVirtualMachineId"] for one in volumes}
+            base = system["ResourceARN"].replace(":file-system/", ":storage-virtual-machine/")
+            tagged += [*(one["ResourceARN"] for one in volumes), *(f"{base}/{host}" for host in sorted(hosts))]
+        client = self._reading.client("fsx", resource.region)
+        failed: ClientError | None = None
+        for arn in tagged:
+            try:
+                client.untag_resource(ResourceARN=arn, TagKeys=list(keys))
+            except ClientError as error:
+                if code_of(error) != NO_TAGS_LEFT:
+                    failed = failed or error  # the others lose theirs none the less
+        if failed:
+            raise failed
+
+    @remedies()
+    def record(self, resource: TrackedResource) -> Mapping[str, Any]:
+        """What FSx takes to make it again, and its `children` for whoever approves: `fsx_record` says how.
+
+        Raises:
+            AwsError: AWS did not say, there is no such file system, or it is of a type that Slackwater does not delete.
+        """
+        parts = there(self._reading, resource)
+        return recorded(parts, self._security_groups(resource, parts.system.get("NetworkInterfaceIds") or ()))
+
+    def removal_actions(
+        self,
+        resource: TrackedResource,  # noqa: ARG002 -- as the port has it
+        look: Look,
+    ) -> Mapping[str, Collection[str]]:
+        """To delete it, and to back it up once more, on the file system's ARN."""
+        needed = frozenset({"fsx:CreateBackup", "fsx:DeleteFileSystem"})
+        return {part.arn: needed for part in look.parts if part.arn and not part.going}
+
+    def _security_groups(self, resource: TrackedResource, interfaces: Collection[str]) -> list[str]:
+        """FSx itself does not tell them again."""
+        if not interfaces:
+            return []
+        client: Any = self._reading.client("ec2", resource.region)
+        found = list(pages(client.describe_network_interfaces, "NetworkInterfaces", NetworkInterfaceIds=sorted(interfaces)))
+        return sorted({group["GroupId"] for one in found for group in one["Groups"]})
+
+
+class FsxRemover:
+    """The Remover of FSx for OpenZFS."""
+
+    def __init__(self, reading: AwsSession, asking: AwsSession) -> None:
+        """`asking` asks once."""
+        self._reading, self._asking = reading, asking
+
+    @remedies()
+    def remove(self, resource: TrackedResource, part: Part, final_tags: Mapping[str, str] | None = None) -> str | None:
+        """Ask FSx once to delete the file system. With `final_tags` FSx backs it up once more before; the id of that backup.
+
+        Raises:
+            AwsError: it was refused, is of a type that Slackwater does not delete, or nobody knows whether it was heard.
+        """
+        if part.going:
+            return None
+        if part.kind != "file-system" or part.id != resource.id:
+            raise AwsError(f"{part.kind} {part.id} is no part of {resource.id}: it is not deleted")
+        system = file_system(self._reading, resource.region, part.id)
+        if system is None or going(system):
+            return None
+        if why := not_deletable(system):
+            raise AwsError(f"{part.id} is not deleted: {why}")
+        client: Any = self._asking.client("fsx", resource.region)
+        whole: dict[str, Any] = {"SkipFinalBackup": final_tags is None, "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]}
+        if final_tags is not None:
+            whole["FinalBackupTags"] = [{"Key": key, "Value": value} for key, value in final_tags.items()]
+        try:
+            answer = client.delete_file_system(FileSystemId=part.id, OpenZFSConfiguration=whole)
+        except ClientError as error:
+            if code_of(error) == NO_FILE_SYSTEM or (code_of(error) in REFUSED and self._is_going(resource)):
+                return None
+            raise
+        made: str | None = answer.get("OpenZFSResponse", {}).get("FinalBackupId")
+        return made
+
+    def _is_going(self, resource: TrackedResource) -> bool:
+        found = file_system(self._reading, resource.region, resource.id)
+        return found is None or going(found)

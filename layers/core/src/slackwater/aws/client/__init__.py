@@ -1,0 +1,1 @@
+"""Sessions, clients, errors, pages and the rate limit."""

@@ -1,0 +1,1 @@
+"""The deployed stack: state machines, functions, events and secrets."""

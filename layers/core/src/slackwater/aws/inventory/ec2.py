@@ -1,0 +1,141 @@
+"""EBS volumes and EC2 instances."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from slackwater.aws.client.pages import pages
+from slackwater.aws.inventory.records import ReadRecord, by_filter, named, records, settled
+from slackwater.model.ownership import operated_by
+from slackwater.model.resources import Attachment, Instance, Volume
+from slackwater.ports.errors import BrokenAnswerError
+
+if TYPE_CHECKING:
+    from slackwater.aws.client.session import AwsSession
+    from slackwater.aws.inventory.snapshot import Earlier
+    from slackwater.model.resources import Target
+
+ACTIONS: Final = frozenset({"ec2:DescribeVolumes", "ec2:DescribeInstances"})
+
+PAGE: Final = 1_000
+"""The most that EC2 gives a page (it cuts a larger number down to its own limit)."""
+
+GONE_VOLUME: Final = frozenset({"deleting", "deleted"})
+GONE_INSTANCE: Final = frozenset({"shutting-down", "terminated"})
+
+WITH_IOPS: Final = frozenset({"gp3", "io1", "io2"})
+WITH_THROUGHPUT: Final = frozenset({"gp3"})
+"""Types of which it is paid for: EC2 always says how much, and without it is not 0."""
+
+TRANSITION: Final = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)")
+"""The time in `User initiated (2026-09-01 10:00:00 GMT)`."""
+
+
+def volumes(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[ReadRecord[Volume]]:
+    """Read every volume that is not being deleted; only some, where EC2's own parameters say which."""
+    call = session.client("ec2", target.region).describe_volumes
+    return records(
+        Volume,
+        pages(call, "Volumes", **only or {"MaxResults": PAGE}),
+        partial(_volume, target=target),
+        id_of=named("VolumeId"),
+        owners_of=_instances_of,
+        again=settled(session, by_filter(lambda filters: pages(call, "Volumes", Filters=filters), "volume-id")),
+    )
+
+
+def instances(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[ReadRecord[Instance]]:
+    """Read every instance that is not terminated; only some, where EC2's own parameters say which."""
+    call = session.client("ec2", target.region).describe_instances
+
+    def found(**parameters: Any) -> Iterator[Any]:
+        for reservation in pages(call, "Reservations", **parameters):
+            # One without its instances is an instance without an id: nobody can say which is missing.
+            yield from reservation.get("Instances", [{}])
+
+    return records(
+        Instance,
+        found(**only or {"MaxResults": PAGE}),
+        partial(_instance, target=target),
+        id_of=named("InstanceId"),
+        again=settled(session, by_filter(lambda filters: found(Filters=filters), "instance-id")),
+    )
+
+
+def tags_of(tags: Iterable[Any] | None) -> dict[str, str]:
+    """AWS's list of keys and values as a mapping.
+
+    A describe call that lists no tags says that there are none. A tag without a value has an empty one: recorded answers of
+    real accounts have such tags, and its key may be the one that keeps the resource.
+
+    Raises:
+        BrokenAnswerError: a tag has no key; it may be the one that keeps the resource.
+    """
+    found = {tag.get("Key", ""): tag.get("Value", "") for tag in tags or ()}
+    if "" in found:
+        raise BrokenAnswerError("a tag has no key")
+    return found
+
+
+def _instances_of(volume: Any) -> tuple[str, ...] | None:
+    """The instances of a volume; None where it is on some, and does not say which."""
+    attached = tuple(one["InstanceId"] for one in volume.get("Attachments", ()))
+    return None if not attached and volume.get("State") != "available" else attached
+
+
+def _volume(volume: Any, target: Target) -> Volume | None:
+    if volume["State"] in GONE_VOLUME:
+        return None
+    if volume["State"] == "in-use" and not volume.get("Attachments"):
+        raise BrokenAnswerError(f"{volume['VolumeId']} is in use, and on nothing")
+    kind = volume["VolumeType"]
+    return Volume(
+        id=volume["VolumeId"],
+        arn=f"arn:{target.partition}:ec2:{target.region}:{target.account}:volume/{volume['VolumeId']}",
+        target=target,
+        tags=tags_of(volume.get("Tags")),
+        manager=operated_by(volume.get("Operator")),
+        volume_type=kind,
+        size_gib=volume["Size"],
+        iops=volume["Iops"] if kind in WITH_IOPS else volume.get("Iops"),
+        throughput_mib_s=volume["Throughput"] if kind in WITH_THROUGHPUT else volume.get("Throughput"),
+        state=volume["State"],
+        created_at=volume["CreateTime"],
+        availability_zone=volume["AvailabilityZone"],
+        multi_attach=volume.get("MultiAttachEnabled", False),
+        attachments=tuple(
+            Attachment(instance_id=a["InstanceId"], device=a.get("Device", ""), attached_at=a.get("AttachTime"))
+            for a in volume.get("Attachments", ())
+            if "InstanceId" in a and a.get("State") != "detached"
+        ),
+    )
+
+
+def _instance(instance: Any, target: Target) -> Instance | None:
+    state = instance["State"]["Name"]
+    if state in GONE_INSTANCE:
+        return None
+    return Instance(
+        id=instance["InstanceId"],
+        arn=f"arn:{target.partition}:ec2:{target.region}:{target.account}:instance/{instance['InstanceId']}",
+        target=target,
+        tags=tags_of(instance.get("Tags")),
+        manager=operated_by(instance.get("Operator")),
+        instance_type=instance["InstanceType"],
+        state=state,
+        launched_at=instance["LaunchTime"],
+        stopped_at=_stopped_at(instance.get("StateTransitionReason", "")) if state in {"stopping", "stopped"} else None,
+        detailed_monitoring=instance.get("Monitoring", {}).get("State") in {"enabled", "pending"},
+        root_device=instance.get("RootDeviceName", ""),
+        bandwidth_weighting=instance.get("NetworkPerformanceOptions", {}).get("BandwidthWeighting", "default"),
+        lifecycle=instance.get("InstanceLifecycle"),
+    )
+
+
+def _stopped_at(transition_reason: str) -> datetime | None:
+    found = TRANSITION.search(transition_reason)
+    return datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) if found else None

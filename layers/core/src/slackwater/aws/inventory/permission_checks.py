@@ -1,0 +1,171 @@
+"""The smallest call for each action of a scan, which tells whether it is allowed. Nothing is changed.
+
+In each region one metric is asked for, at 0.00001 USD; every other call is free.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from botocore.exceptions import ClientError
+
+from slackwater.aws.client.errors import reason, translated
+from slackwater.aws.inventory.cloudwatch import ALLOWANCES, NAMESPACE
+from slackwater.aws.metrics import cloudwatch
+from slackwater.aws.pricing import price_list as pricing
+from slackwater.model.access import UNNAMED, Answer, Refusal
+from slackwater.ports.errors import AccessDeniedError, AwsError, BrokenAnswerError, NoCredentialsError, UnreachableError
+
+if TYPE_CHECKING:
+    from slackwater.aws.client.meter import CallMeter
+    from slackwater.aws.client.services import Service
+    from slackwater.aws.client.session import AwsSession
+
+ANSWERS: Final = frozenset({"FileSystemNotFound", "OptInRequiredException", "ReplicationNotFound"})
+"""Errors that are an allowed call's answer."""
+
+DENY: Final = re.compile(r"\bexplicit(ly)? den(y|ied)\b", re.IGNORECASE)
+LACK: Final = re.compile(r"\bbecause no\b", re.IGNORECASE)
+POLICY_TYPE: Final = re.compile(r"\b(?:in|by|because) (?:an?|no|the) ([\w -]+? policy|permissions boundary)\b", re.IGNORECASE)
+"""AWS IAM User Guide, "Troubleshooting access denied error messages"; not every service says so, or says so in these words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A call: botocore's service and method, and what its answer must hold.
+
+    `where` it is asked: in each region, once at home, or once where the price list is. A service that is not `everywhere`
+    is asked only where it has an endpoint.
+    """
+
+    service: Service
+    method: str
+    holds: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    where: Literal["region", "home", "prices"] = "region"
+    everywhere: bool = True
+
+
+NO_FILE_SYSTEM: Final = "fs-00000000000000000"
+"""Asked about where EFS answers of one file system at a time."""
+
+EC2_LEAST: Final = 5
+"""EC2 gives no smaller page."""
+
+PROBES: Final[Mapping[str, Probe]] = {
+    "cloudtrail:LookupEvents": Probe("cloudtrail", "lookup_events", "Events", {"MaxResults": 1}),
+    "cloudwatch:GetMetricData": Probe(
+        "cloudwatch",
+        "get_metric_data",
+        "MetricDataResults",
+        {
+            "MetricDataQueries": [
+                {
+                    "Id": "q0",
+                    "MetricStat": {
+                        "Metric": {"Namespace": "AWS/EBS", "MetricName": "VolumeReadOps"},
+                        "Period": 3_600,
+                        "Stat": "Sum",
+                    },
+                }
+            ]
+        },
+    ),
+    "cloudwatch:ListMetrics": Probe(
+        "cloudwatch", "list_metrics", "Metrics", {"Namespace": NAMESPACE, "MetricName": ALLOWANCES[0]}
+    ),
+    "compute-optimizer:GetEBSVolumeRecommendations": Probe(
+        "compute-optimizer",
+        "get_ebs_volume_recommendations",
+        "volumeRecommendations",
+        {"maxResults": 1},
+        everywhere=False,
+    ),
+    "compute-optimizer:GetEnrollmentStatus": Probe("compute-optimizer", "get_enrollment_status", "status", everywhere=False),
+    "compute-optimizer:GetIdleRecommendations": Probe(
+        "compute-optimizer", "get_idle_recommendations", "idleRecommendations", {"maxResults": 1}, everywhere=False
+    ),
+    "ec2:DescribeInstanceTypes": Probe("ec2", "describe_instance_types", "InstanceTypes", {"MaxResults": EC2_LEAST}),
+    "ec2:DescribeInstances": Probe("ec2", "describe_instances", "Reservations", {"MaxResults": EC2_LEAST}),
+    "ec2:DescribeRegions": Probe("ec2", "describe_regions", "Regions", where="home"),
+    "ec2:DescribeVolumes": Probe("ec2", "describe_volumes", "Volumes", {"MaxResults": EC2_LEAST}),
+    "elasticfilesystem:DescribeFileSystems": Probe("efs", "describe_file_systems", "FileSystems", {"MaxItems": 1}),
+    "elasticfilesystem:DescribeLifecycleConfiguration": Probe(
+        "efs", "describe_lifecycle_configuration", "LifecyclePolicies", {"FileSystemId": NO_FILE_SYSTEM}
+    ),
+    "elasticfilesystem:DescribeMountTargets": Probe(
+        "efs", "describe_mount_targets", "MountTargets", {"FileSystemId": NO_FILE_SYSTEM}
+    ),
+    "elasticfilesystem:DescribeReplicationConfigurations": Probe(
+        "efs", "describe_replication_configurations", "Replications", {"MaxResults": 1}
+    ),
+    "fsx:DescribeFileSystems": Probe("fsx", "describe_file_systems", "FileSystems", {"MaxResults": 1}),
+    "fsx:DescribeVolumes": Probe("fsx", "describe_volumes", "Volumes", {"MaxResults": 1}),
+    "pricing:GetProducts": Probe(
+        "pricing",
+        "get_products",
+        "PriceList",
+        {"ServiceCode": "AmazonEFS", "FormatVersion": "aws_v1", "MaxResults": 1},
+        where="prices",
+    ),
+    "sts:GetCallerIdentity": Probe("sts", "get_caller_identity", "Arn", where="home"),
+}
+ACTIONS: Final = frozenset(PROBES)
+
+
+class AwsProbes:
+    """Asks what a session may. Thread-safe."""
+
+    def __init__(self, session: AwsSession, meter: CallMeter, now: datetime) -> None:
+        """Makes no call. The metric is asked for in the hour before `now`."""
+        self._session, self._meter, self._now = session, meter, now
+
+    def is_there(self, action: str, region: str) -> bool:
+        """False where the action's service has no endpoint in a region, which lacks nothing then. Makes no call."""
+        probe = PROBES[action]
+        return probe.everywhere or region in self._session.regions_of(probe.service)
+
+    def once(self, action: str) -> bool:
+        """True where one call answers for all regions."""
+        return PROBES[action].where != "region"
+
+    def ask(self, action: str, region: str | None) -> Answer:
+        """What comes of the action's call. Nothing is raised: an error is an answer, too."""
+        probe = PROBES[action]
+        place = region or (pricing.PRICING_REGION if probe.where == "prices" else self._session.home)
+        parameters = dict(probe.parameters)
+        if action in cloudwatch.ACTIONS:
+            parameters |= {"StartTime": self._now - timedelta(hours=1), "EndTime": self._now}
+            self._meter.count_metrics(1)
+        try:
+            answer = getattr(self._session.client(probe.service, place), probe.method)(**parameters)
+        except Exception as error:  # noqa: BLE001 -- whatever broke, the other actions must still be asked
+            return _answer(error)
+        if answer.get(probe.holds) is None:
+            return Answer(access="failed", reason=reason(BrokenAnswerError(f"the answer holds no {probe.holds}")))
+        return Answer(access="allowed")
+
+
+def _answer(error: Exception) -> Answer:
+    if isinstance(error, ClientError) and error.response.get("Error", {}).get("Code") in ANSWERS:
+        return Answer(access="allowed")
+    match error if isinstance(error, AwsError) else translated(error):
+        case AccessDeniedError():
+            return Answer(access="denied", reason=reason(error), refusal=_refusal(error))
+        case UnreachableError() | NoCredentialsError():
+            return Answer(access="unreachable", reason=reason(error))
+        case _:
+            return Answer(access="failed", reason=reason(error))
+
+
+def _refusal(error: Exception) -> Refusal | None:
+    """From the whole message: a reason is cut, and what refused comes last."""
+    message = error.response.get("Error", {}).get("Message", "") if isinstance(error, ClientError) else str(error)
+    explicit, named = DENY.search(message) is not None, POLICY_TYPE.search(message)
+    if not explicit and not (named and LACK.search(message)):
+        return None
+    return Refusal(named[1] if named else UNNAMED, explicit=explicit)

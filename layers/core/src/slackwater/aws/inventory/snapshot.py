@@ -1,0 +1,467 @@
+"""What a target holds, listed once: in memory while it is little, in a file from which it is taken in parts when it is much.
+
+A part is made of whole households, where a household is all that a detector looks at when it judges one resource. An instance
+and what hangs on it are one, and so are a file system and its volumes; a volume on several instances makes one of them all.
+What tells of a type, or of the account, goes with every part.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import shutil
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import astuple, fields, is_dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, Protocol, Self
+from zlib import crc32
+
+from slackwater.model import resources
+from slackwater.model.findings import Gap
+from slackwater.model.fleet import Fleet, Rest, UnreadableRecord
+from slackwater.model.resources import (
+    RESOURCE_KINDS,
+    AgentMetric,
+    AttachmentEvent,
+    EfsLifecycle,
+    EfsMountTarget,
+    EfsReplication,
+    IdleRecommendation,
+    InstanceType,
+    OptimizerEnrollment,
+    Record,
+    Resource,
+    Volume,
+    VolumeRecommendation,
+)
+from slackwater.model.stock import WholeStock
+from slackwater.ports.inventory import Stock
+
+PART_RECORDS: Final = 25_000
+"""Records of a part, about: its last household is in it whole."""
+
+BATCH: Final = 500
+"""Records that go in or out of a file at a time."""
+
+SCHEMA: Final = """
+    PRAGMA journal_mode = OFF;
+    PRAGMA synchronous = OFF;
+    CREATE TABLE records (place INTEGER PRIMARY KEY, kind TEXT, id TEXT, home TEXT, record BLOB);
+    CREATE UNIQUE INDEX known ON records (kind, id);
+    CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT);
+"""
+"""`home` names a household; what has none goes with all. A file that is lost is listed again: nothing is written for safety."""
+
+DIVIDE: Final = """
+    CREATE INDEX homes_of ON records (home);
+    CREATE TABLE homes (home TEXT PRIMARY KEY, part INTEGER) WITHOUT ROWID;
+    CREATE INDEX parts ON homes (part);
+"""
+TO_THE_VOLUMES: Final = """
+    UPDATE records SET home = coalesce(
+        (SELECT volume.home FROM records AS volume WHERE volume.kind = ? AND volume.id = records.home), home
+    ) WHERE kind = ?
+"""
+HOUSEHOLDS: Final = """
+    SELECT home, count(*) FROM records WHERE home IS NOT NULL GROUP BY home ORDER BY scattered(home), home
+"""
+"""In an order that has nothing to do with what they are: so one part takes about as long as another."""
+OF_A_PART: Final = """
+    SELECT place FROM records WHERE home IS NULL OR home IN (SELECT home FROM homes WHERE part = ?) ORDER BY place
+"""
+
+KINDS: Final[Mapping[str, type[Record]]] = {
+    kind.KIND: kind
+    for kind in vars(resources).values()
+    if isinstance(kind, type) and issubclass(kind, Record) and "KIND" in vars(kind)
+}
+LOADABLE: Final = frozenset(
+    {
+        *((resources.__name__, name) for name, kind in vars(resources).items() if is_dataclass(kind)),
+        *(("datetime", name) for name in ("datetime", "timedelta", "timezone")),
+        ("decimal", "Decimal"),
+    }
+)
+"""All that a record is made of. A file is read back from a bucket: nothing else in it is brought to life."""
+
+
+class StockError(Exception):
+    """A file that is no stock, or was written by another version."""
+
+
+class Earlier(Protocol):
+    """The records of kinds that were read before; a `Fleet` is one."""
+
+    @property
+    def unreadable(self) -> Mapping[type[Record], str]:
+        """Of these kinds those that could not be read to the end, and why."""
+        ...
+
+    def all[R: Record](self, kind: type[R]) -> Iterable[R]:
+        """All records of a kind, in the order they were read: one by one, where they are many."""
+        ...
+
+    def get[R: Record](self, kind: type[R], id: str) -> R | None:
+        """The record with this id, or None."""
+        ...
+
+
+def is_any(before: Earlier, kind: type[Record]) -> bool:
+    """Whether there is any record of a kind."""
+    return next(iter(before.all(kind)), None) is not None
+
+
+class Shelf:
+    """Takes the records of a target while it is listed. Thread-safe, where no kind is read before it is whole."""
+
+    def __init__(self, part_records: int = PART_RECORDS) -> None:
+        """More than `part_records` go to a file."""
+        self._part_records = part_records
+        self._by_kind: dict[type[Record], dict[str, Record]] = {}
+        self._count = 0
+        self._file: _File | None = None
+        self._lock = Lock()
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Put more records there. One of the same kind and id takes the other's place."""
+        with self._lock:
+            if self._file is not None:
+                self._file.add(records)
+                return
+            for record in records:
+                of_kind = self._by_kind.setdefault(type(record), {})
+                self._count += record.id not in of_kind
+                of_kind[record.id] = record
+            if self._count > self._part_records:
+                self._file = _File.new()
+                for of_kind in self._by_kind.values():
+                    self._file.add(of_kind.values())
+                self._by_kind = {}
+
+    def earlier(self, failures: Mapping[type[Record], str]) -> Earlier:
+        """What was put there of kinds that are whole, or failed."""
+        return _OnShelf(self, failures)
+
+    def all(self, kind: type[Record]) -> Iterable[Record]:
+        """The records of a kind."""
+        with self._lock:
+            if self._file is None:
+                return list(self._by_kind.get(kind, {}).values())
+        return self._file.all(kind)
+
+    def get(self, kind: type[Record], id: str) -> Record | None:
+        """One record."""
+        with self._lock:
+            if self._file is None:
+                return self._by_kind.get(kind, {}).get(id)
+        return self._file.get(kind, id)
+
+    def stock(
+        self,
+        unreadable: Mapping[type[Record], str],
+        gaps: Sequence[Gap],
+        rest: Rest | None = None,
+        broken: Sequence[UnreadableRecord] = (),
+    ) -> Stock:
+        """All that was put there, and the `rest`, which is waited for only where there is a file; the shelf is used up."""
+        if self._file is None:
+            records = (record for of_kind in self._by_kind.values() for record in of_kind.values())
+            return WholeStock(Fleet(records, unreadable, rest, broken), gaps)
+        if rest:
+            late = rest.wait()
+            self._file.add(late.records)
+            unreadable, gaps, broken = {**unreadable, **late.unreadable}, [*gaps, *late.gaps], [*broken, *late.broken]
+        self._file.divide(self._part_records)
+        self._file.note(unreadable={kind.KIND: why for kind, why in unreadable.items()}, gaps=[astuple(gap) for gap in gaps])
+        self._file.note(broken=[(one.kind.KIND, one.id, one.reason, one.owners) for one in broken])
+        return ShelvedStock(self._file)
+
+    def close(self) -> None:
+        """Throw it away."""
+        if self._file is not None:
+            self._file.close()
+
+
+class _OnShelf:
+    def __init__(self, shelf: Shelf, unreadable: Mapping[type[Record], str]) -> None:
+        self._shelf = shelf
+        self.unreadable = unreadable
+
+    def all[R: Record](self, kind: type[R]) -> Iterable[R]:
+        return self._shelf.all(kind)  # type: ignore[return-value]
+
+    def get[R: Record](self, kind: type[R], id: str) -> R | None:
+        return self._shelf.get(kind, id)  # type: ignore[return-value]
+
+
+class ShelvedStock:
+    """A `Stock` in a file, of which no more than a part is in memory."""
+
+    def __init__(self, file: _File) -> None:
+        """Takes the file over."""
+        self._file = file
+        notes = file.notes()
+        self.gaps: Sequence[Gap] = [Gap(*gap) for gap in notes["gaps"]]
+        self.parts: int = notes["parts"]
+        self.file: Path | None = file.path
+        self._unreadable = {KINDS[kind]: why for kind, why in notes["unreadable"].items()}
+        self._broken = [
+            UnreadableRecord(KINDS[kind], id_, why, None if owners is None else tuple(owners))
+            for kind, id_, why, owners in notes.get("broken", ())  # a file of an older version has none
+        ]
+
+    @property
+    def resources(self) -> Mapping[str, int]:
+        """How many there are, by kind."""
+        counts = self._file.counts()
+        return {kind.KIND: counts[kind.KIND] for kind in RESOURCE_KINDS if counts[kind.KIND]}
+
+    def fleet(self, part: int) -> Fleet:
+        """The records of a part; the first is 1.
+
+        Raises:
+            ValueError: there is no such part.
+        """
+        if not 1 <= part <= self.parts:
+            raise ValueError(f"there is no part {part} of {self.parts}")
+        return Fleet(self._file.part(part), self._unreadable, broken=self._broken)
+
+    def __enter__(self) -> Self:
+        """The file is there already."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Delete the file, if it is ours."""
+        self._file.close()
+
+
+def open_stock(path: Path) -> Stock:
+    """The stock that another process kept in a file, which stays.
+
+    Raises:
+        StockError: it is none, or of a version with other records.
+    """
+    file = _File(path)
+    with ExitStack() as unless_good:
+        unless_good.callback(file.close)
+        if file.notes().get("records") != _records_version():
+            raise StockError(f"{path} was written by another version")
+        stock = ShelvedStock(file)
+        unless_good.pop_all()
+    return stock
+
+
+def discard_left_behind() -> None:
+    """Delete the files of processes that were killed: only where nobody else can have one, as another's would go, too."""
+    for file in [*Path(tempfile.gettempdir()).glob("slackwater-*/stock.sqlite")]:
+        shutil.rmtree(file.parent, ignore_errors=True)  # one that stays takes room, and a lack of room is said aloud
+
+
+class _File:
+    """Records in a file of SQLite. Thread-safe.
+
+    Raises:
+        StockError: it cannot be read or written; by every method.
+    """
+
+    def __init__(self, path: Path, folder: tempfile.TemporaryDirectory[str] | None = None) -> None:
+        """Opens what is there. With its `folder` the file goes when it is closed."""
+        self.path = path
+        self._folder = folder
+        self._lock = Lock()
+        self._homes = _Union()
+        with self._alone():
+            where = f"{path.absolute().as_uri()}?mode=rw"
+            self._db = sqlite3.connect(where, uri=True, check_same_thread=False, isolation_level=None)
+            self._db.create_function("scattered", 1, lambda home: crc32(home.encode()), deterministic=True)
+
+    @classmethod
+    def new(cls) -> _File:
+        """An empty one."""
+        with ExitStack() as unless_good:
+            folder = tempfile.TemporaryDirectory(prefix="slackwater-")
+            unless_good.callback(folder.cleanup)
+            path = Path(folder.name) / "stock.sqlite"
+            path.touch()
+            file = cls(path, folder)
+            unless_good.callback(file._db.close)
+            with file._alone():
+                file._db.executescript(SCHEMA)
+            file.note(records=_records_version())
+            unless_good.pop_all()
+        return file
+
+    def add(self, records: Iterable[Record]) -> None:
+        """More records; one of the same kind and id takes the other's place."""
+        rows = []
+        for record in records:
+            if isinstance(record, Volume):
+                self._homes.join([attachment.instance_id for attachment in record.attachments])
+            rows.append((record.KIND, record.id, _home(record), pickle.dumps(record, pickle.HIGHEST_PROTOCOL)))
+        self._write(
+            "INSERT INTO records (kind, id, home, record) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (kind, id) DO UPDATE SET home = excluded.home, record = excluded.record",
+            rows,
+        )
+
+    def all(self, kind: type[Record]) -> Iterator[Record]:
+        """The records of a kind, in the order they were added, some at a time."""
+        last, some = 0, "SELECT place, record FROM records WHERE kind = ? AND place > ? ORDER BY place LIMIT ?"
+        while rows := self._read(some, kind.KIND, last, BATCH):
+            yield from (_load(record) for _, record in rows)
+            last = rows[-1][0]
+
+    def get(self, kind: type[Record], id: str) -> Record | None:
+        """One record."""
+        rows = self._read("SELECT record FROM records WHERE kind = ? AND id = ?", kind.KIND, id)
+        return _load(rows[0][0]) if rows else None
+
+    def counts(self) -> Counter[str]:
+        """How many there are, by kind."""
+        return Counter(dict(self._read("SELECT kind, count(*) FROM records GROUP BY kind")))
+
+    def divide(self, part_records: int) -> None:
+        """Give each household its part, so that the parts are about as large as each other, and none is empty."""
+        with self._alone():
+            self._db.executescript(DIVIDE)
+        told_of = (AttachmentEvent, IdleRecommendation, VolumeRecommendation)
+        self._write(TO_THE_VOLUMES, [(Volume.KIND, kind.KIND) for kind in told_of])
+        self._write("UPDATE records SET home = ? WHERE home = ?", self._homes.moves())
+        ((total,),) = self._read("SELECT count(*) FROM records WHERE home IS NOT NULL")
+        parts = -(-total // part_records)
+        part, before, due = 0, 0, 0
+        for homes in self._some(HOUSEHOLDS):
+            rows = []
+            for home, count in homes:
+                if before >= due:
+                    part += 1
+                    due = -(-(before * parts // total + 1) * total // parts)
+                rows.append((home, part))
+                before += count
+            self._write("INSERT INTO homes VALUES (?, ?)", rows)
+        self.note(parts=max(part, 1))
+
+    def part(self, part: int) -> Iterator[Record]:
+        """The records of a part, in the order they were added."""
+        for (place,) in self._read(OF_A_PART, part):
+            yield _load(self._read("SELECT record FROM records WHERE place = ?", place)[0][0])
+
+    def note(self, **values: object) -> None:
+        """Keep something about it."""
+        self._write("INSERT INTO notes VALUES (?, ?)", [(name, json.dumps(value)) for name, value in values.items()])
+
+    def notes(self) -> dict[str, Any]:
+        """All that is kept about it."""
+        return {name: json.loads(value) for name, value in self._read("SELECT name, value FROM notes")}
+
+    def close(self) -> None:
+        """End it."""
+        with self._lock:
+            self._db.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _read(self, query: str, *values: object) -> list[Any]:
+        with self._alone():
+            return self._db.execute(query, values).fetchall()
+
+    def _some(self, query: str) -> Iterator[list[Any]]:
+        with self._alone():
+            cursor = self._db.execute(query)
+        while True:
+            with self._alone():
+                rows = cursor.fetchmany(BATCH)
+            if not rows:
+                return
+            yield rows
+
+    def _write(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
+        with self._alone():
+            self._db.execute("BEGIN")
+            self._db.executemany(statement, rows)
+            self._db.execute("COMMIT")
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        try:
+            with self._lock:
+                yield
+        except sqlite3.Error as error:
+            raise StockError(f"the inventory cannot be kept in {self.path}: {error}") from error
+
+
+class _Union:
+    """Households that are one."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, str] = {}
+
+    def join(self, homes: Sequence[str]) -> None:
+        """Make one of them all."""
+        for home in homes[1:]:
+            one, other = sorted((self._first(homes[0]), self._first(home)))
+            if one != other:
+                self._of[other] = one
+
+    def moves(self) -> Iterator[tuple[str, str]]:
+        """The household to move to, and the one to move, of each that moves."""
+        return ((self._first(home), home) for home in [*self._of])
+
+    def _first(self, home: str) -> str:
+        while home in self._of:
+            home = self._of[home]
+        return home
+
+
+def _home(record: Record) -> str | None:
+    """The household of a record, as far as it says so itself: what tells of a volume is moved to the volume's later.
+
+    Raises:
+        TypeError: a kind that is not thought of here.
+    """
+    match record:
+        case InstanceType() | OptimizerEnrollment():
+            return None
+        case Resource():
+            return record.household
+        case AgentMetric():
+            return record.instance_id
+        case EfsMountTarget():
+            return record.file_system_id
+        case AttachmentEvent() | EfsLifecycle() | EfsReplication() | IdleRecommendation() | VolumeRecommendation():
+            return record.id  # that of what it tells of
+        case _:
+            raise TypeError(f"{type(record).__name__} has no household: see aws/inventory/snapshot.py")
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in LOADABLE:
+            raise StockError(f"{module}.{name} is no part of a record")
+        return super().find_class(module, name)
+
+
+def _load(record: bytes) -> Record:
+    loaded = _Unpickler(io.BytesIO(record)).load()
+    if not isinstance(loaded, Record):
+        raise StockError(f"{type(loaded).__name__} is no record")
+    return loaded
+
+
+@cache
+def _records_version() -> str:
+    """What the records of this version are made of, types too: a record is read back field by field, and nothing checks it."""
+    told = sorted(
+        (name, [(one.name, str(one.type)) for one in fields(kind)])
+        for name, kind in vars(resources).items()
+        if is_dataclass(kind)
+    )
+    return sha256(json.dumps(told).encode()).hexdigest()

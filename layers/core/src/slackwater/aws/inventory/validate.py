@@ -1,0 +1,108 @@
+"""Holds records against their types where they come in: what a detector would stumble over is a broken answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, TypeAliasType, Union, get_args, get_origin, get_type_hints
+
+from slackwater.model.resources import Record, Target
+from slackwater.ports.errors import BrokenAnswerError
+
+MAY_BE_EMPTY: Final = frozenset({"deployment_type", "device", "path", "root_device", "status", "storage_type"})
+"""Texts that may be empty, because AWS may not say them; any other names something."""
+
+PLAIN: Final[Mapping[object, frozenset[type]]] = {
+    float: frozenset({float, int}),
+    **{kind: frozenset({kind}) for kind in (bool, datetime, Decimal, int, NoneType, str)},
+}
+"""Types by which a value is taken for one of them. Not by isinstance: a bool would be a number too."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hint:
+    """What a value may be: one of some types, or what fits."""
+
+    types: frozenset[type]
+    fits: tuple[Callable[[Any], bool], ...] = ()
+
+    def __call__(self, value: Any) -> bool:
+        return type(value) in self.types or any(fits(value) for fits in self.fits)
+
+
+def sound[R: Record](record: R) -> R:
+    """The record.
+
+    Raises:
+        BrokenAnswerError: a field of it is not of its type, or empty where it must say something.
+    """
+    wrong = _wrong(record)
+    if wrong is not None:
+        raise BrokenAnswerError(f"{record.KIND} {record.id!s:.40}: {wrong} is {getattr(record, wrong)!r:.60}")
+    return record
+
+
+def _wrong(record: Any) -> str | None:
+    """The first field that is not what it should be. There are many records: nothing is called for a plain value."""
+    kind: Any = type(record)
+    for name, types, hint, may_be_empty in _fields(kind):
+        value = getattr(record, name)
+        if type(value) not in types:
+            if not hint(value):
+                return name
+        elif value == "" and not may_be_empty:
+            return name
+    return None
+
+
+@cache
+def _fields(kind: Any) -> tuple[tuple[str, frozenset[type], _Hint, bool], ...]:
+    hints = {each.name: get_type_hints(kind)[each.name] for each in fields(kind)}
+    return tuple(
+        (name, (made := _hint(hint)).types, made, name in MAY_BE_EMPTY or NoneType in made.types)
+        for name, hint in hints.items()
+        if hint is not Target
+    )
+
+
+@cache
+def _hint(hint: Any) -> _Hint:
+    if isinstance(hint, TypeAliasType):
+        return _hint(hint.__value__)
+    if hint in PLAIN:
+        return _Hint(PLAIN[hint])
+    of, parts = get_origin(hint), get_args(hint)
+    if of in (Union, UnionType):
+        any_of = [_hint(part) for part in parts]
+        return _Hint(frozenset().union(*(one.types for one in any_of)), tuple(fits for one in any_of for fits in one.fits))
+    return _Hint(frozenset(), (_fits(hint, of, parts),))
+
+
+def _fits(hint: Any, of: Any, parts: tuple[Any, ...]) -> Callable[[Any], bool]:
+    """Whether a value is of a type that has parts."""
+    if of is Literal:
+        return lambda value: type(value) is str and value in parts
+    if of is Mapping:
+        of_key, of_value = map(_hint, parts)
+        return lambda value: isinstance(value, Mapping) and _all(of_key, value) and _all(of_value, value.values())
+    if of is tuple and parts[1:] == (...,):
+        each = _hint(parts[0])
+        return lambda value: type(value) is tuple and _all(each, value)
+    if of is tuple:
+        places = [_hint(part) for part in parts]
+        return lambda value: (
+            type(value) is tuple
+            and len(value) == len(places)
+            and all(fits(one) for fits, one in zip(places, value, strict=True))
+        )
+    if is_dataclass(hint):
+        return lambda value: type(value) is hint and _wrong(value) is None
+    raise TypeError(f"no record has a field of {hint}")
+
+
+def _all(hint: _Hint, values: Any) -> bool:
+    return {*map(type, values)} <= hint.types or all(map(hint, values))

@@ -1,0 +1,1 @@
+"""Reads CloudWatch metrics, within a budget."""

@@ -1,0 +1,1 @@
+"""Reads prices and what instance types allow."""

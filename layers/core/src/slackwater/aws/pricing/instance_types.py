@@ -1,0 +1,66 @@
+"""What EC2 allows instance types: described live where there is an account, from the packaged snapshot otherwise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from slackwater.aws.client.errors import reason
+from slackwater.aws.client.pages import pages
+from slackwater.aws.inventory.types import instance_type, snapshot
+from slackwater.aws.pricing.price_list import NOT_ASKED
+from slackwater.model.findings import Gap
+
+if TYPE_CHECKING:
+    from mypy_boto3_ec2.type_defs import FilterTypeDef
+
+    from slackwater.aws.client.deadline import Deadline
+    from slackwater.aws.client.session import AwsSession
+    from slackwater.model.resources import InstanceType
+
+ACTIONS: Final = frozenset({"ec2:DescribeInstanceTypes"})
+
+
+class PackagedTypes:
+    """The packaged snapshot alone."""
+
+    def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:  # noqa: ARG002
+        """Every packaged type; that AWS was not asked of these families is an optional gap."""
+        asked = [Gap("", "", "ec2:DescribeInstanceTypes", NOT_ASKED, optional=True)] if [*families] else []
+        return snapshot(), asked
+
+
+FAMILY: Final = re.compile("[a-z0-9-]{1,32}")
+"""What EC2 is asked for: nothing with a wildcard in it, which would stand for other families."""
+
+
+class DescribedTypes:
+    """Families as EC2 describes them in a region, over the packaged snapshot."""
+
+    def __init__(self, session: AwsSession, deadline: Deadline) -> None:
+        """Makes no call."""
+        self._session = session
+        self._deadline = deadline
+        self._refused: dict[str, Gap] = {}
+
+    def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:
+        """Every packaged type of other families, and of these what the region has.
+
+        What could not be read is an optional gap, and the region is not asked again.
+        """
+        found = {one.id: one for one in snapshot()}
+        wanted = sorted({family for family in families if FAMILY.fullmatch(family)})
+        if wanted and region not in self._refused:
+            try:
+                call = self._session.client("ec2", region).describe_instance_types
+                filters: list[FilterTypeDef] = [{"Name": "instance-type", "Values": [f"{family}.*" for family in wanted]}]
+                self._deadline.check()
+                described = {}
+                for one in pages(call, "InstanceTypes", Filters=filters):
+                    described[one["InstanceType"]] = instance_type(one)
+                    self._deadline.check()
+                found = {name: one for name, one in found.items() if one.family not in wanted} | described
+            except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
+                self._refused[region] = Gap("", region, "ec2:DescribeInstanceTypes", reason(error), optional=True)
+        return found.values(), [self._refused[region]] if wanted and region in self._refused else []

@@ -1,0 +1,197 @@
+"""What things cost: the policy's own prices, else AWS's price list (kept for a week), else the packaged, dated snapshot."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from slackwater.aws.client.deadline import TookTooLongError
+from slackwater.aws.client.errors import is_final, reason
+from slackwater.aws.client.pages import pages
+from slackwater.aws.pricing.cache import NoPrice, PriceCache
+from slackwater.aws.pricing.records import Quote, UnknownPriceError, quote
+from slackwater.model.findings import Gap
+from slackwater.model.money import Price, PriceItem, PriceTable
+from slackwater.model.price_queries import PriceQuery, query_for
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from slackwater.aws.client.deadline import Deadline
+    from slackwater.aws.client.session import AwsSession
+
+ACTIONS: Final = frozenset({"pricing:GetProducts"})
+
+PRICING_REGION: Final = "us-east-1"
+"""The API has few endpoints; each answers for all regions of its partition."""
+
+PARTITION: Final = "aws"
+"""Where the API lists prices in USD. In `aws-cn` it lists them in CNY, in `aws-us-gov` there is none."""
+
+AT_ONCE: Final = 4
+PAGE: Final = 100
+PATIENCE: Final = 3
+"""Failed calls after which a price list is left alone for the rest of the scan."""
+
+
+class PriceList:
+    """Prices by region, in USD for one unit of an item. Thread-safe."""
+
+    def __init__(
+        self,
+        session: AwsSession,
+        cache_dir: Path | None,
+        discount: Decimal,
+        overrides: Mapping[str, Mapping[str, Decimal]],
+        today: date,
+        deadline: Deadline | None = None,
+    ) -> None:
+        """`discount` is the factor on list prices (0.9 for 10 % off); `overrides` are by region and item id. Makes no call."""
+        self._session = session
+        self._cache_dir = cache_dir
+        self._discount = discount
+        self._overrides = overrides
+        self._today = today
+        self._deadline = deadline
+        self._lock = threading.Lock()
+        self._refused: str | None = None
+
+    def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
+        """Every price that is known. What the price list could not say is one optional gap, without account and region."""
+        wanted = sorted(set(items))
+        own = {
+            item: Price(self._overrides[region][item.id], "policy", self._today)
+            for item in wanted
+            if item.id in self._overrides.get(region, {})
+        }
+        listed, problems = self._listed([item for item in wanted if item not in own], region)
+        table = own | {item: self._discounted(price) for item, price in listed.items()}
+        gaps = [Gap("", "", "pricing:GetProducts", "; ".join(problems), optional=True)] if problems else []
+        return table, gaps
+
+    def _cache(self) -> PriceCache:
+        """Kept apart by endpoint: what a stand-in for AWS answers must never price a real account."""
+        if self._cache_dir is None:
+            return PriceCache(None, self._today)
+        host = urlsplit(self._session.client("pricing", PRICING_REGION).meta.endpoint_url).netloc
+        return PriceCache(self._cache_dir / re.sub(r"[^\w.-]", "_", host), self._today)
+
+    def _discounted(self, price: Price) -> Price:
+        if self._discount == 1:
+            return price
+        return replace(price, usd=price.usd * self._discount, source=f"{price.source}, times {self._discount}")
+
+    def _listed(self, items: list[PriceItem], region: str) -> tuple[dict[PriceItem, Price], list[str]]:
+        """List prices, and what went wrong on the way to them."""
+        if not items:
+            return {}, []
+        partition = self._session.partition_of(region)
+        if partition != PARTITION:
+            packaged = {item: price for item in items if (price := snapshot(region).get(item.id))}
+            why = f"partition {partition} has no price list in USD: unknown is what the policy's prices.overrides do not say"
+            return packaged, [why] if len(packaged) < len(items) else []
+        with self._lock:
+            cache = self._cache()
+            answers = cache.read(region)
+            queries = {item.id: query_for(item.id) for item in items if item.id not in answers}
+            live, said = self._live({id_: query for id_, query in queries.items() if query}, region)
+            if live:
+                answers |= live
+                cache.write(region, answers)
+        answers |= {
+            id_: NoPrice(f"{id_}: not known to be in the price list", self._today) for id_, q in queries.items() if not q
+        }
+        unread = queries.keys() - answers.keys()
+        # The snapshot stands in for a price list that cannot be read, never for one that answers something odd.
+        answers |= {id_: price for id_, price in snapshot(region).items() if id_ in unread}
+        said = sorted(set(said))
+        said += [answer.reason for item in items if isinstance(answer := answers.get(item.id), NoPrice)]
+        return {item: answer for item in items if isinstance(answer := answers.get(item.id), Price)}, said
+
+    def _live(self, queries: Mapping[str, PriceQuery], region: str) -> tuple[dict[str, Price | NoPrice], list[str]]:
+        """Ask for each item: the answers, and why others have none. A price list that refuses is not asked again."""
+        answers, failures = dict[str, Price | NoPrice](), list[str]()
+
+        def ask(id_: str) -> None:
+            if self._refused is not None:
+                return
+            try:
+                if self._deadline:
+                    self._deadline.check()
+                answers[id_] = self._price(self._quote(queries[id_], id_, region))
+            except UnknownPriceError as error:
+                answers[id_] = NoPrice(str(error), self._today)
+            except Exception as error:  # noqa: BLE001 -- whatever broke, the snapshot answers
+                failures.append(reason(error))
+                if is_final(error) or isinstance(error, TookTooLongError) or len(failures) == PATIENCE:
+                    self._refused = failures[-1]
+
+        # One first: where the price list may not be read, one attempt tells.
+        for id_ in [*queries][:1]:
+            ask(id_)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(ask, [*queries][1:]))
+        return answers, failures or ([self._refused] if queries and self._refused else [])
+
+    def _quote(self, query: PriceQuery, item_id: str, region: str) -> Quote:
+        records = pages(
+            self._session.client("pricing", PRICING_REGION).get_products,
+            "PriceList",
+            ServiceCode=query.service,
+            FormatVersion="aws_v1",
+            MaxResults=PAGE,
+            Filters=[
+                {"Type": "TERM_MATCH", "Field": field, "Value": value}
+                for field, value in {"regionCode": region, **query.filters}.items()
+            ],
+        )
+        return quote(records, query, item_id)
+
+    def _price(self, found: Quote) -> Price:
+        effective = f", effective {found.effective}" if found.effective else ""
+        return Price(found.usd, f"AWS Price List, SKU {found.sku}{effective}", self._today)
+
+
+class PackagedPrices:
+    """The packaged snapshot alone."""
+
+    def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
+        """Every price that is packaged; that AWS was not asked is an optional gap."""
+        packaged = snapshot(region)
+        table = {item: packaged[item.id] for item in items if item.id in packaged}
+        return table, [Gap("", "", "pricing:GetProducts", NOT_ASKED, optional=True)]
+
+
+NOT_ASKED: Final = "not asked: what is packaged stands in"
+
+
+def snapshot(region: str) -> Mapping[str, Price]:
+    """The packaged list prices of a region by item id; each names its source and date. Empty for most regions."""
+    return _packaged().get(region, {})
+
+
+def packaged_regions() -> list[str]:
+    """The regions that have packaged prices."""
+    return sorted(_packaged())
+
+
+@cache
+def _packaged() -> Mapping[str, Mapping[str, Price]]:
+    data = json.loads(files("slackwater.aws").joinpath("data/prices.json").read_text("utf-8"))
+    return {
+        region: {
+            id_: Price(Decimal(entry["usd"]), f"snapshot: {entry['source']}", date.fromisoformat(entry["as_of"]))
+            for id_, entry in entries.items()
+        }
+        for region, entries in data["regions"].items()
+    }

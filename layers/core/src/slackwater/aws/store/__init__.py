@@ -1,0 +1,1 @@
+"""What is stored, in DynamoDB and S3."""

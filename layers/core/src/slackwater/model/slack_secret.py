@@ -1,0 +1,14 @@
+"""What an installation keeps secret of Slack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackSecret:
+    """A bot's token with the secret that Slack signs its requests with, or the address of a webhook."""
+
+    bot_token: str | None = field(default=None, repr=False)
+    signing_secret: str | None = field(default=None, repr=False)
+    webhook_url: str | None = field(default=None, repr=False)

@@ -1,0 +1,1 @@
+"""Protocols that use cases need, one module a concern. Adapters implement them."""

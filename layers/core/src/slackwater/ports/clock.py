@@ -1,0 +1,14 @@
+"""The protocol of the clock."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """The time, in UTC."""
+
+    def __call__(self) -> datetime:
+        """Now."""
+        ...

@@ -1,0 +1,47 @@
+"""Asks the deployed endpoint what Slack would, to see whether it is there and knows the signing secret."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from datetime import datetime
+from http.client import HTTPException
+from typing import Final
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+
+from slack_sdk.signature import SignatureVerifier
+
+from slackwater.ports.slack import NobodyKnowsError
+
+TIMEOUT_S: Final = 10
+
+NOTHING: Final = {"type": "block_actions", "user": {"id": "USLACKWATER"}, "actions": [], "view": {}}
+"""A choice in a form that was not sent yet: whoever it is from, there is nothing to do."""
+
+
+def knock(url: str, signing_secret: str, now: datetime) -> int:
+    """The status that the endpoint answers to a signed request that asks for nothing. A body that is unlike any before it.
+
+    Raises:
+        NobodyKnowsError: it did not answer.
+    """
+    body = urlencode({"payload": json.dumps(NOTHING | {"trigger_id": now.isoformat()})})
+    stamp = str(int(now.timestamp()))
+    signature = SignatureVerifier(signing_secret).generate_signature(timestamp=stamp, body=body)
+    request = urllib.request.Request(  # noqa: S310 -- the address is an output of the stack
+        url,
+        data=body.encode(),
+        headers={
+            "Content-Type": "application/x-www-form-urlencoded",
+            "X-Slack-Request-Timestamp": stamp,
+            "X-Slack-Signature": signature or "",
+        },
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
+    except (OSError, HTTPException) as error:
+        raise NobodyKnowsError(f"no answer: {error}") from error

@@ -1,0 +1,1 @@
+"""Findings and audits as the API, the events and the command line return them."""

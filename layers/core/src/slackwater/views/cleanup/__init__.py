@@ -1,0 +1,1 @@
+"""Clean-ups as the API and the command line return them."""

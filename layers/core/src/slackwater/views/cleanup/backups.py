@@ -1,0 +1,99 @@
+"""What the API and the command line say of backups that carry our tags.
+
+Money is a string of US dollars a month, a time is RFC 3339 in UTC, and null means unknown or not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Literal, TypedDict
+
+from slackwater.model.cleanup import Copy
+from slackwater.views.api.to_json import usd
+from slackwater.views.cleanup.to_json import undo_command
+from slackwater.views.scan.to_json import rfc3339
+
+
+class ListedBackupDocument(TypedDict):
+    """A backup: `of` is the ARN of what it was made of, and `type` that resource's type.
+
+    `whose` is "own" for this installation, "other" for another one, and "older" for an older version, whose backups do not name
+    their installation. `finding_id` is the clean-up whose record here names the backup. `undo` is the command that restores
+    from it: null where there is nothing to restore, and where the backup has to be adopted first. `monthly_usd` is the most
+    that it costs.
+    """
+
+    id: str | None
+    type: str
+    of: str
+    account: str
+    region: str
+    state: Literal["running", "complete", "failed"]
+    created_at: str
+    expires_at: str | None
+    size_bytes: int | None
+    monthly_usd: str | None
+    whose: Literal["own", "other", "older"]
+    installation: str | None
+    finding_id: str | None
+    undo: str | None
+
+
+class BackupListDocument(TypedDict):
+    """Backups, the oldest first, and their sum. `unpriced` counts those whose price is unknown.
+
+    `installation` is this installation's id: null before its first backup. `gaps` say what could not be listed.
+    """
+
+    backups: list[ListedBackupDocument]
+    installation: str | None
+    monthly_usd: str
+    unpriced: int
+    complete: bool
+    gaps: list[str]
+
+
+def listed_backup(
+    copy: Copy,
+    *,
+    type: str,
+    of: str,
+    account: str,
+    region: str,
+    whose: Literal["own", "other", "older"],
+    finding_id: str | None,
+    undoable: bool,
+    monthly_usd: Decimal | None,
+) -> ListedBackupDocument:
+    """A backup."""
+    return {
+        "id": copy.id,
+        "type": type,
+        "of": of,
+        "account": account,
+        "region": region,
+        "state": copy.state,
+        "created_at": rfc3339(copy.made_at),
+        "expires_at": None if copy.kept_until is None else rfc3339(copy.kept_until),
+        "size_bytes": copy.size_bytes if copy.stored_bytes is None else copy.stored_bytes,
+        "monthly_usd": usd(monthly_usd),
+        "whose": whose,
+        "installation": copy.installation,
+        "finding_id": finding_id,
+        "undo": undo_command(finding_id) if finding_id and undoable else None,
+    }
+
+
+def backup_list(backups: Iterable[ListedBackupDocument], installation: str | None, gaps: Iterable[str]) -> BackupListDocument:
+    """Backups, with their sum."""
+    told, missing = list(backups), list(gaps)
+    costs = [Decimal(one["monthly_usd"]) for one in told if one["monthly_usd"] is not None]
+    return {
+        "backups": told,
+        "installation": installation,
+        "monthly_usd": f"{sum(costs, Decimal(0)):.2f}",
+        "unpriced": len(told) - len(costs),
+        "complete": not missing,
+        "gaps": missing,
+    }

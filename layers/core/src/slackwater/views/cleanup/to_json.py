@@ -1,0 +1,148 @@
+"""Clean-ups as the API and the command line tell them.
+
+What the use cases know is handed over as it is; what takes an answer to work out comes beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from slackwater.model.cleanup import Backup, Cleanup, Observed, Restored, Said
+from slackwater.model.settings import in_words
+from slackwater.model.tracking import LedgerEntry, Status, TrackedFinding
+from slackwater.views.api.to_json import ledger_entry, tracked_resource, usd
+from slackwater.views.cleanup.document import (
+    BackupDocument,
+    CandidateDocument,
+    CleanupDetailDocument,
+    CleanupDocument,
+    MarkedDocument,
+    ObservedDocument,
+    RemovalDocument,
+    RestoredDocument,
+    SaidDocument,
+)
+from slackwater.views.scan.to_json import rfc3339
+
+
+def undo_command(finding_id: str) -> str:
+    """The command that undoes a clean-up."""
+    return f"slackwater cleanup undo {finding_id}"
+
+
+def candidate(
+    finding: TrackedFinding,
+    state: Literal["ready", "begun", "under-way", "refused", "failed"],
+    *,
+    why: str,
+    unattended: bool,
+    scratch: bool,
+    acts_after: datetime | None,
+    backup_monthly_usd: Decimal | None,
+    net_monthly_usd: Decimal | None,
+) -> CandidateDocument:
+    """A finding, and what a run does about it."""
+    seen = finding.sighting
+    deletes = seen.setting is None
+    return {
+        "finding_id": finding.id,
+        "detector": seen.detector,
+        "resource": tracked_resource(seen.resource),
+        "owner": seen.owner,
+        "status": finding.status,
+        "state": state,
+        "why": why,
+        "does": "delete" if deletes else "change",
+        "setting": None if seen.setting is None else in_words(seen.setting),
+        "unattended": unattended,
+        "backed_up": deletes and not scratch,
+        "acts_after": _time(acts_after),
+        "monthly_savings_usd": usd(seen.monthly_savings_usd),
+        "backup_monthly_usd": usd(backup_monthly_usd),
+        "net_monthly_usd": usd(net_monthly_usd),
+        "fingerprint": seen.fingerprint,
+    }
+
+
+def cleanup(one: Cleanup, *, realised_monthly_usd: Decimal | None, undoable: bool) -> CleanupDocument:
+    """A clean-up."""
+    marked = one.marked
+    return {
+        "finding_id": one.finding_id,
+        "attempt": one.attempt,
+        "execution": one.execution,
+        "stage": one.stage,
+        "detector": one.detector,
+        "resource": tracked_resource(one.resource),
+        "owner": one.owner,
+        "does": "delete" if one.deletes else "change",
+        "setting": None if one.setting is None else in_words(one.setting),
+        "was": None if one.was is None else in_words(one.was),
+        "unattended": one.unattended,
+        "backed_up": one.deletes and not one.scratch,
+        "requested_by": one.requested_by,
+        "approved_by": one.approved_by,
+        "started_at": rfc3339(one.started_at),
+        "ended_at": _time(one.ended_at),
+        "why": one.why,
+        "marked": None
+        if marked is None
+        else MarkedDocument(at=rfc3339(marked.at), act_after=rfc3339(marked.act_after), warned_days=list(marked.warned_days)),
+        "backups": [_backup(backup) for backup in one.backups],
+        "removals": [
+            RemovalDocument(kind=gone.part.kind, id=gone.part.id, asked_at=rfc3339(gone.asked_at)) for gone in one.removals
+        ],
+        "removed": one.removed,
+        "stopped": said(one.stopped),
+        "undone": said(one.undone),
+        "restored": None if one.restored is None else _restored(one.restored),
+        "promised_monthly_usd": usd(one.promised_monthly_usd),
+        "backup_monthly_usd": usd(one.backup_monthly_usd),
+        "observed": None if one.observed is None else _observed(one.observed),
+        "realised_monthly_usd": usd(realised_monthly_usd),
+        "undo": undo_command(one.finding_id) if undoable else None,
+    }
+
+
+def cleanup_detail(
+    told: CleanupDocument, *, status: Status | None, not_undoable: str | None, ledger: Iterable[LedgerEntry]
+) -> CleanupDetailDocument:
+    """A clean-up with every change of its finding."""
+    return {
+        **told,
+        "status": status,
+        "not_undoable": not_undoable,
+        "ledger": [ledger_entry(entry) for entry in ledger],
+    }
+
+
+def said(one: Said | None) -> SaidDocument | None:
+    """What a person said, if anybody did."""
+    return None if one is None else {"who": one.who, "why": one.why, "at": rfc3339(one.at)}
+
+
+def _backup(one: Backup) -> BackupDocument:
+    return {
+        "id": one.id,
+        "of": one.subject.id,
+        "state": one.state,
+        "asked_at": rfc3339(one.asked_at),
+        "expires_at": rfc3339(one.expires_at),
+        "size_bytes": one.size_bytes,
+        "why": one.why,
+    }
+
+
+def _restored(one: Restored) -> RestoredDocument:
+    return {"state": one.state, "id": one.id, "arn": one.arn, "differences": list(one.differences), "why": one.why}
+
+
+def _observed(one: Observed) -> ObservedDocument:
+    return {"audit_id": one.audit_id, "at": rfc3339(one.at), "left_monthly_usd": usd(one.left_monthly_usd)}
+
+
+def _time(at: datetime | None) -> str | None:
+    return None if at is None else rfc3339(at)

@@ -1,0 +1,1 @@
+"""A scan as a document, in JSON, CSV and Markdown."""

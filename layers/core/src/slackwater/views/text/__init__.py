@@ -1,0 +1,1 @@
+"""Words, Markdown and sparklines that all views for people share."""

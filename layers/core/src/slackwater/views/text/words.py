@@ -1,0 +1,260 @@
+"""The words that all views for people share."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
+from typing import Final
+
+from slackwater.model.audits import Allowance
+from slackwater.model.findings import CLOSED, HELD_BACK
+from slackwater.model.verdicts import FindingKind
+from slackwater.views.scan.document import (
+    EvidenceDocument,
+    GapDocument,
+    ResourceDocument,
+    ScanDocument,
+    SomeTotals,
+    UnknownDocument,
+    UnlistedDocument,
+)
+from slackwater.views.text.sparkline import is_logarithmic
+
+EXAMPLES: Final = 3
+CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+"""Control characters: line breaks and terminal sequences among them."""
+INVISIBLE: Final = re.compile(
+    # Spaces that pass for a plain one.
+    r"[\xa0\u1680\u2000-\u200a\u202f\u205f"
+    # Format characters: they have no width, or turn the direction of reading.
+    r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    # Letters, marks and symbols that show nothing.
+    r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    # Halves of surrogate pairs, which no file can hold.
+    r"\ud800-\udfff]"
+)
+"""Characters that people cannot see, or cannot tell from a space."""
+NOUNS: Final = {
+    "ebs-volume": "EBS volume",
+    "ec2-instance": "EC2 instance",
+    "efs-file-system": "EFS file system",
+    "fsx-file-system": "FSx file system",
+    "fsx-volume": "FSx volume",
+}
+"""What people call a type of resource."""
+BYTES: Final = {1 << 40: "TiB", 1 << 30: "GiB", 1 << 20: "MiB", 1 << 10: "KiB"}
+
+
+def one_line(words: str) -> str:
+    """Return untrusted text on one line, so that different names look different.
+
+    Each run of control characters is one space. An invisible character shows as its code point: `prod<U+200B>`.
+    """
+    return INVISIBLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", CONTROLS.sub(" ", words))
+
+
+def measure(value: float | str, unit: str) -> str:
+    """A value of evidence for people: `1,024 GiB`, `7.9 MB/s`, `12.5 %`; bytes in the unit that suits them."""
+    if isinstance(value, str):
+        return value
+    if unit == "bytes":
+        scale = next((scale for scale in BYTES if abs(value) >= scale), 1)
+        value, unit = value / scale, BYTES.get(scale, unit)
+    return f"{number(value)} {'' if unit == 'count' else unit.replace('percent', '%')}".rstrip()
+
+
+def told(fact: EvidenceDocument) -> str:
+    """The value of a fact for people; a series without a point has none, whatever the detector made of it."""
+    if (series := fact.get("series")) and all(value is None for value in series["values"]):
+        return "no points published"
+    return measure(fact["value"], fact["unit"])
+
+
+def scale(fact: EvidenceDocument) -> str:
+    """How to read the picture of a fact's series, and what to compare it with; empty where it runs from zero to its peak."""
+    top, series, how = fact.get("scale"), fact.get("series"), list[str]()
+    if top is not None:
+        how.append(f"full bar {measure(top, fact['unit'])}")
+    elif series and is_logarithmic(series["values"]):
+        how.append("logarithmic")
+    how += [f"{line['label']} {measure(line['value'], fact['unit'])}" for line in fact.get("lines", ()) if line["value"] != top]
+    return "; ".join(how)
+
+
+def number(value: float) -> str:
+    """With thousands separators, and four significant digits at most after the point."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 or value == int(value) else f"{value:.4g}"
+
+
+def count(how_many: int, noun: str) -> str:
+    """`1 finding`, `1,234 findings`."""
+    return f"{how_many:,} {noun}{'' if how_many == 1 else 's'}"
+
+
+def saving(usd: str | None) -> str:
+    """What a recommendation does to the bill, from its `monthly_savings_usd`."""
+    if usd is None:
+        return "saving unknown"
+    amount = Decimal(usd)
+    if not amount:
+        return "costs nothing"
+    return f"costs {-amount:,.2f} USD a month" if amount < 0 else f"saves {amount:,.2f} USD a month"
+
+
+def headline(doc: ScanDocument) -> str:
+    """What the waste comes to, and how much else was found; what is missing comes before all."""
+    by_kind = doc["totals"]["by_kind"]
+    found = [_waste(by_kind["waste"])] if "waste" in by_kind else []
+    nouns: dict[FindingKind, str] = {"performance": "performance trouble", "risk": "risk"}
+    found += [count(by_kind[kind]["findings"], noun) for kind, noun in nouns.items() if kind in by_kind]
+    if _all_closed(doc):
+        return "Nothing can be said: every region is closed by a service control policy."
+    if doc["scan"]["complete"]:
+        return f"{'; '.join(found) or 'Nothing found'}."
+    return f"INCOMPLETE: {'at least ' if found else 'nothing can be said'}{'; '.join(found)}; {missing(doc)}."
+
+
+def missing(doc: ScanDocument) -> str:
+    """How much that is required failed; what the ceiling on metrics held back did not fail."""
+    reasons = [gap["reason"] for gap in doc["scan"]["gaps"] if not gap["optional"]]
+    failed, reached = sum(not is_held_back(reason) for reason in reasons), ceiling(reasons)
+    calls = f"{count(failed, 'required call')} failed" if failed or not reached else ""
+    return ", and ".join(filter(None, (calls, reached)))
+
+
+def is_held_back(reason: str) -> bool:
+    """Whether it was not asked for, as the ceiling on metrics would have been passed."""
+    return HELD_BACK.search(reason) is not None
+
+
+def ceiling(reasons: Iterable[str]) -> str:
+    """That the ceiling on metrics is reached, what it is, and what raises it; empty where none of the reasons is that."""
+    reached = next(filter(None, map(HELD_BACK.search, reasons)), None)
+    if reached is None:
+        return ""
+    each = " a day" if reached["key"].endswith("_per_day") else ""
+    share = "an account's share of " if reached["kept"] else ""
+    return f"{share}the ceiling of {reached['most']} USD{each} on metrics is reached ({reached['key']} in the policy raises it)"
+
+
+def allowance(left: Allowance) -> str:
+    """What audits may still do today: `46.79 of 50.00 USD for metrics; 1 of 3 audits is running`."""
+    running, most = len(left.running), count(left.most_running, "audit")
+    cents = left.left_usd.quantize(Decimal("0.01"), ROUND_DOWN)
+    return f"{cents:,} of {left.most_usd:,.2f} USD for metrics; {running:,} of {most} {'is' if running == 1 else 'are'} running"
+
+
+def _all_closed(doc: ScanDocument) -> bool:
+    targets = doc["scan"]["targets"]
+    return bool(targets) and all("closed" in target for target in targets)
+
+
+def _waste(totals: SomeTotals) -> str:
+    cases = count(totals["findings"], "case")
+    if not Decimal(totals["monthly_savings_usd"]) and totals["unpriced"]:
+        return f"{cases} of waste, saving unknown"
+    unpriced = f" ({totals['unpriced']:,} unpriced)" if totals["unpriced"] else ""
+    return f"{Decimal(totals['monthly_savings_usd']):,.2f} USD a month could be saved in {cases}{unpriced}"
+
+
+def completeness(doc: ScanDocument) -> str:
+    """Whether the scan saw what it had to, and how many questions it left open."""
+    unanswered = f"{count(len(doc['unknown']), 'question')} without an answer."
+    if _all_closed(doc):
+        return "A service control policy closes every region that was asked: nothing was read."
+    if doc["scan"]["complete"]:
+        but = " but for closed regions" if any("closed" in target for target in doc["scan"]["targets"]) else ""
+        return f"Complete{but}: all that is required could be read; {unanswered}"
+    return f"What could not be read is listed; {unanswered}"
+
+
+def facts(doc: ScanDocument) -> list[str]:
+    """What was looked at, what was flagged but left out, and what the scan cost: a sentence each."""
+    head, totals, usage = doc["scan"], doc["totals"], doc["scan"]["usage"]
+    seen = ", ".join(count(many, NOUNS.get(kind, kind)) for kind, many in head["resources"].items()) or "nothing"
+    regions: defaultdict[str, list[str]] = defaultdict(list)
+    for target in head["targets"]:
+        if "closed" not in target:
+            regions[target["account"]].append(target["region"])
+    where = "; ".join(f"{', '.join(names)} of account {account}" for account, names in regions.items()) or "no region"
+    left_out = {"kept by their tags": totals["kept"], "below the least saving worth reporting": totals["below_minimum"]}
+    unlisted = ", ".join(f"{many:,} {why}" for why, many in left_out.items() if many)
+    requests, metrics = count(sum(usage["api_calls"].values()), "request"), count(usage["metrics_requested"], "metric")
+    return [
+        f"Looked at {seen} in {where}.",
+        *closed((target["account"], target["region"]) for target in head["targets"] if "closed" in target),
+        *(["Prices: packaged snapshot, not live."] if _from_snapshot(doc) else []),
+        *([f"Flagged but not listed: {unlisted}."] if unlisted else []),
+        f"This scan sent {requests} to AWS and asked for {metrics}, for about {usage['estimated_usd']} USD.",
+    ]
+
+
+def _from_snapshot(doc: ScanDocument) -> bool:
+    return any(basis["source"].startswith("snapshot") for finding in doc["findings"] for basis in finding["price_basis"])
+
+
+def closed(targets: Iterable[tuple[str, str]]) -> list[str]:
+    """Closed targets (account, region) by region, with the accounts counted: one sentence for regions of the same accounts."""
+    accounts: defaultdict[str, set[str]] = defaultdict(set)
+    for account, region in targets:
+        accounts[region].add(account)
+    regions: defaultdict[frozenset[str], list[str]] = defaultdict(list)
+    for region, where in sorted(accounts.items()):
+        regions[frozenset(where)].append(region)
+    return [
+        f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} closed by a service control policy in "
+        f"{count(len(where), 'account') if len(where) > 1 else f'account {min(where)}'}: nothing is known of what is there."
+        for where, names in sorted(regions.items(), key=lambda one: (-len(one[0]), one[1]))
+    ]
+
+
+def not_read(doc: ScanDocument) -> list[GapDocument]:
+    """The gaps to list one by one: those of closed regions are said by `closed`."""
+    return [gap for gap in doc["scan"]["gaps"] if gap["what"] != CLOSED]
+
+
+def gaps_told(doc: ScanDocument) -> list[str]:
+    """A line for each gap to list; those that are optional are marked where `gaps_title` does not say so of all."""
+    mark = "" if doc["scan"]["complete"] else " (optional)"
+    return [
+        one_line(f"{gap['region']}: {gap['what']}{mark if gap['optional'] else ''}: {gap['reason']}") for gap in not_read(doc)
+    ]
+
+
+def gaps_title(doc: ScanDocument) -> str:
+    """How much the gaps matter: loud where something required is missing."""
+    if doc["scan"]["complete"]:
+        return "Could not be read, and is optional"
+    return "INCOMPLETE: this could not be read"
+
+
+def named(resource: ResourceDocument) -> str:
+    """A resource as `name (id)`, or its id alone where it has no name."""
+    return resource["id"] if resource["name"] == resource["id"] else f"{resource['name']} ({resource['id']})"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a detector gave no finding, how often, and the first names that it is about."""
+
+    detector: str
+    reason: str
+    count: int
+    examples: tuple[str, ...]
+
+
+def reasons(questions: Iterable[UnknownDocument | UnlistedDocument], examples: int = EXAMPLES) -> list[Reason]:
+    """What was not answered, or not listed, by detector and reason, the most frequent first."""
+    names: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    many = Counter[tuple[str, str]]()
+    for question in questions:
+        about = question["detector"], question["reason"]
+        many[about] += 1
+        if many[about] <= examples:
+            names[about].append(question["resource"]["name"])
+    grouped = (Reason(id_, why, many[id_, why], tuple(who)) for (id_, why), who in names.items())
+    return sorted(grouped, key=lambda reason: (-reason.count, reason.detector, reason.reason))

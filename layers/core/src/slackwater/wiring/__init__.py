@@ -1,0 +1,1 @@
+"""The composition roots: they give use cases their adapters."""

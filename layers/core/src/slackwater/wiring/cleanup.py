@@ -1,0 +1,237 @@
+"""The composition root of clean-up: what each of its functions does, with the adapters that its role is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from slackwater.app.cleanup.case import Cases
+from slackwater.aws.cleanup.keys import KmsKeys
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import ONCE, AwsSession
+from slackwater.aws.store.cleanups import DynamoCleanups
+from slackwater.aws.store.findings import DynamoFindings
+from slackwater.aws.store.installation import Installation
+from slackwater.aws.store.table import Table
+from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
+from slackwater.wiring.scan import clock
+from slackwater.wiring.service import backup_prices, policies
+from slackwater.wiring.settings import Deployed, NotDeployedError
+
+if TYPE_CHECKING:
+    from slackwater.app.audit.scan import Audit
+    from slackwater.app.cleanup.back_up import BackUp
+    from slackwater.app.cleanup.change import Change
+    from slackwater.app.cleanup.delete import Delete
+    from slackwater.app.cleanup.recheck import Rechecker
+    from slackwater.app.cleanup.restore import Restore
+    from slackwater.app.cleanup.sweep import Sweep
+    from slackwater.app.cleanup.watch import Watch
+    from slackwater.model.policy import Policy
+    from slackwater.ports.cleanup import BackupTaker, Changer, Watcher
+    from slackwater.ports.inventory import Inventory
+    from slackwater.ports.prices import Prices
+    from slackwater.ports.store import Documents
+
+
+def watching(deployed: Deployed) -> Watch:
+    """What WatchFunction does."""
+    from slackwater.app.cleanup.news import CleanupNews
+    from slackwater.app.cleanup.watch import Watch
+    from slackwater.aws.cleanup.permissions import SimulatedPermissions
+    from slackwater.aws.store.documents import S3Documents
+    from slackwater.aws.store.outbox import DynamoOutbox
+
+    session, _ = _sessions()
+    table, documents = Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)
+    delete_role_arn = _given(deployed.delete_role_arn, "DELETE_ROLE_ARN")
+    return Watch(
+        account=delete_role_arn.split(":")[4],  # of the same stack
+        cases=_cases(table, documents),
+        documents=documents,
+        policy=policies(deployed, session).current,
+        rechecker=_rechecker(session),
+        watchers=_watchers(session),
+        permissions=SimulatedPermissions(session, delete_role_arn),
+        backup_monthly_usd=backup_prices(session),
+        news=CleanupNews(outbox=DynamoOutbox(table, clock), clock=clock),
+    )
+
+
+def backing_up(deployed: Deployed) -> BackUp:
+    """What BackUpFunction does."""
+    from slackwater.app.cleanup.back_up import BackUp
+
+    session, once = _sessions()
+    table = Table(session, deployed.table_name)
+    return BackUp(
+        cases=_cases(table),
+        policy=policies(deployed, session).current,
+        takers=_takers(deployed, session, once),
+        keys=KmsKeys(session),
+        installation=Installation(table, deployed.installation_id),
+    )
+
+
+def deleting(deployed: Deployed) -> Delete:
+    """What DeleteFunction does."""
+    from slackwater.app.cleanup.delete import Delete
+    from slackwater.aws.cleanup.ebs.cleanup import EbsRemover
+    from slackwater.aws.cleanup.efs.cleanup import ACCESS_POINT, EfsRemover, EfsWatcher
+    from slackwater.aws.cleanup.fsx.cleanup import FsxRemover
+    from slackwater.aws.store.documents import S3Documents
+
+    session, once = _sessions()
+    return Delete(
+        cases=_cases(Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)),
+        policy=policies(deployed, session).current,
+        rechecker=_rechecker(session),
+        takers=_takers(deployed, session, once),
+        removers={
+            Volume.KIND: EbsRemover(once),
+            EfsFileSystem.KIND: EfsRemover(once),
+            FsxFileSystem.KIND: FsxRemover(session, once),
+        },
+        keys=KmsKeys(session),
+        many={ACCESS_POINT: EfsWatcher(session)},
+    )
+
+
+def changing(deployed: Deployed) -> Change:
+    """What ChangeFunction does."""
+    from slackwater.app.cleanup.change import Change
+    from slackwater.aws.cleanup.ebs.cleanup import EbsChanger
+    from slackwater.aws.cleanup.efs.change import EfsChanger
+
+    session, once = _sessions()
+    changers: Mapping[str, Changer] = {
+        Volume.KIND: EbsChanger(session, once),
+        EfsFileSystem.KIND: EfsChanger(session, once, lambda: _prices(session)),
+    }
+    return Change(
+        cases=_cases(Table(session, deployed.table_name)),
+        policy=policies(deployed, session).current,
+        rechecker=_rechecker(session),
+        changers=changers,
+    )
+
+
+def restoring(deployed: Deployed) -> Restore:
+    """What RestoreFunction does."""
+    from slackwater.app.cleanup.restore import Restore
+    from slackwater.aws.cleanup.ebs.restore import EbsRestorer
+    from slackwater.aws.cleanup.efs.restore import EfsRestorer
+    from slackwater.aws.cleanup.fsx.restore import FsxRestorer
+    from slackwater.aws.store.documents import S3Documents
+
+    session, once = _sessions()
+    return Restore(
+        cases=_cases(Table(session, deployed.table_name), S3Documents(session, deployed.bucket_name)),
+        restorers={
+            Volume.KIND: EbsRestorer(session, once),
+            EfsFileSystem.KIND: EfsRestorer(session, once, **_of_backup(deployed)),
+            FsxFileSystem.KIND: FsxRestorer(session, once),
+        },
+        takers=_takers(deployed, session, once),
+        keys=KmsKeys(session),
+    )
+
+
+def sweeping(deployed: Deployed) -> Sweep:
+    """What SweepFunction does."""
+    from slackwater.app.cleanup.sweep import Sweep
+    from slackwater.aws.cleanup.ebs.snapshots import EbsSweeper
+    from slackwater.aws.cleanup.efs.recovery_points import EfsSweeper
+    from slackwater.aws.cleanup.fsx.backups import FsxSweeper
+
+    session, once = _sessions()
+    table = Table(session, deployed.table_name)
+    return Sweep(
+        cases=_cases(table),
+        sweepers={
+            Volume.KIND: EbsSweeper(session, once),
+            EfsFileSystem.KIND: EfsSweeper(session, once),
+            FsxFileSystem.KIND: FsxSweeper(session, once),
+        },
+        installation=Installation(table, deployed.installation_id).known,
+    )
+
+
+def _sessions() -> tuple[AwsSession, AwsSession]:
+    """One that asks until it is told, and one that asks once."""
+    meter = CallMeter()
+    return AwsSession(meter=meter), AwsSession(meter=meter, patience=ONCE)
+
+
+def _cases(table: Table, lists: Documents | None = None) -> Cases:
+    """The records; with `lists`, those who need clean-ups whole have them so."""
+    return Cases(store=DynamoCleanups(table, lists), findings=DynamoFindings(table), clock=clock)
+
+
+def _watchers(session: AwsSession) -> Mapping[str, Watcher]:
+    from slackwater.aws.cleanup.ebs.cleanup import EbsWatcher
+    from slackwater.aws.cleanup.efs.cleanup import EfsWatcher
+    from slackwater.aws.cleanup.fsx.cleanup import FsxWatcher
+
+    return {Volume.KIND: EbsWatcher(session), EfsFileSystem.KIND: EfsWatcher(session), FsxFileSystem.KIND: FsxWatcher(session)}
+
+
+def _takers(deployed: Deployed, session: AwsSession, once: AwsSession) -> Mapping[str, BackupTaker]:
+    from slackwater.aws.cleanup.ebs.snapshots import EbsBackupTaker
+    from slackwater.aws.cleanup.efs.recovery_points import EfsBackupTaker
+    from slackwater.aws.cleanup.fsx.backups import FsxBackupTaker
+
+    return {
+        Volume.KIND: EbsBackupTaker(session, once),
+        EfsFileSystem.KIND: EfsBackupTaker(session, once, **_of_backup(deployed)),
+        FsxFileSystem.KIND: FsxBackupTaker(session, once),
+    }
+
+
+def _rechecker(session: AwsSession) -> Rechecker:
+    from slackwater.app.cleanup.recheck import Rechecker
+    from slackwater.aws.inventory.one import OneInventory
+
+    return Rechecker(
+        watchers=_watchers(session),
+        inventory=lambda resource: OneInventory(session, resource),
+        audit=lambda policy, inventory: _audit(session, policy, inventory),
+        clock=clock,
+    )
+
+
+def _audit(session: AwsSession, policy: Policy, inventory: Inventory) -> Audit:
+    from slackwater.engine.registry import registry
+    from slackwater.wiring.scan import audit, kept_while_warm
+
+    return audit(
+        session,
+        CallMeter(),
+        registry=registry(),
+        policy=policy,
+        cache_dir=kept_while_warm(),
+        progress=lambda *_: None,
+        inventory=inventory,
+    )
+
+
+def _prices(session: AwsSession) -> Prices:
+    """Before discounts of AWS's own, and of the policy."""
+    from slackwater.aws.pricing.price_list import PriceList
+
+    return PriceList(session, None, Decimal(1), {}, clock().date())
+
+
+def _of_backup(deployed: Deployed) -> dict[str, str]:
+    """AWS Backup's vault, and the role that it works with."""
+    return {
+        "vault": _given(deployed.backup_vault_name, "BACKUP_VAULT_NAME"),
+        "role_arn": _given(deployed.backup_role_arn, "BACKUP_ROLE_ARN"),
+    }
+
+
+def _given(value: str | None, variable: str) -> str:
+    if value is None:
+        raise NotDeployedError(f"The environment lacks '{variable}': template-cleanup.yaml sets it")
+    return value

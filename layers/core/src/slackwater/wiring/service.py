@@ -1,0 +1,489 @@
+"""Composes the functions of the service. Each imports its own adapters, so that a function loads only what it uses."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import SLACK_WAITS, SOMEBODY_WAITS, AwsSession
+from slackwater.wiring.settings import NotDeployedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from contextlib import AbstractContextManager
+
+    from slackwater.app.audit.audits import Audits
+    from slackwater.app.audit.limits import AuditLimits
+    from slackwater.app.audit.plan import Planner
+    from slackwater.app.audit.publish import Publisher
+    from slackwater.app.audit.scan import Audit
+    from slackwater.app.audit.scan_target import Scanner
+    from slackwater.app.cleanup.backups import Backups
+    from slackwater.app.cleanup.cleanups import Cleanups
+    from slackwater.app.estimates.estimates import Estimates
+    from slackwater.app.findings.announce import Announcer
+    from slackwater.app.findings.findings import Findings
+    from slackwater.app.policy.stored import Policies
+    from slackwater.app.slack.acknowledge import Acknowledger
+    from slackwater.app.slack.answer import Answerer
+    from slackwater.app.slack.notify import Notifier
+    from slackwater.aws.client.members import Members
+    from slackwater.aws.store.table import Table
+    from slackwater.model.audits import AuditPlan
+    from slackwater.model.identity import Identity
+    from slackwater.model.policy import Policy
+    from slackwater.model.resources import Target
+    from slackwater.model.slack_secret import SlackSecret
+    from slackwater.ports.metrics import Leases, Spending
+    from slackwater.ports.slack import Channel
+    from slackwater.ports.store import AuditStore, FindingStore
+    from slackwater.slack.bot import BotChannel
+    from slackwater.wiring.settings import Deployed
+
+from slackwater.wiring.scan import audit, clock, estimating, kept_while_warm
+
+type Sharing = Callable[[Policy, AuditPlan, Target, str], AbstractContextManager[tuple[Callable[[], float], Spending]]]
+
+
+def among_others(deployed: Deployed) -> Sharing:
+    """What the scans of the service share: given a policy, an audit's plan, a target and a name that no other scan has.
+
+    It gives, while the scan goes on, what `audit` takes: `share` and `spending`. What it goes on without is in the log.
+    """
+    from slackwater.app.telemetry import LOGGER
+    from slackwater.aws.client.session import ASIDE
+    from slackwater.aws.metrics.spending import DynamoSpending
+    from slackwater.aws.store.leases import DynamoLeases
+
+    aside, own = (AwsSession(meter=CallMeter(), patience=patience) for patience in (ASIDE, SOMEBODY_WAITS))
+    leases: Leases = DynamoLeases(aside, deployed.table_name, clock, LOGGER.warning)
+
+    @contextmanager
+    def hold(policy: Policy, plan: AuditPlan, target: Target, holder: str) -> Iterator[tuple[Callable[[], float], Spending]]:
+        ceiling = DynamoSpending(
+            own,
+            deployed.table_name,
+            plan.audit_id,
+            policy.scan.most_metrics_usd,
+            clock=clock,
+            warn=LOGGER.warning,
+            day_usd=policy.scan.most_metrics_usd_per_day,
+            account=target.account,
+            accounts=len({one.account for one in plan.to_scan}),
+        )
+        with leases.hold(target, holder) as share, ceiling as spending:
+            yield share, spending
+
+    return hold
+
+
+def policies(deployed: Deployed, session: AwsSession) -> Policies:
+    """The policy that the service goes by."""
+    from slackwater.app.policy.stored import Policies
+    from slackwater.aws.client.regions import enabled_regions, known_regions
+    from slackwater.aws.store.documents import S3Documents
+    from slackwater.engine.registry import registry
+    from slackwater.model.object_keys import POLICY
+
+    return Policies(
+        documents=S3Documents(session, deployed.bucket_name),
+        registry=registry(),
+        place=f"s3://{deployed.bucket_name}/{POLICY}",
+        known_regions=partial(known_regions, session),
+        enabled_regions=partial(enabled_regions, session),
+    )
+
+
+def planning(deployed: Deployed) -> Planner:
+    """What PlanFunction does."""
+    from slackwater.app.audit.plan import Planner
+    from slackwater.aws.client.identity import identity
+    from slackwater.aws.inventory.organization import Organization
+
+    session = AwsSession(meter=CallMeter())
+    of_bucket = policies(deployed, session)
+
+    @cache
+    def members(who: Identity) -> Members:
+        return _members(deployed, session, who.account, who.partition)
+
+    return Planner(
+        policies=of_bucket,
+        documents=of_bucket.documents,
+        audits=_audits(deployed, session),
+        identity=partial(identity, session),
+        accounts=lambda section: Organization(session).accounts(section),
+        regions=lambda who, account: members(who).regions(account),
+        home=session.home,
+        clock=clock,
+        limits=lambda machine: _limits(deployed, session, machine),
+    )
+
+
+def scanning(deployed: Deployed) -> Scanner:
+    """What ScanFunction does."""
+    from slackwater.app.audit.scan_target import Scanner
+    from slackwater.aws.inventory.snapshot import open_stock
+
+    of_bucket, others = policies(deployed, AwsSession(meter=CallMeter())), among_others(deployed)
+
+    @contextmanager
+    def of_policy(policy: Policy, plan: AuditPlan, target: Target) -> Iterator[Audit]:
+        meter = CallMeter()
+        own = AwsSession(meter=meter)  # another one each time: it counts for the meter of this scan
+        session = _members(deployed, own, plan.own_account or target.account, target.partition).session(target.account)
+        with others(policy, plan, target, uuid.uuid4().hex) as (share, spending):
+            yield audit(
+                session,
+                meter,
+                registry=of_bucket.registry,
+                policy=policy,
+                cache_dir=kept_while_warm(),
+                progress=lambda *_: None,
+                share=share,
+                spending=spending,
+            )
+
+    return Scanner(documents=of_bucket.documents, policies=of_bucket, audit=of_policy, open_stock=open_stock, clock=clock)
+
+
+def publishing(deployed: Deployed) -> Publisher:
+    """What PublishFunction does."""
+    from slackwater.app.audit.publish import Publisher
+    from slackwater.aws.store.cleanups import DynamoCleanups
+    from slackwater.aws.store.documents import S3Documents
+    from slackwater.aws.store.table import Table
+    from slackwater.views.report import REPORT_FINDINGS, render_report
+
+    session = AwsSession(meter=CallMeter())
+    return Publisher(
+        documents=S3Documents(session, deployed.bucket_name),
+        audits=_audits(deployed, session),
+        findings=_findings(deployed, session),
+        cleanups=DynamoCleanups(Table(session, deployed.table_name)),
+        render=lambda spool: render_report(spool.document(REPORT_FINDINGS)),
+        clock=clock,
+    )
+
+
+def notifying(deployed: Deployed) -> Notifier | None:
+    """What NotifyFunction does; None where there is no secret, and so no Slack."""
+    if deployed.slack_secret_arn is None:
+        return None
+    from slackwater.app.slack.notify import Notifier
+    from slackwater.aws.deployment.secrets import Secret
+    from slackwater.aws.store.outbox import DynamoOutbox
+    from slackwater.aws.store.table import Table
+    from slackwater.slack.secret import parse
+
+    session = AwsSession(meter=CallMeter())
+    of_bucket = policies(deployed, session)
+    secret = Secret(session, deployed.slack_secret_arn)
+    return Notifier(
+        documents=of_bucket.documents,
+        audits=_audits(deployed, session),
+        policies=of_bucket,
+        outbox=DynamoOutbox(Table(session, deployed.table_name), clock),
+        channel=lambda: slack_channel(parse(secret()), deployed.slack_api_url),
+        clock=clock,
+        sleep=time.sleep,
+        cleans_up=deployed.cleanup_enabled,
+    )
+
+
+def without_slack(deployed: Deployed) -> int:
+    """What NotifyFunction does with what clean-ups have to tell, where there is no Slack; how many posts that were."""
+    from slackwater.app.slack.notify import nobody_hears
+    from slackwater.aws.store.outbox import DynamoOutbox
+    from slackwater.aws.store.table import Table
+
+    return nobody_hears(DynamoOutbox(Table(AwsSession(meter=CallMeter()), deployed.table_name), clock))
+
+
+def slack_channel(secret: SlackSecret, api_url: str | None) -> Channel:
+    """The channel that a secret is for: a bot's, or a webhook's. `api_url` stands in for Slack's own."""
+    if secret.bot_token:
+        from slackwater.slack.bot import BotChannel
+
+        return BotChannel(secret.bot_token, base_url=api_url)
+    from slackwater.slack.webhook import WebhookChannel
+
+    return WebhookChannel(secret.webhook_url or "")
+
+
+def announcing(deployed: Deployed) -> Announcer:
+    """What AnnounceFunction does."""
+    from slackwater.app.findings.announce import Announcer
+    from slackwater.aws.deployment.event_bus import EventBridgeBus
+    from slackwater.aws.store.table_stream import parsed_change
+
+    if deployed.event_bus_name is None:
+        raise NotDeployedError("The environment lacks 'EVENT_BUS_NAME': template.yaml sets it")
+    return Announcer(bus=EventBridgeBus(AwsSession(meter=CallMeter()), deployed.event_bus_name), parsed=parsed_change)
+
+
+def acknowledging(deployed: Deployed) -> Acknowledger:
+    """What AcknowledgeFunction does. Nothing here loads pydantic: somebody waits for its cold start."""
+    from slackwater.app.slack.acknowledge import Acknowledger
+    from slackwater.aws.deployment.background import Background
+    from slackwater.aws.store.request_guard import RequestGuard
+    from slackwater.slack.signature import check
+
+    if deployed.answer_function_name is None:
+        raise NotDeployedError("The environment lacks 'ANSWER_FUNCTION_NAME': template.yaml sets it")
+    session = AwsSession(meter=CallMeter(), patience=SLACK_WAITS)
+    # What every request takes: made while the function starts, which Lambda may do ahead. A modal needs no client for Lambda.
+    session.client("secretsmanager", session.home)
+    session.client("dynamodb", session.home)
+    secret = _of_slack(deployed, session)
+    return Acknowledger(
+        signing_secret=lambda: secret()[1],
+        check=check,
+        guard=RequestGuard(session, deployed.table_name, clock),
+        hand_over=Background(session, deployed.answer_function_name).hand_over,
+        open_modal=lambda trigger_id, view: _bot(deployed, secret()[0], timeout_s=2).open_modal(trigger_id, view),
+        clock=clock,
+    )
+
+
+def answering(deployed: Deployed) -> Answerer:
+    """What AnswerFunction does."""
+    from slackwater.app.slack.answer import Answerer
+    from slackwater.aws.client.identity import identity
+    from slackwater.aws.store.outbox import DynamoOutbox
+    from slackwater.aws.store.table import Table
+    from slackwater.engine.registry import registry
+    from slackwater.slack.webhook import respond
+
+    session = AwsSession(meter=CallMeter(), patience=SOMEBODY_WAITS)
+    of_api = serving(deployed, session)
+    secret = _of_slack(deployed, session)
+
+    @cache
+    def home(token: str) -> str | None:
+        found, _ = _bot(deployed, token).call("auth.test")
+        return found.get("team_id")
+
+    return Answerer(
+        findings=of_api.findings,
+        cleanups=of_api.cleanups,
+        audits=of_api.audits,
+        outbox=DynamoOutbox(Table(session, deployed.table_name), clock),
+        channel=lambda: _bot(deployed, secret()[0]),
+        respond=respond,
+        origin=deployed.slack_api_url and deployed.slack_api_url.removesuffix("/api/"),
+        home=lambda: home(secret()[0]),
+        policy=policies(deployed, session).current,
+        registry=registry,
+        account=lambda: identity(session).account,
+        known_regions=of_api.known_regions,
+        pause=time.sleep,
+    )
+
+
+def _of_slack(deployed: Deployed, session: AwsSession) -> Callable[[], tuple[str, str]]:
+    """What gives the bot's token, and what Slack signs with."""
+    from slackwater.aws.deployment.secrets import Secret
+    from slackwater.slack.secret import SecretError, parse
+
+    if deployed.slack_secret_arn is None:
+        raise NotDeployedError("The environment lacks 'SLACK_SECRET_ARN': template.yaml sets it, given one")
+    text = Secret(session, deployed.slack_secret_arn)
+
+    def secret() -> tuple[str, str]:
+        found = parse(text())
+        if found.bot_token is None or found.signing_secret is None:
+            raise SecretError("Slack's secret has no bot_token: a webhook has no buttons and no command")
+        return found.bot_token, found.signing_secret
+
+    return secret
+
+
+def _bot(deployed: Deployed, token: str, **options: int) -> BotChannel:
+    from slackwater.slack.bot import BotChannel
+
+    return BotChannel(token, base_url=deployed.slack_api_url, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What the API and the command line do."""
+
+    findings: Findings
+    audits: Audits
+    cleanups: Cleanups
+    policy: Callable[[], Policy]
+    known_regions: Callable[[], Collection[str]]
+    estimates: Callable[[], Estimates]
+    """Made anew for each question, whose time runs from then on."""
+    backups: Callable[[], Backups]
+    """Made when a request needs it."""
+
+
+def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: bool = True) -> Serving:
+    """What ServeFunction does, and the command line with a session of its own, which `tells` nobody else of the cap."""
+    from slackwater.app.audit.audits import Audits
+    from slackwater.app.findings.findings import Findings
+    from slackwater.aws.client.regions import known_regions
+    from slackwater.aws.deployment.audit_starter import StateMachineStarter
+    from slackwater.aws.store.documents import S3Documents
+    from slackwater.engine.registry import registry
+
+    if deployed.state_machine_arn is None:
+        raise NotDeployedError("The environment lacks 'STATE_MACHINE_ARN': template.yaml sets it")
+    session, machine_arn = session or AwsSession(meter=CallMeter(), patience=SOMEBODY_WAITS), deployed.state_machine_arn
+    documents = S3Documents(session, deployed.bucket_name)
+    findings = Findings(store=_findings(deployed, session), documents=documents)
+    return Serving(
+        findings=findings,
+        policy=lambda: policies(deployed, session).current(),
+        cleanups=_cleanups(deployed, session, findings, tells=tells),
+        audits=Audits(
+            audits=_audits(deployed, session),
+            limits=_limits(deployed, session, machine_arn),
+            policy=lambda: policies(deployed, session).current(),
+            documents=documents,
+            starter=StateMachineStarter(session, machine_arn),
+            registry=registry,
+            clock=clock,
+        ),
+        known_regions=partial(known_regions, session),
+        estimates=lambda: estimating(session, kept_while_warm(), session.home, known_regions(session)),
+        backups=lambda: _backups(deployed, session, machine_arn),
+    )
+
+
+def running(deployed: Deployed) -> Cleanups:
+    """What RunFunction does."""
+    from slackwater.app.findings.findings import Findings
+    from slackwater.aws.store.documents import S3Documents
+
+    session = AwsSession(meter=CallMeter())
+    findings = Findings(store=_findings(deployed, session), documents=S3Documents(session, deployed.bucket_name))
+    return _cleanups(deployed, session, findings, tells=True)
+
+
+def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, tells: bool) -> Cleanups:
+    from slackwater.app.cleanup.cleanups import Cleanups
+    from slackwater.aws.deployment.cleanup_starter import StateMachineCleanups
+    from slackwater.aws.store.cleanups import DynamoCleanups
+    from slackwater.aws.store.table import Table
+
+    machine, table = deployed.cleanup_state_machine_arn, Table(session, deployed.table_name)
+    return Cleanups(
+        store=DynamoCleanups(table, findings.documents),
+        findings=findings,
+        starter=StateMachineCleanups(session, machine, deployed.undo_state_machine_arn) if machine else None,
+        policy=lambda: policies(deployed, session).current(),  # most requests need none
+        account=own.split(":")[4] if (own := machine or deployed.state_machine_arn) else None,
+        breached=partial(_tell_of_breach, table) if tells else lambda *_: None,
+    )
+
+
+def _backups(deployed: Deployed, session: AwsSession, machine_arn: str) -> Backups:
+    from slackwater.app.cleanup.backups import Backups
+    from slackwater.aws.cleanup.adopted import EbsBackupLister, EfsBackupLister, FsxBackupLister
+    from slackwater.aws.client.regions import enabled_regions
+    from slackwater.aws.store.cleanups import DynamoCleanups
+    from slackwater.aws.store.installation import Installation
+    from slackwater.aws.store.table import Table
+    from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
+
+    table = Table(session, deployed.table_name)
+    return Backups(
+        store=DynamoCleanups(table),
+        listers={
+            Volume.KIND: EbsBackupLister(session),
+            EfsFileSystem.KIND: EfsBackupLister(session),
+            FsxFileSystem.KIND: FsxBackupLister(session),
+        },
+        regions=lambda: enabled_regions(session),
+        account=machine_arn.split(":")[4],
+        installation=Installation(table, deployed.installation_id).known,
+        price=backup_prices(session),
+        policy=lambda: policies(deployed, session).current(),
+    )
+
+
+def backup_prices(session: AwsSession) -> Callable[[str, str, int], Decimal | None]:
+    """What so many bytes of backups of a kind cost a month in a region, before discounts; None where the price is unknown."""
+    from slackwater.aws.pricing.price_list import PriceList
+    from slackwater.model.money import EBS_SNAPSHOT_STORAGE, EFS_BACKUP_STORAGE, OPENZFS_BACKUP_STORAGE
+    from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
+    from slackwater.model.units import GIB
+
+    prices = PriceList(session, None, Decimal(1), {}, clock().date())
+    items = {
+        Volume.KIND: EBS_SNAPSHOT_STORAGE,
+        EfsFileSystem.KIND: EFS_BACKUP_STORAGE,
+        FsxFileSystem.KIND: OPENZFS_BACKUP_STORAGE,
+    }
+
+    @cache
+    def per_gib(kind: str, region: str) -> Decimal | None:
+        table, _ = prices.of([items[kind]], region)
+        price = table.get(items[kind])
+        return price.usd if price else None
+
+    def monthly_usd(kind: str, region: str, size_bytes: int) -> Decimal | None:
+        usd = per_gib(kind, region)
+        return None if usd is None else usd * size_bytes / GIB
+
+    return monthly_usd
+
+
+def _tell_of_breach(table: Table, why: str, wanted: int, policy: Policy) -> None:
+    """Have the alarm and Slack told of a run over the cap. Whether Slack can be or not, nothing is begun."""
+    from slackwater.app.cleanup.news import CleanupNews
+    from slackwater.app.telemetry import LOGGER, emit
+    from slackwater.aws.store.outbox import DynamoOutbox
+    from slackwater.ports.errors import AwsError
+
+    emit({"CleanupCapBreached": 1})
+    LOGGER.warning("over the cap", reason=why, wanted=wanted)
+    try:
+        CleanupNews(outbox=DynamoOutbox(table, clock), clock=clock).cap(why, wanted, policy)
+    except AwsError:
+        LOGGER.exception("Slack is not told")
+
+
+def _findings(deployed: Deployed, session: AwsSession) -> FindingStore:
+    from slackwater.aws.store.findings import DynamoFindings
+    from slackwater.aws.store.table import Table
+
+    return DynamoFindings(Table(session, deployed.table_name))
+
+
+def _members(deployed: Deployed, session: AwsSession, own_account: str, partition: str) -> Members:
+    from slackwater.aws.client.members import Members
+
+    return Members(session, own_account, partition, deployed.member_role_name, deployed.member_external_id)
+
+
+def _audits(deployed: Deployed, session: AwsSession) -> AuditStore:
+    from slackwater.aws.store.audits import DynamoAudits
+    from slackwater.aws.store.table import Table
+
+    return DynamoAudits(Table(session, deployed.table_name), timedelta(days=deployed.retention_days), clock)
+
+
+def _limits(deployed: Deployed, session: AwsSession, machine_arn: str | None) -> AuditLimits:
+    """The limits of audits of a state machine. Where that is not known, an audit runs as long as its record says so."""
+    from slackwater.app.audit.limits import AuditLimits
+    from slackwater.aws.deployment.audit_starter import execution_state
+    from slackwater.aws.metrics.spending import DynamoDays
+    from slackwater.aws.store.table import Table
+
+    return AuditLimits(
+        audits=_audits(deployed, session),
+        state=lambda audit_id: execution_state(session, machine_arn, audit_id) if machine_arn else "running",
+        spent_usd=DynamoDays(Table(session, deployed.table_name)).spent_usd,
+        clock=clock,
+    )

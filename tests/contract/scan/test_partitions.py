@@ -1,0 +1,175 @@
+"""Partitions of AWS: their ARNs, their endpoints, and prices that nobody there says in dollars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from slackwater.aws.client.identity import identity
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.regions import enabled_regions
+from slackwater.aws.client.session import AwsSession, Endpoint
+from slackwater.aws.pricing.price_list import PriceList
+from slackwater.engine.registry import registry
+from slackwater.model.money import ebs_storage
+from slackwater.model.policy import Policy
+from slackwater.model.resources import Target
+from slackwater.views.report import render_report
+from slackwater.views.scan.to_json import document, dump
+from slackwater.wiring.scan import audit
+from slackwater_simulator import Fleet, mixed_fleet
+
+NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
+ROOT = Path(__file__).parents[3]
+WAS = "ap-northeast-1"
+SERVICES = ("sts", "ec2", "efs", "fsx", "cloudwatch", "cloudtrail", "dynamodb", "s3", "stepfunctions")
+ELSEWHERE = {"cn-north-1": "aws-cn", "us-gov-west-1": "aws-us-gov", "us-iso-east-1": "aws-iso"}
+SUFFIXES = {"aws-cn": "amazonaws.com.cn", "aws-us-gov": "amazonaws.com", "aws-iso": "c2s.ic.gov"}
+
+
+@pytest.fixture(scope="module")
+def fleet() -> Fleet:
+    return mixed_fleet(120)
+
+
+def moved(value: Any, region: str) -> Any:
+    """The same things in another region."""
+    if isinstance(value, str):
+        return value.replace("arn:aws:", f"arn:{ELSEWHERE[region]}:").replace(WAS, region)
+    if isinstance(value, Mapping):
+        return {moved(key, region): moved(one, region) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return tuple(moved(one, region) for one in value)
+    if is_dataclass(value) and not isinstance(value, type) and type(value).__module__ == Fleet.__module__:
+        return replace(value, **{one.name: moved(getattr(value, one.name), region) for one in fields(value) if one.init})
+    return value
+
+
+@pytest.mark.parametrize("region", ELSEWHERE)
+def test_an_account_of_a_partition_is_audited_in_its_own_words(simulate: Callable[..., Any], fleet: Fleet, region: str) -> None:
+    partition = ELSEWHERE[region]
+    account = simulate(moved(fleet, region), home=region)
+    account.sim.faults.unthrottle("cloudtrail:LookupEvents")
+    who = identity(account.session)
+    assert (who.partition, who.arn.split(":")[1]) == (partition, partition)
+    assert region in enabled_regions(account.session)
+    assert not any(name.startswith(("eu-west", "us-east-")) for name in enabled_regions(account.session))
+
+    policy = Policy(limits={id_: detector.limits() for id_, detector in registry().items()})
+    use_case = audit(
+        account.session, account.meter, registry=registry(), policy=policy, cache_dir=None, progress=lambda *_: None
+    )
+    done = use_case.run([Target(who.account, region, who.partition)], NOW)
+
+    doc = document(done)
+    assert done.complete
+    assert len(doc["findings"]) >= 18
+    assert {one["detector"].split("-")[0] for one in doc["findings"]} == {"efs", "ebs", "ec2", "fsx"}
+    assert {finding["resource"]["arn"].split(":")[1] for finding in doc["findings"]} == {partition}
+    assert not re.search(r"arn:aws:|console\.aws\.amazon\.com", dump(doc) + render_report(doc))
+    # No price is made up from another partition's, and nobody is asked for one.
+    wasteful = [finding for finding in doc["findings"] if finding["kind"] == "waste"]
+    assert wasteful
+    assert all(finding["price_basis"] == [] for finding in wasteful)
+    assert all(finding["monthly_savings_usd"] in (None, "0.00") for finding in doc["findings"])
+    assert doc["totals"]["unpriced"] > 0
+    (gap,) = [gap for gap in doc["scan"]["gaps"] if gap["what"] == "pricing:GetProducts"]
+    assert gap["optional"]
+    assert partition in gap["reason"]
+    assert "prices.overrides" in gap["reason"]
+    assert "pricing:GetProducts" not in account.sim.calls
+
+
+def test_an_account_of_a_partition_is_nobody_in_another(simulate: Callable[..., Any], fleet: Fleet) -> None:
+    account = simulate(moved(fleet, "us-gov-west-1"), home="us-gov-west-1")
+    policy = Policy(limits={id_: detector.limits() for id_, detector in registry().items()})
+    use_case = audit(
+        account.session, account.meter, registry=registry(), policy=policy, cache_dir=None, progress=lambda *_: None
+    )
+    (target,) = use_case.run([Target(account.target.account, "us-east-1", "aws-us-gov")], NOW).targets
+
+    assert not target.complete
+    (gap,) = target.gaps
+    assert "partition aws-us-gov" in gap.reason
+    assert "leave it out (" in gap.reason
+
+
+def test_a_policy_may_name_prices_of_its_own_where_no_list_does(simulate: Callable[..., Any], fleet: Fleet) -> None:
+    account, item = simulate(fleet), ebs_storage("gp3")
+    own = PriceList(account.session, None, Decimal(1), {"cn-north-1": {item.id: Decimal("0.08")}}, date(2026, 11, 16))
+    table, gaps = own.of([item], "cn-north-1")
+    assert (table[item].usd, table[item].source, gaps) == (Decimal("0.08"), "policy", [])
+
+
+@pytest.mark.parametrize("region", ELSEWHERE)
+def test_every_endpoint_is_of_the_partition_of_its_region(monkeypatch: pytest.MonkeyPatch, region: str) -> None:
+    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIADUMMY")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "dummy")
+    session = AwsSession(meter=CallMeter(), home=region)
+    assert session.home == region
+    assert session.partition_of(region) == ELSEWHERE[region]
+    for service in SERVICES:
+        client: Any = session.client(service, region)  # type: ignore[call-overload]
+        host = urlsplit(client.meta.endpoint_url).netloc
+        assert host.endswith(f"{region}.{SUFFIXES[ELSEWHERE[region]]}"), service
+
+
+def test_a_region_that_nobody_knows_is_taken_for_one_of_the_largest_partition() -> None:
+    session = AwsSession(meter=CallMeter(), endpoint=Endpoint("http://127.0.0.1:0", "", ""))
+    assert session.partition_of("nowhere") == "aws"
+    assert session.partition_of("eu-south-9") == "aws"
+
+
+# --- What is written down ---------------------------------------------------------------------------------------------
+
+PRODUCT = ("layers", "functions", "cli", "statemachines", "simulator")
+WRITTEN = frozenset({".py", ".yaml", ".j2", ".js", ".css", ".json", ".toml", ".md"})
+OF_ONE_PARTITION = re.compile(r"arn:aws:|console\.(?:aws\.amazon|amazonaws)|\.amazonaws\.com\b(?!\.cn)|signin\.aws\.amazon")
+EXAMPLES = re.compile(r'arn="arn:aws:|arn=f"arn:aws:')
+"""Resources of detectors' worked cases."""
+OWNERS = re.compile(r"(drs|eks)\.amazonaws\.com")
+"""Tag keys and principals by which AWS's services mark what they manage: the same in every partition."""
+ALLOWED = (
+    # Service principals are the same in all partitions, as are the sources of events.
+    (
+        "template",
+        re.compile(r"(?:Service|Principal|PassedToService\"?|CalledVia\"?): *\{?(?:Service: *)?[\w.-]+\.amazonaws\.com\b"),
+    ),
+    ("template", re.compile(r"Issuer of the JSON Web Tokens")),
+    ("template", re.compile(r"Console: !If \[InChina, console\.amazonaws\.cn, !If \[InGovCloud, ")),
+    ("template-cleanup.yaml", re.compile(r'"kms:ViaService": \["ec2\.\*\.amazonaws\.com\*", "fsx\.\*\.amazonaws\.com\*"\]')),
+    ("template-member.yaml", re.compile(r"aws-reserved/sso\.amazonaws\.com/")),
+    ("slack-app-manifest.yaml", re.compile(r"https://API\.execute-api\.REGION\.amazonaws\.com")),
+    ("cli/src/slackwater_cli/slack-app-manifest.yaml", re.compile(r"https://API\.execute-api\.REGION\.amazonaws\.com")),
+    ("cli/src/slackwater_cli/commands/slack.py", re.compile(r"^PLACEHOLDER")),
+    ("cli/src/slackwater_cli/options.py", re.compile(r"looks like arn:aws:iam::123456789012:role/Name")),
+    ("simulator/src/slackwater_simulator/", re.compile(r'^_NAMESPACE|xmlns="http|_SOURCE = "|"userAgent"')),
+    ("simulator/src/slackwater_simulator/organizations.py", re.compile(r"arn:aws:organizations::\{org\.management\}")),
+    ("simulator/src/slackwater_simulator/partitions.py", re.compile(r"suffix|_SUFFIXES|amazonaws\.com\"")),
+    ("layers/core/src/slackwater/detectors/", EXAMPLES),
+    ("layers/core/src/slackwater/model/ownership.py", OWNERS),
+    ("simulator/src/slackwater_simulator/", OWNERS),
+    ("template-cleanup.yaml", re.compile(r"aws:ResourceTag/\S*(drs|eks)\.amazonaws\.com")),
+)
+
+
+def test_nothing_is_written_for_one_partition_alone() -> None:
+    files = [*ROOT.glob("*.yaml"), *(path for folder in PRODUCT for path in (ROOT / folder).rglob("*"))]
+    wrong = []
+    for path in sorted(one for one in files if one.suffix in WRITTEN and one.is_file() and "build" not in one.parts):
+        where = path.relative_to(ROOT).as_posix()
+        for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            said = OF_ONE_PARTITION.search(text)
+            if said and not any(where.startswith(start) and form.search(text) for start, form in ALLOWED):
+                wrong.append(f"{where}:{number}: {text.strip()[:160]}")
+    assert wrong == []

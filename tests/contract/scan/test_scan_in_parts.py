@@ -1,0 +1,131 @@
+"""A target that is judged part by part: what is found, and what is not known, is what the whole of it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from slackwater.app.audit.scan import Audit
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import AwsSession, Endpoint
+from slackwater.aws.inventory.inventory import AwsInventory
+from slackwater.aws.inventory.snapshot import SCHEMA, StockError, open_stock
+from slackwater.engine.registry import registry
+from slackwater.model.policy import Policy
+from slackwater.model.resources import AttachmentEvent, Instance, Target, Volume
+from slackwater.views.scan.document import ScanDocument
+from slackwater.views.scan.merge import merged
+from slackwater.views.scan.to_json import document
+from slackwater.wiring.scan import audit
+from slackwater_simulator import Fleet, Simulator, demo_fleet, mixed_fleet
+
+NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
+
+
+def auditing(account: Any, part_records: int | None = None) -> Audit:
+    """Of an account, by all detectors; a new session, so that its meter is its own."""
+    meter = CallMeter()
+    session = AwsSession(meter=meter, endpoint=Endpoint(account.sim.url, "AKIADUMMY", "dummy"))
+    return audit(
+        session,
+        meter,
+        registry=registry(),
+        policy=Policy(limits={id_: detector.limits() for id_, detector in registry().items()}),
+        cache_dir=None,
+        progress=lambda *_: None,
+        inventory=AwsInventory(session, part_records=part_records) if part_records else None,
+    )
+
+
+def said(doc: ScanDocument) -> dict[str, Any]:
+    """All that is said, without what it took and in which order questions are told."""
+    lists = {
+        name: sorted((one["detector"], one["resource"]["id"], one["reason"]) for one in doc[name])  # type: ignore[literal-required]
+        for name in ("unknown", "unlisted")
+    }
+    head = {name: doc["scan"][name] for name in ("complete", "targets", "gaps", "resources")}  # type: ignore[literal-required]
+    return {"findings": doc["findings"], **lists, **head, "totals": doc["totals"]}
+
+
+@pytest.fixture(scope="module", params=[pytest.param("demo", marks=pytest.mark.slow), "mixed"])
+def account(request: pytest.FixtureRequest) -> Any:
+    fleet = demo_fleet() if request.param == "demo" else mixed_fleet(250)
+    with Simulator(fleet) as sim:
+        sim.faults.unthrottle("cloudtrail:LookupEvents")
+        there = SimpleNamespace(sim=sim, target=Target(fleet.account, fleet.regions[0]))
+        there.whole = document(auditing(there).run([there.target], NOW))
+        yield there
+
+
+def test_in_parts_it_says_what_the_whole_says_and_counts_what_it_asked(account: Any) -> None:
+    use_case = auditing(account, 60)
+    scans = [*use_case.parts(account.target, NOW)]
+    whole = merged([document(scan) for scan in scans])
+
+    assert len(scans) > 2
+    assert said(whole) == said(account.whole)
+    assert whole["scan"]["usage"]["metrics_requested"] == use_case.meter.metrics_requested()
+    assert whole["scan"]["usage"]["api_calls"] == dict(sorted(use_case.meter.api_calls().items()))
+    listing = {action for action in whole["scan"]["usage"]["api_calls"] if ":Describe" in action or ":List" in action}
+    for action in listing:  # once, however many parts there are
+        assert whole["scan"]["usage"]["api_calls"][action] == account.whole["scan"]["usage"]["api_calls"][action]
+
+
+def test_what_is_judged_while_cloudtrail_is_still_read_is_what_the_whole_says(account: Any) -> None:
+    use_case = auditing(account)
+    with use_case.stock(account.target) as stock:
+        assert stock.fleet(1).awaited == {AttachmentEvent}
+        (scan,) = use_case.parts(account.target, NOW, stock)
+    seen = document(scan)
+
+    assert said(seen) == said(account.whole)
+    assert seen["scan"]["usage"]["metrics_requested"] == account.whole["scan"]["usage"]["metrics_requested"]
+
+
+def test_a_cloudtrail_that_cannot_be_read_is_a_gap_of_a_target_that_was_judged_meanwhile(simulate: Callable[..., Any]) -> None:
+    there = simulate(mixed_fleet(60))
+    there.sim.faults.deny("cloudtrail:LookupEvents")
+    (scan,) = auditing(there).parts(there.target, NOW)
+
+    (gap,) = [gap for gap in scan.targets[0].gaps if gap.what == "cloudtrail:LookupEvents"]
+    assert "AccessDenied" in gap.reason
+    assert said(document(scan)) == said(document(auditing(there).run([there.target], NOW)))
+
+
+def test_one_process_lists_and_judges_the_first_part_and_another_goes_on(account: Any) -> None:
+    first, second = auditing(account, 60), auditing(account)
+    with first.stock(account.target) as stock:
+        one = document(next(first.parts(account.target, NOW, stock)))
+        assert stock.file is not None
+        with open_stock(stock.file) as same:
+            others = [document(scan) for scan in second.parts(account.target, NOW, same, first=2)]
+
+    assert said(merged([one, *others])) == said(account.whole)
+    assert not [action for action in others[0]["scan"]["usage"]["api_calls"] if action.startswith(("ec2:", "fsx:"))]
+
+
+def test_an_empty_region_is_known_to_be_empty_by_four_calls(simulate: Callable[..., Any]) -> None:
+    there = simulate(Fleet(now=int(NOW.timestamp())))
+    scan = auditing(there).run([there.target], NOW)
+
+    assert scan.complete
+    assert scan.usage.api_calls == {
+        "ec2:DescribeInstances": 1,
+        "ec2:DescribeVolumes": 1,
+        "elasticfilesystem:DescribeFileSystems": 1,
+        "fsx:DescribeFileSystems": 1,
+    }
+    assert dict(there.sim.calls) == dict(scan.usage.api_calls)
+
+
+def test_an_inventory_for_which_there_is_no_room_ends_the_scan_and_is_no_gap(
+    simulate: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = simulate(mixed_fleet(60))
+    monkeypatch.setattr("slackwater.aws.inventory.snapshot.SCHEMA", f"PRAGMA max_page_count = 4; {SCHEMA}")
+    with pytest.raises(StockError, match=r"cannot be kept in .*full"):
+        AwsInventory(there.session, part_records=1).stock(there.target, {Volume, Instance}, set())

@@ -1,0 +1,149 @@
+"""A simulated account with an EBS volume to clean up, and sessions that read and ask there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any, Self
+from unittest.mock import patch
+
+from botocore import session
+from botocore.loaders import create_loader
+
+from slackwater.aws.cleanup.ebs.cleanup import EbsChanger, EbsRemover, EbsWatcher
+from slackwater.aws.cleanup.ebs.restore import EbsRestorer
+from slackwater.aws.cleanup.ebs.snapshots import EbsBackupTaker, EbsSweeper
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import ONCE, AwsSession, Endpoint
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, MARK, TOKEN, Backup, Cleanup, Part, Removal, Restored, Said, Subject
+from slackwater.model.tracking import TrackedResource
+from slackwater_simulator import Fleet, Instance, Simulator, Volume, instant
+
+NOW = instant("2026-11-16T09:07:00Z")
+DAY, GIB = 86_400, 1 << 30
+REGION = "ap-northeast-1"
+ZONE = f"{REGION}c"
+ID = "vol-0123456789abcdef0"
+KEY = f"arn:aws:kms:{REGION}:123456789012:key/mine"
+
+VOLUME = Volume(
+    id=ID,
+    az=ZONE,
+    created=NOW - 90 * DAY,
+    size_gib=200,
+    iops=4_000,
+    throughput=250,
+    kms_key=KEY,
+    tags={"Name": "old database", "team": "web"},
+)
+READ_ONCE = cache(create_loader)
+"""EC2's model takes half a second to read: one for all sessions."""
+
+INSTANCE = Instance(id="i-1", type="t3.micro", az=ZONE, launched=NOW - 30 * DAY)
+
+
+class World:
+    """A simulated account, and sessions that read and ask there."""
+
+    def __init__(self, *volumes: Volume) -> None:
+        self.fleet = Fleet(now=NOW, volumes=list(volumes or (VOLUME,)), instances=[INSTANCE])
+        self.sim = Simulator(self.fleet)
+        self.account = self.sim.account
+        self.arn = f"arn:aws:ec2:{REGION}:{self.fleet.account}:volume/{ID}"
+        self.resource = TrackedResource(
+            arn=self.arn, id=ID, type="ebs-volume", name="old database", account=self.fleet.account, region=REGION
+        )
+
+    def __enter__(self) -> Self:
+        self.sim.__enter__()
+        endpoint = Endpoint(self.sim.url, "AKIADUMMY", "dummy")
+        with patch.object(session, "create_loader", READ_ONCE):
+            self.reading = AwsSession(meter=CallMeter(), endpoint=endpoint)
+            self.asking = AwsSession(meter=CallMeter(), endpoint=endpoint, patience=ONCE)
+            both = self.reading, self.asking
+            for each in both:
+                each.client("ec2", REGION)
+        self.watcher, self.remover = EbsWatcher(self.reading), EbsRemover(self.asking)
+        self.taker, self.sweeper = EbsBackupTaker(*both), EbsSweeper(*both)
+        self.changer, self.restorer = EbsChanger(*both, lambda: self.now), EbsRestorer(*both, lambda: self.now)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.sim.__exit__(None, None, None)
+
+    @property
+    def asked(self) -> set[str]:
+        """Every action so far."""
+        return set(self.sim.calls)
+
+    @property
+    def now(self) -> datetime:
+        """The simulated time."""
+        return datetime.fromtimestamp(self.account.now, UTC)
+
+    @property
+    def volumes(self) -> list[Volume]:
+        """What there is, but for what is being deleted."""
+        return [one for one in self.account.fleet.volumes if self.account.exists(one.id)]
+
+    @property
+    def part(self) -> Part:
+        """What there is to delete."""
+        return Part(kind="volume", id=ID, arn=self.arn)
+
+    def backup(self, **more: Any) -> Backup:
+        """A backup that is on record, and not asked for yet."""
+        subject = Subject(id=ID, size_bytes=200 * GIB)
+        asked = {"subject": subject, "token": "f-1-1-0", "asked_at": self.now, "expires_at": self.now + timedelta(days=30)}
+        return Backup(**{**asked, **more})
+
+    def tags(self, backup: Backup) -> dict[str, str]:
+        """What a backup carries."""
+        return {BACKUP_OF: self.arn, TOKEN: backup.token, EXPIRES_AT: f"{backup.expires_at:%Y-%m-%dT%H:%M:%SZ}"}
+
+    def backed_up(self) -> Backup:
+        """A backup that is complete and verified."""
+        backup = self.backup()
+        begun = self.taker.start(self.resource, backup, self.tags(backup))
+        self.sim.advance(300)
+        return replace(backup, state="verified", id=begun.id)
+
+    def deleted(self, *backups: Backup, gone: bool = True, **more: Any) -> Cleanup:
+        """A clean-up that marked the volume, recorded and deleted it, and is being undone; `gone` says that it had the time."""
+        self.account.tag(ID, MARK, "f-1")
+        look, recorded = self.watcher.look(self.resource), self.watcher.record(self.resource)
+        assert look
+        self.remover.remove(self.resource, self.part)
+        if gone:
+            self.sim.advance(60)
+        told = {
+            "finding_id": "f-1",
+            "attempt": 1,
+            "execution": "f-1-1",
+            "detector": "ebs-unattached",
+            "resource": self.resource,
+            "owner": None,
+            "fingerprint": "p",
+            "setting": None,
+            "requested_by": "slack:U1",
+            "started_at": self.now,
+            "promised_monthly_usd": None,
+            "stage": "undoing",
+            "born_at": look.born_at,
+            "recorded": recorded,
+            "backups": backups,
+            "removals": (Removal(part=self.part, asked_at=self.now),),
+            "undone": Said(who="slack:U1", why="", at=self.now),
+        }
+        return Cleanup(**{**told, **more})
+
+    def restored(self, cleanup: Cleanup, steps: int = 8, pause_s: int = 600) -> Restored:
+        """What an undo comes to, taken step by step."""
+        for _ in range(steps):
+            restored = self.restorer.restore(cleanup)
+            if restored.state != "running":
+                return restored
+            cleanup = replace(cleanup, restored=restored)
+            self.sim.advance(pause_s)
+        raise AssertionError(f"still running after {steps} steps: {restored}")

@@ -1,0 +1,98 @@
+"""A setting that is put back: what stays as the change made it is on record, and told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from slackwater.app.cleanup.change import Change
+from slackwater.app.cleanup.watch import undone_words
+from slackwater.model.cleanup import Cleanup, Said
+from slackwater.model.detector import CASE_NOW
+from slackwater.model.settings import EfsLifecycleSetting
+from slackwater.model.tracking import TrackedResource
+
+TIERED: Final = EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS")
+NEVER: Final = EfsLifecycleSetting(transition_to_ia=None)
+STAYS: Final = "30.0 GiB stay in Infrequent Access"
+ARN: Final = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-1"
+CLEANUP: Final = Cleanup(
+    finding_id="f1",
+    attempt=1,
+    execution="f1-1",
+    detector="efs-cold-data",
+    resource=TrackedResource(arn=ARN, id="fs-1", type="efs-file-system", name="x", account="123456789012", region="us-east-1"),
+    owner=None,
+    fingerprint="p",
+    setting=TIERED,
+    requested_by="x",
+    started_at=CASE_NOW,
+    promised_monthly_usd=None,
+    stage="undoing",
+    was=NEVER,
+    undone=Said(who="x", why="", at=CASE_NOW),
+    undo_execution="f1-1-undo-1",
+)
+
+
+@dataclass
+class OneCase:
+    """The records of one clean-up."""
+
+    cleanup: Cleanup
+    writes: int = 0
+
+    def get(self, finding_id: str, execution: str) -> Cleanup:
+        return self.cleanup
+
+    short = get
+
+    def write(self, cleanup: Cleanup) -> Cleanup:
+        self.cleanup, self.writes = cleanup, self.writes + 1
+        return cleanup
+
+
+@dataclass
+class Lifecycle:
+    """The Changer of a file system with files in Infrequent Access."""
+
+    now: EfsLifecycleSetting
+    asked: list[tuple[Any, Any]] = field(default_factory=list)
+
+    def setting(self, resource: Any, like: Any) -> tuple[Any, bool]:
+        return self.now, False
+
+    def refusal(self, resource: Any, to: Any) -> None:
+        return None
+
+    def change(self, resource: Any, to: Any) -> None:
+        self.now = to
+
+    def left_behind(self, resource: Any, changed: Any, was: Any) -> list[str]:
+        self.asked.append((changed, was))
+        return [STAYS]
+
+
+def put_back(cases: OneCase, changer: Lifecycle) -> str:
+    change: Any = Change(cases=cases, policy=None, rechecker=None, changers={"efs-file-system": changer})  # type: ignore[arg-type]
+    return str(change.step("put_back", "f1", "f1-1-undo-1")["outcome"])
+
+
+def test_what_stays_is_on_record_and_said_once_the_old_setting_is_back() -> None:
+    cases, changer = OneCase(CLEANUP), Lifecycle(now=TIERED)
+
+    assert put_back(cases, changer) == "wait"
+    assert cases.cleanup.restored is None
+    assert put_back(cases, changer) == "go"
+    restored = cases.cleanup.restored
+    assert restored
+    assert (restored.state, restored.id, restored.arn, restored.differences) == ("done", "fs-1", ARN, (STAYS,))
+    assert changer.asked == [(TIERED, NEVER)]
+    assert undone_words(cases.cleanup) == f"changed back to no tiering; {STAYS}"
+
+
+def test_taken_again_it_writes_nothing_more() -> None:
+    cases, changer = OneCase(CLEANUP), Lifecycle(now=NEVER)
+
+    assert [put_back(cases, changer), put_back(cases, changer)] == ["go", "go"]
+    assert cases.writes == 1

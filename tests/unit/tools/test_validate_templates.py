@@ -1,0 +1,38 @@
+"""What `make check` asks SAM about the templates: a broken one ends with 1 and is named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[3]
+SOUND: Final = """
+Transform: AWS::Serverless-2016-10-31
+Resources:
+  Table:
+    Type: AWS::Serverless::SimpleTable
+"""
+BROKEN: Final = {
+    "not a resource type": SOUND.replace("SimpleTable", "SimpelTable"),
+    "a property that cfn-lint knows is wrong": SOUND.replace("AWS::Serverless::SimpleTable", "AWS::SQS::Queue")
+    + "    Properties: {DelaySeconds: soon}\n",
+}
+
+
+@pytest.mark.slow  # SAM takes seconds to import
+def test_a_broken_template_is_named_and_a_sound_one_is_not(tmp_path: Path) -> None:
+    files = {tmp_path / "sound.yaml": SOUND} | {tmp_path / f"broken{n}.yaml": text for n, text in enumerate(BROKEN.values())}
+    for file, text in files.items():
+        file.write_text(text)
+    command = [sys.executable, ROOT / "tools/validate_templates.py"]
+
+    every = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+    sound = subprocess.run([*command, tmp_path / "sound.yaml"], capture_output=True, text=True, check=False)
+
+    assert (every.returncode, sound.returncode) == (1, 0), every.stderr + sound.stderr
+    named = {file.name for file in files if f"{file}: sam validate" in every.stderr}
+    assert named == {file.name for file in files if "broken" in file.name}

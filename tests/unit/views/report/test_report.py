@@ -1,0 +1,551 @@
+"""The report: one HTML file."""
+
+import json
+import re
+from base64 import b64encode
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from hashlib import sha256
+from html.parser import HTMLParser
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slackwater.model.findings import CEILING, CLOSED, Gap, TargetScan, UnknownVerdict, Unlisted
+from slackwater.model.metrics import Series
+from slackwater.model.resources import Target
+from slackwater.model.verdicts import Evidence, Line
+from slackwater.views import report
+from slackwater.views.report import render_report
+from slackwater.views.report.details import inert
+from slackwater.views.scan import to_json as scan_json
+from support.effort import effort
+
+HOSTILE = (
+    '<img src=x onerror="alert(1)">',
+    "</script><script>alert(1)</script>",
+    "<!channel> <!-- <script> -->",
+    "' onmouseover='alert(1)",
+    '" autofocus onfocus="alert(1)',
+    "{{ 7 * 7 }}{% include 'x' %}",
+    "n" * 300,
+    "גיבוי של הלקוח",
+    "🌊 ebb & flow",
+    "line\u2028and\u2029paragraph",
+)
+MANY = 1_000
+MEGABYTE = 1_000_000
+
+
+class Page(HTMLParser):
+    """The elements of a page with their attributes, and the text in each kind of element."""
+
+    VOID = frozenset({"meta", "link", "br", "input", "img"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.inside: dict[str, str] = {}
+        self._open: list[tuple[str, str | None]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self._add(" ")
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag not in self.VOID:
+            self._open.append((tag, dict(attrs).get("id")))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop()[0] != tag:
+            pass  # rows and cells need no end
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self.texts.setdefault(self._open[-1][0], []).append(data)
+        self._add(data)
+
+    def _add(self, text: str) -> None:
+        for _, id_ in self._open:
+            if id_:
+                self.inside[id_] = self.inside.get(id_, "") + text
+
+    def values(self, name: str) -> list[str | None]:
+        return [value for _, each, value in self.attributes if each == name]
+
+
+def page(*arguments: Any) -> Page:
+    return Page(rendered(*arguments))
+
+
+def rendered(scan: Any) -> str:
+    return render_report(scan_json.document(scan))
+
+
+def data(shown: Page) -> dict[str, Any]:
+    return json.loads(shown.inside["details"])
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_money_comes_first_then_what_was_not_seen_then_the_findings(make) -> None:
+    shown = page(
+        make.scan(make.finding("12.30"), make.finding(None, id="f2", resource=make.volume("vol-2")), unknown=(make.unknown(),))
+    )
+    text = words(shown.inside["sum"])
+
+    assert text == "12.30 USD a month could be saved"
+    assert "2 findings, 1 unpriced" in words(shown.inside["found-and-not"])
+    order = [id_ for id_ in shown.values("id") if id_ in {"sum", "not-seen", "detectors", "findings", "unknown", "cost"}]
+    assert order == ["sum", "not-seen", "detectors", "findings", "unknown", "cost"]
+
+
+def test_every_number_is_the_documents(make) -> None:
+    scan = make.scan(make.finding("1234.50"), kept=2, below_minimum=1)
+    doc = scan_json.document(scan)
+    shown = page(scan)
+
+    assert "1,234.50" in words(shown.inside["sum"])
+    assert words(shown.inside["list"]).endswith("1,234.50")
+    cost = words(shown.inside["cost"])
+    assert f"about {doc['scan']['usage']['estimated_usd']} USD" in cost
+    assert "Requests to AWS 3 Metrics asked for 7, 70 points" in cost
+    assert "ec2:DescribeVolumes 3" in cost
+    assert "ap-northeast-1 of 123456789012" in cost
+    assert "3 EBS volumes" in cost
+    assert "the defaults" in cost
+    assert "2 kept by their tags, 1 below the least saving" in words(shown.inside["found-and-not"])
+
+
+def test_what_could_not_be_seen_is_as_loud_as_what_was_found(make) -> None:
+    optional = Gap("1", "eu-west-1", "pricing:GetProducts", "Throttling", optional=True)
+    unknown = [make.unknown(f"vol-{n}") for n in range(20)] + [
+        UnknownVerdict("efs-idle", make.volume("vol-x"), "no StorageBytes")
+    ]
+    shown = page(make.scan(make.finding("5.00"), gaps=(make.gap(), optional), unknown=tuple(unknown)))
+
+    assert words(shown.inside["sum"]) == "At least 5.00 USD a month could be saved"
+    assert "Incomplete" in shown.texts["strong"]
+    seen = words(shown.inside["found-and-not"])
+    assert "Incomplete: 1 required call failed" in seen
+    assert "2 calls failed, 1 of them optional" in seen
+    assert "21 questions without an answer" in seen
+    gaps = words(shown.inside["gaps"])
+    assert "fsx:DescribeVolumes" in gaps
+    assert "AccessDenied: not yours" in gaps
+    assert gaps.index("fsx:DescribeVolumes") < gaps.index("pricing:GetProducts"), "what is required comes first"
+    told = words(shown.inside["unknown"])
+    assert "0 of 14 days" in told
+    assert "and 8 more" in told
+    assert "no StorageBytes" in told
+
+
+def test_what_the_ceiling_on_metrics_held_back_did_not_fail(make) -> None:
+    held = Gap("123456789012", "ap-northeast-1", "cloudwatch:GetMetricData", f"{CEILING}: 25 of 25 USD were spent (7 times)")
+    reached = "the ceiling of 25 USD on metrics is reached (scan.most_metrics_usd in the policy raises it)"
+
+    def seen(*gaps: Gap) -> str:
+        return words(page(make.scan(make.finding("5.00"), gaps=gaps)).inside["found-and-not"])
+
+    assert f"Incomplete: {reached} 1 of 1 target incomplete" in seen(held)
+    assert "0 calls failed 0 questions" in seen(held)
+    assert f"Incomplete: 1 required call failed, and {reached} 1 of 1 target" in seen(held, make.gap())
+    assert "1 call failed, 0 of them optional" in seen(held, make.gap())
+    assert f"0 calls failed Optional metrics were left out: {reached} 0 questions" in seen(replace(held, optional=True))
+
+
+def test_what_is_flagged_and_not_listed_is_told_with_its_reason(make) -> None:
+    shown = page(make.scan(unlisted=(Unlisted("efs-idle", make.volume("vol-kept"), "a stronger finding tells of it"),)))
+
+    unlisted = words(shown.inside["unlisted"])
+    assert unlisted.startswith("1 flagged, but not listed")
+    assert "a stronger finding tells of it" in unlisted
+    assert "vol-kept" in unlisted
+
+
+def test_the_headline_is_the_waste_and_what_else_there_is_comes_below_it(make) -> None:
+    slow = make.finding(
+        "-3.00", "4.00", id="slow", kind="performance", detector="ec2-ebs-throttled", resource=make.volume("v-2")
+    )
+    risk = make.finding("-2.00", id="risk", kind="risk", detector="ec2-idle", resource=make.volume("v-3"))
+    shown = page(make.scan(make.finding("12.30", "15.00"), slow, risk))
+
+    assert words(shown.inside["sum"]) == "15.00 USD a month could be saved"
+    assert (
+        "and 1 performance trouble and 1 risk: the first ways out would cost 5.00 USD a month in all, "
+        "the best would save up to 4.00 USD a month."
+    ) in words(" ".join(shown.texts["p"]))
+    assert "Slackwater: 3 findings, 15.00 USD a month" in shown.texts["title"]
+    assert "1 waste: 15.00 USD a month 1 performance; high: vol-2 1 risk; high: vol-3".replace("vol", "v") in words(
+        shown.inside["found-and-not"]
+    )
+    assert "#slow" in shown.values("href")
+
+
+def test_without_waste_the_headline_says_so(make) -> None:
+    slow = make.finding("0.00", kind="performance")
+
+    assert words(page(make.scan(slow)).inside["sum"]) == "No waste found"
+    assert words(page(make.scan(slow, gaps=(make.gap(),))).inside["sum"]) == "No waste seen"
+    assert "and 1 performance trouble." in words(" ".join(page(make.scan(slow)).texts["p"]))
+
+
+def test_waste_that_nobody_can_price_is_not_zero(make) -> None:
+    assert words(page(make.scan(make.finding(None))).inside["sum"]) == "1 case of waste saving unknown"
+
+
+def test_what_is_slow_comes_before_the_waste_the_worst_first_and_without_a_sum(make) -> None:
+    found = [
+        make.finding("99.00", id="waste", detector="ebs-idle"),
+        make.finding("1.00", id="mild", kind="performance", severity="medium", detector="a-b"),
+        make.finding("0.00", id="bad", kind="performance", detector="z-z", resource=make.volume("v-2")),
+        make.finding("7.00", id="mixed", kind="risk", severity="low", detector="ebs-idle", resource=make.volume("v-3")),
+    ]
+    shown = page(make.scan(*found))
+
+    ids = [id_ for tag, name, id_ in shown.attributes if tag == "li" and name == "id"]
+    assert ids == ["slow-z-z", "bad", "slow-a-b", "mild", "slow-ebs-idle", "mixed", "in-ebs-idle", "waste"]
+    assert words(shown.inside["slow-z-z"]) == "z-z 1 finding performance"
+    assert words(shown.inside["in-ebs-idle"]) == "ebs-idle 1 finding 99.00"
+    assert words(shown.inside["bad"]).endswith("costs nothing")
+
+
+def test_a_sum_that_its_rows_do_not_come_to_says_by_what_it_is(make) -> None:
+    cheap = make.finding("0.00", "15.55", id="cheap", detector="ebs-idle", resource=make.volume("v-1"))
+    twice = [make.finding("3.00", id=id_, detector=id_, resource=make.volume("v-2")) for id_ in ("efs-idle", "fsx-idle")]
+    shown = page(make.scan(cheap, *twice))
+
+    assert words(shown.inside["cheap"]).endswith("0.00 saves up to 15.55")
+    assert words(shown.inside["in-ebs-idle"]) == "ebs-idle 1 finding up to 15.55"
+    assert words(shown.inside["in-efs-idle"]) == "efs-idle 1 finding 3.00"
+    assert words(shown.inside["sum"]).startswith("18.55 "), "the resource that two detectors flag counts once"
+    shared = "A resource that several detectors flag is in the bar of each"
+    assert shared in " ".join(shown.texts["p"])
+    assert shared not in " ".join(page(make.scan(cheap)).texts["p"])
+
+
+def test_the_time_is_what_the_scan_judged_as_of(make) -> None:
+    doc = scan_json.document(make.scan(make.finding()))
+    shown = Page(render_report(doc))
+
+    assert "as of 2026-11-15 23:00 UTC, for about" in words(" ".join(shown.texts["p"]))
+    assert "As of 2026-11-15 23:00 UTC" in words(shown.inside["cost"])
+    del doc["scan"]["as_of"]
+    assert "looked at on 2026-11-16 09:07 UTC for about" in words(" ".join(Page(render_report(doc)).texts["p"]))
+
+
+def test_a_notice_stands_above_all_else(make) -> None:
+    doc = scan_json.document(make.scan())
+    shown = Page(render_report(doc, notice="Nothing is <b>real</b>."))
+
+    assert words(shown.texts["p"][0]) == "Nothing is <b>real</b>."
+    assert "notice" in shown.values("class")
+    assert "notice" not in Page(render_report(doc)).values("class")
+
+
+def test_the_same_failure_in_many_places_is_one_line_and_there_are_not_too_many(make) -> None:
+    places = [Gap(f"{n}", "eu-west-1", "fsx:DescribeVolumes", "AccessDenied") for n in range(180)]
+    others = [Gap("1", "r", f"ec2:Describe{n:02}", "no", optional=True) for n in range(13)]
+    text = rendered(make.scan(gaps=(*places, Gap("", "", "sts:AssumeRole", "no"), *others), unknown=(make.unknown(),)))
+    shown = Page(text)
+
+    gaps = words(shown.inside["gaps"])
+    assert gaps.count("fsx:DescribeVolumes") == 1
+    assert re.search(r"fsx:DescribeVolumes AccessDenied yes 180 (eu-west-1 of \d+ ?,? ){4}and 176 more", gaps)
+    assert "sts:AssumeRole no yes 1 everywhere" in gaps
+    assert "3 more kinds of failure are in the scan document." in gaps
+    assert re.findall(r'data-label="(?:Which|Where)">(?!<span>)', text) == [], "on a phone a cell is a grid: of one thing"
+
+
+def test_packaged_prices_are_said_to_be(make) -> None:
+    basis = make.finding().price_basis[0]
+    packaged = replace(basis, price=replace(basis.price, source="snapshot of 2026-11-01"))
+
+    said = "Prices: packaged snapshot, not live"
+    assert said in words(page(make.scan(make.finding(price_basis=(packaged,)))).inside["found-and-not"])
+    assert said not in words(page(make.scan(make.finding())).inside["found-and-not"])
+
+
+def test_questions_without_an_answer_are_counted_in_their_title(make) -> None:
+    shown = page(make.scan(unknown=(make.unknown(), make.unknown("vol-8"))))
+
+    assert words(shown.inside["unknown-title"]) == "2 questions without an answer"
+    assert "hidden" not in [name for tag, name, _ in shown.attributes if tag in {"section", "h2"}]
+
+
+@pytest.mark.parametrize(("gaps", "says"), [(0, "Nothing found"), (1, "Nothing can be said")])
+def test_nothing_found_is_not_the_same_as_nothing_seen(make, gaps: int, says: str) -> None:
+    assert words(page(make.scan(gaps=(make.gap(),) * gaps)).inside["sum"]) == says
+
+
+def test_reasons_beyond_a_hundred_are_counted(make) -> None:
+    shown = page(make.scan(unknown=tuple(make.unknown(f"vol-{n}", f"{n} of 14 days") for n in range(103))))
+
+    assert "3 more reasons, about 3 questions" in words(shown.inside["unknown"])
+
+
+def test_every_finding_has_an_anchor_and_what_it_is_filtered_and_sorted_by(make) -> None:
+    findings = [
+        make.finding("12.30", id="a1"),
+        make.finding(None, id="a2", owner=None, severity="low", confidence="medium", kind="performance", detector="ebs-idle"),
+        make.finding("-3.00", id="a3"),
+        make.finding(id="a4", recommendations=()),
+    ]
+    text = rendered(make.scan(*findings))
+    shown = Page(text)
+    rows = {row["data-finding"]: row for row in attributes_of_rows(text)}
+
+    assert set(rows) == {"a1", "a2", "a3", "a4"}
+    assert all(row["id"] == id_ for id_, row in rows.items())
+    assert {name: rows["a2"][f"data-{name}"] for name in report.FILTERS} == {
+        "severity": "low",
+        "kind": "performance",
+        "detector": "ebs-idle",
+        "account": "123456789012",
+        "region": "ap-northeast-1",
+        "owner": "(none)",
+        "confidence": "medium",
+    }
+    assert {id_: row.get("data-saving") for id_, row in rows.items()} == {"a1": "12.30", "a2": None, "a3": "-3.00", "a4": None}
+    assert words(shown.inside["a3"]).endswith("costs 3.00")
+    assert words(shown.inside["a2"]).endswith("unknown")
+    assert "unknown" not in shown.inside["a4"]
+    assert "low (1)" in shown.texts["option"]
+
+
+def attributes_of_rows(text: str) -> list[dict[str, str]]:
+    rows: list[dict[str, str]] = []
+
+    class Rows(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            if tag == "li" and "data-finding" in dict(attrs):
+                rows.append({name: value or "" for name, value in attrs})
+
+    Rows().feed(text)
+    return rows
+
+
+def test_details_tell_everything_about_a_finding(make) -> None:
+    start = int(make.now.timestamp()) - 4 * 86_400
+    series = Series.of(start, 86_400, [1.0, None, 3.0])
+    ahead = Series.of(start + 3 * 86_400, 86_400, [2.0, 0.0])
+    drawn = Evidence(label="Balance", value=3.0, unit="MiB/s", series=series, lines=(Line("Baseline", 2.5),), forecast=ahead)
+    silent = Evidence(label="Read", value=0, unit="bytes", series=Series.of(0, 60, [None, None]))
+    finding = make.finding(
+        "12.30", evidence=(drawn, silent), recommendations=(make.recommendation("12.30"), make.recommendation(None, None))
+    )
+    kept = data(page(make.scan(finding)))
+    text, told = kept["texts"], kept["findings"]["f1"]
+
+    [balance, read] = told["evidence"]
+    assert [text[n] for n in balance[:2]] == ["Balance", "3 MiB/s"]
+    assert balance[2] == {
+        "unit": "MiB/s",
+        "start": start,
+        "period": 86_400,
+        "values": [1, None, 3],
+        "lines": [["Baseline", 2.5]],
+        "forecast": {"start": start + 3 * 86_400, "period": 86_400, "values": [2, 0]},
+    }
+    assert [text[n] for n in read] == ["Read", "no points published"]
+    assert [[text[n] for n in way] for way in told["advice"]] == [
+        ["Delete it.", "saves 12.30 USD a month", "cannot be undone", "It is gone.", "aws ec2 delete-volume"],
+        ["Delete it.", "saving unknown", "cannot be undone", "It is gone."],
+    ]
+    assert [text[n] for n in told["prices"]] == [
+        "ebs.gp3.throughput: 0.048 USD per MiB/s-month (AWS Price List, as of 2026-11-01)"
+    ]
+    assert [text[n] for n in told["caveats"]] == ["It may be wanted."]
+    assert [[text[n] for n in tag] for tag in told["tags"]] == [["Name", "scratch"]]
+    assert text[told["arn"]] == finding.resource.arn
+    assert len(text) == len(set(text)), "every text is there once"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_foreign_words_are_never_markup(make, name: str) -> None:
+    plain = page(make.scan(everywhere(make, "scratch"), gaps=(Gap("1", "r", "a:B", "x"),), unknown=(make.unknown("v", "x"),)))
+    shown = page(make.scan(everywhere(make, name), gaps=(Gap("1", "r", "a:B", name),), unknown=(make.unknown("v", name),)))
+
+    assert shown.tags == plain.tags
+    assert Counter((tag, attribute) for tag, attribute, _ in shown.attributes) == Counter(
+        (tag, attribute) for tag, attribute, _ in plain.attributes
+    )
+    visible = name.replace("\u2028", "\ufffd").replace("\u2029", "\ufffd")
+    assert visible in shown.texts["bdi"]
+    assert visible in data(shown)["texts"]
+
+
+def everywhere(make, name: str) -> Any:
+    volume = make.volume(tags={"Name": name, name[:99] or "x": name})
+    facts = (Evidence(label=name, value=name, unit="words"),)
+    advice = (make.recommendation("1.00", name, summary=name, risk=name),)
+    return make.finding(resource=volume, owner=name, summary=name, evidence=facts, recommendations=advice, caveats=(name,))
+
+
+@settings(max_examples=effort(60, 20), deadline=None)
+@given(name=st.text(min_size=1))
+def test_whatever_a_name_holds_the_page_can_be_written_and_its_data_read(make, name: str) -> None:
+    text = rendered(make.scan(everywhere(make, name)))
+
+    text.encode("utf-8")
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u2028-\u202e\u2066-\u2069]", text)
+    assert set(data(Page(text))["findings"]) == {"f1"}
+
+
+def test_a_lone_surrogate_or_a_null_byte_is_marked(make) -> None:
+    text = rendered(make.scan(everywhere(make, "a\x00b\ud800c\u202ed")))
+
+    assert "a\ufffdb\ufffdc\ufffdd" in text
+
+
+def test_inert_json_is_json_and_holds_no_mark_of_html() -> None:
+    value = {"</script>": ["<!--", "&amp;", "\u2028"]}
+
+    assert json.loads(inert(value)) == value
+    assert not set(inert(value)) & set("<>&\u2028")
+
+
+def test_nothing_is_fetched_and_only_what_is_ours_runs(make) -> None:
+    text = rendered(make.scan(make.finding()))
+    shown = Page(text)
+
+    links = [value for name in ("src", "href", "action", "srcset", "poster", "data") for value in shown.values(name)]
+    assert all(link and link.startswith(("#", "data:image/svg+xml,")) for link in links), links
+    assert not [name for _, name, _ in shown.attributes if name.startswith("on") or name == "style"]
+    [policy] = [value for value in shown.values("content") if value and value.startswith("default-src 'none'")]
+    assert "unsafe" not in policy
+    for body in re.findall(r"<(?:script|style)>(.*?)</(?:script|style)>", text, re.DOTALL):
+        assert f"'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" in policy
+    assert not re.search(r"@import|url\(", text)
+
+
+def test_our_script_makes_no_markup_of_data() -> None:
+    script = files(report).joinpath("report.js").read_text("utf-8")
+
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", script)
+
+
+def test_the_same_document_makes_the_same_page(make) -> None:
+    scan = make.scan(make.finding("1.00"), make.finding("2.00", id="f2"), unknown=(make.unknown(),))
+
+    assert rendered(scan) == rendered(scan)
+
+
+def test_a_thousand_findings_with_their_series_stay_under_3_mb(make) -> None:
+    text = rendered(make.scan(*(busy(make, n) for n in range(MANY))))
+
+    assert len(text.encode()) < 3 * MEGABYTE
+    kept = data(Page(text))["findings"]
+    assert len(kept) == text.count('data-finding="') == MANY
+    assert all(len(fact) == 3 for told in kept.values() for fact in told["evidence"][:1]), "every picture is there"
+    assert 'id="left-out"' not in text
+
+
+def busy(make, n: int) -> Any:
+    """A finding as long as they come, with a week of hours."""
+    hours = Series.of(int(make.now.timestamp()), 3_600, [(n * 7 + hour * 13) % 997 / 7 for hour in range(168)])
+    facts = (
+        Evidence(
+            label="Busiest minute of each hour", value=n * 1.5, unit="MiB/s", series=hours, lines=(Line("Provisioned", 1000),)
+        ),
+        *(Evidence(label=f"Fact {number}", value=n * number, unit="IOPS") for number in range(5)),
+    )
+    volume = make.volume(f"vol-{n:017x}", tags={"Name": f"node-{n}", "Owner": "data", "Env": "production"})
+    command = (
+        f"aws ec2 modify-volume --region ap-northeast-1 --volume-id {volume.id} --throughput {n} --iops {n * 3} --size {n}"
+    )
+    ways = [
+        make.recommendation(
+            f"{n}.{way}0", command, summary=f"Set {n + way} MiB/s. " + "And then wait. " * 10, risk="It may hurt. " * 10
+        )
+        for way in range(2)
+    ]
+    return make.finding(
+        id=f"{n:016x}",
+        resource=volume,
+        evidence=facts,
+        recommendations=tuple(ways),
+        summary=f"{n} MiB/s " + "were provisioned " * 6,
+    )
+
+
+@pytest.mark.parametrize("key", ["as_of", "finished_at"])
+@pytest.mark.parametrize(("early_s", "part", "path"), [(0, False, "M0 0h0L48 0L96 20"), (1, True, "M0 0h0L96 0")])
+def test_a_day_that_was_not_over_when_it_was_judged_is_no_whole_day(
+    make, key: str, early_s: int, part: bool, path: str
+) -> None:
+    over = make.now - timedelta(days=2)
+    series = Series.of(int(over.timestamp()) - 3 * 86_400, 86_400, [96.0, 96.0, 2.0])
+    read = Evidence(label="Read", value=96.0, unit="MiB/s", series=series)
+    document = scan_json.document(make.scan(make.finding("1.00", evidence=(read,))))
+    del document["scan"]["as_of"]  # older documents have none
+    document["scan"][key] = scan_json.rfc3339(over - timedelta(seconds=early_s))
+    shown = Page(render_report(document))
+
+    [told] = data(shown)["findings"].values()
+    assert told["evidence"][0][2].get("part", False) is part
+    assert path in shown.values("d")
+
+
+def test_pictures_that_there_is_no_room_for_are_told(make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "album", lambda findings, until: report.pictures.album(findings, 500, until=until))
+    shown = page(make.scan(*(busy(make, n) for n in range(20))))
+
+    assert "10 pictures of the less pressing findings" in words(shown.inside["left-out"])
+    assert len([1 for told in data(shown)["findings"].values() if len(told["evidence"][0]) == 3]) == 10
+
+
+def test_detectors_come_by_money_and_each_with_its_findings(make) -> None:
+    found = [
+        make.finding("1.00", id="f1", detector="ebs-idle"),
+        make.finding("9.00", id="f2", detector="ebs-unattached", resource=make.volume("vol-2")),
+        make.finding("2.00", id="f3", detector="ebs-idle", resource=make.volume("vol-3")),
+    ]
+    shown = page(make.scan(*found))
+
+    ids = [id_ for tag, name, id_ in shown.attributes if tag == "li" and name == "id"]
+    assert ids == ["in-ebs-unattached", "f2", "in-ebs-idle", "f3", "f1"]
+    widths = [value for tag, name, value in shown.attributes if tag == "rect" and name == "width"][-4:]
+    assert widths == ["100", "100.00", "100", "33.33"]
+
+
+def test_a_scan_of_many_places_names_the_incomplete_ones(make) -> None:
+    scan = make.scan(make.finding())
+    blind = TargetScan(target=Target("210987654321", "eu-west-1"), findings=(), unknown=(), gaps=(make.gap(),), resources={})
+    shown = page(replace(scan, targets=(*scan.targets, blind)))
+
+    assert "eu-west-1 of 210987654321 (incomplete)" in words(shown.inside["cost"])
+    assert "1 of 2 accounts incomplete: 210987654321 (eu-west-1)" in words(shown.inside["found-and-not"])
+    assert "ap-northeast-1" in words(shown.inside["f1"]), "where it is matters once there are several places"
+
+
+def test_times_are_told_in_utc(make) -> None:
+    scan = make.scan()
+    later = replace(scan, finished_at=make.now + timedelta(hours=12, minutes=3))
+
+    assert "From 2026-11-16 09:07 UTC To 2026-11-16 21:10 UTC" in words(page(later).inside["cost"])
+
+
+def test_a_region_that_is_closed_in_many_accounts_is_one_line_of_what_was_not_read(make) -> None:
+    part = make.scan().targets[0]
+    shut = [
+        replace(
+            part, target=Target(f"{number:012}", region), gaps=(Gap(f"{number:012}", region, CLOSED, "closed", optional=True),)
+        )
+        for number in range(312)
+        for region in (("eu-south-1", "me-south-1") if number < 5 else ("eu-south-1",))
+    ]
+    told = words(page(replace(make.scan(), targets=tuple(shut))).inside["gaps"])
+
+    assert "eu-south-1 in 312 accounts" in told
+    assert "me-south-1 in 5 accounts" in told
+    assert "000000000007" not in told

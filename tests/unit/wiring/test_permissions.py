@@ -1,0 +1,73 @@
+"""The documented policies are what the code uses, no more and no less."""
+
+import inspect
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+
+from slackwater import aws
+from slackwater.aws.inventory import permission_checks as probes
+from slackwater.engine.registry import registry
+from slackwater.wiring import permissions
+from slackwater.wiring.scan_needs import needs
+
+PAGE = (Path(__file__).parents[3] / "docs" / "permissions.md").read_text()
+SCAN, OPERATE = (json.loads(policy)["Statement"] for policy in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+
+ADAPTERS = [import_module(module.name) for module in walk_packages(aws.__path__, f"{aws.__name__}.")]
+
+
+def listed() -> set[str]:
+    lists = (value for module in ADAPTERS for name, value in vars(module).items() if name.endswith("ACTIONS"))
+    return set().union(*lists)
+
+
+def test_the_documented_policy_allows_just_what_a_scan_uses() -> None:
+    (statement,) = SCAN
+
+    assert set(statement["Action"]) == probes.ACTIONS
+    assert statement["Action"] == sorted(statement["Action"])
+
+
+def test_the_documented_policy_of_a_person_allows_just_what_the_commands_use() -> None:
+    allowed = [action for statement in OPERATE for action in statement["Action"]]
+
+    assert sorted(allowed) == sorted(permissions.OPERATE)
+    assert [statement["Sid"] for statement in OPERATE if statement["Resource"] == "*"] == ["WhoAmI", "ListBackups"]
+
+
+def test_the_page_says_of_each_action_what_its_want_means() -> None:
+    optional = set(re.findall(r"^\| `(\S+)` \| optional gap", PAGE, re.MULTILINE))
+
+    assert optional | {"ec2:DescribeRegions"} == {need.action for need in needs(registry()) if need.optional}
+
+
+def test_the_page_says_what_an_estimate_asks() -> None:
+    (section,) = re.findall(r"^# What an estimate asks\n(.*?)^# ", PAGE, re.MULTILINE | re.DOTALL)
+
+    assert set(re.findall(r"`(\w+:\w+)`", section)) == permissions.ESTIMATE
+
+
+def test_every_action_of_an_adapter_is_used_by_somebody() -> None:
+    functions = (
+        permissions.PLAN, permissions.SCAN, permissions.PUBLISH, permissions.NOTIFY, permissions.ANNOUNCE, permissions.SERVE,
+        permissions.ACKNOWLEDGE, permissions.ANSWER, permissions.WATCH, permissions.BACK_UP, permissions.DELETE,
+        permissions.CHANGE, permissions.RESTORE, permissions.SWEEP, permissions.RUN,
+    )  # fmt: skip
+
+    assert listed() == probes.ACTIONS.union(permissions.OPERATE, *functions)
+
+
+def test_every_adapter_that_makes_a_client_lists_its_actions() -> None:
+    clients = [module for module in ADAPTERS if ".client(" in inspect.getsource(module)]
+
+    assert [module.__name__ for module in clients if "ACTIONS" not in inspect.getsource(module)] == []
+    assert len(clients) > 20
+
+
+def test_a_scan_can_only_read() -> None:
+    verbs = {action.partition(":")[2] for action in probes.ACTIONS}
+
+    assert [verb for verb in verbs if not re.match(r"(Describe|Get|List|Lookup)[A-Z]", verb)] == []
