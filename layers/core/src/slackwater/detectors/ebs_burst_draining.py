@@ -1,9 +1,9 @@
 """Volumes that run out of burst credits, again and again or within a day.
 
 ## What it finds
-An attached gp2, st1 or sc1 volume without burst credits. Its BurstBalance was gone for an hour or more on at least
-three of seven days, or has been gone for nine hours, or will be gone within 24 hours. Slackwater projects that from the
-same hours of the two days before. If it has less, it uses a fall of half a day without a break, with low confidence.
+An attached gp2, st1 or sc1 volume that runs out of burst credits. Its BurstBalance was gone for an hour or more on at
+least three of seven days, or has been gone for nine hours, or will be gone within 24 hours. Slackwater projects that
+from the same hours of the two days before. Otherwise it uses a fall of half a day without a break, with low confidence.
 
 ## Why it matters
 Without credits a volume falls from its burst to its baseline: a 100 GiB gp2 from 3,000 IOPS to 300, a 1 TiB st1 from
@@ -11,7 +11,8 @@ Without credits a volume falls from its burst to its baseline: a 100 GiB gp2 fro
 
 ## When it is wrong
 - A nightly batch that uses half of the credits is fine, and so is one that uses all of them once a week.
-- Work that ends earlier than the projection leaves credits. A weekly rhythm shows only in eight days of points.
+- Work that ends earlier than the projection leaves credits. A weekly rhythm shows only in eight days of points; without
+  them the confidence is low.
 - Without credits a volume does what its baseline allows, not what the work wants. The proposal has all of its burst
   then.
 - On st1 and sc1, small I/O that EBS cannot merge costs a credit of 1 MiB each. Larger I/O makes the credits last.
@@ -57,8 +58,8 @@ class BurstLimits(Limits):
     empty_percent: float = limit(1, unit="percent", gt=0, le=20, why="the smallest gp2 earns that in nine idle minutes")
     empty_minutes: int = limit(60, unit="minutes", ge=5, le=1440, why="of a day; fewer are the end of a batch")
     empty_days: int = limit(3, unit="days", ge=1, le=7, why="of seven; fewer are a weekly batch, or happened once")
-    gone_hours: int = limit(9, unit="hours", ge=1, le=168, why="without a break until now; a batch is shorter")
-    fall_hours: int = limit(12, unit="hours", ge=6, le=168, why="without a break until now; a batch takes up to ten")
+    gone_hours: int = limit(9, unit="hours", ge=1, le=168, why="without a break until now; nightly batches wait less")
+    fall_hours: int = limit(12, unit="hours", ge=6, le=168, why="until now; a batch uses full credits in up to ten")
     fall_percent: float = limit(3, unit="percent", gt=0, le=50, why="from day to day; less is noise")
     headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="kept above the busiest minute")
     missing_hours: int = limit(24, unit="hours", ge=0, le=192, why="a missing day may be the one without credits")
