@@ -259,7 +259,7 @@ def _options(
 def _gp3(volume: Volume, to: formulas.Gp3) -> Advice:
     return Advice(
         action="move-to-gp3",
-        summary=f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s, without credits.",
+        summary=f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s, which needs no credits.",
         changes=difference(formulas.monthly_units(volume), formulas.units("gp3", volume.size_gib, to.iops, to.mib_s)),
         risk=f"Work that wants more stays limited until you raise the setting. {ebs.ONLINE}",
         reversible=True,

@@ -91,7 +91,8 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
         return disks
     if not disks:
         denied = seen.fleet.unreadable.get(DiskMetric)
-        return Unknown(f"the agent's metrics could not be listed: {denied}") if denied else Fine("no agent reports it")
+        why = f"the agent's metrics could not be listed: {denied}"
+        return Unknown(why) if denied else Fine("no agent reports how full it is")
 
     attached, reported = ebs.attached_at(volume), seen.read(*(_need(disk, limits) for disk in disks))
     if seen.age(attached) < timedelta(days=limits.least_days + 1):
@@ -150,7 +151,7 @@ def _caveats(
 ) -> tuple[str, ...]:
     caveats, days = [], use.finished
     if not disks[0].volume_id:
-        caveats.append("The agent names no volume. This is the only data volume of its instance.")
+        caveats.append("The agent names no volume. Slackwater assumes this one, the only data volume of its instance.")
     if days.missing:
         caveats.append(f"Only {len(days.present)} of {len(days)} days have a point. A monthly job may be missing.")
     if use.peak + use.later >= limits.used_percent:
@@ -290,7 +291,10 @@ def _copy(volume: Volume, smaller: Volume) -> Advice:
             " of the old one, and delete it after a week."
         ),
         changes=difference(formulas.monthly_units(volume), formulas.monthly_units(smaller)),
-        risk="Its programs stop during the second copy. You can enlarge a volume at any time, but never shrink it.",
+        risk=(
+            "Its programs stop during the second copy. Unless you name them, the new volume has neither the tags nor"
+            " the encryption key of the old one."
+        ),
         reversible=True,
         command=(
             f"aws ec2 create-volume --region {volume.target.region} --availability-zone {volume.availability_zone}"
