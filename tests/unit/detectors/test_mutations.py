@@ -29,7 +29,7 @@ BROKEN = {
     "efs-cold-data": ("if touched.total_bytes > warm_bytes", "if False"),
     "efs-credits-draining": ("if course.fell_daily or (", "if True or ("),
     "efs-idle": ("if recent.missing:", "if False:"),
-    "efs-orphaned": ("if file_system.is_replica or replication:", "if False:"),
+    "efs-orphaned": ("return Fine(why)", "pass"),
     "efs-serial-small-writes": ("if at_once and faster", "if faster"),
     "efs-single-client": ("if max(seen[clients].present, default=0) > FIVE_MINUTES", "if False"),
     "efs-single-zone-use": ("return Fine(why)", "pass"),
