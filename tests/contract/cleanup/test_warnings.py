@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from slackwater.app.slack.notify import nobody_hears
-from slackwater.model.cleanup import ACT_AFTER, Marked
+from slackwater.model.cleanup import ACT_AFTER, Tagging
 from slackwater.model.posts import Sent
 from slackwater.ports.slack import ChannelRefusedError, NobodyKnowsError
 from support.cleanup_world import POLICY, World, world
@@ -65,7 +65,7 @@ def change_policy(there: World, **changes: Any) -> None:
     there.change_policy(replace(there.policy, cleanup=there.policy.cleanup.model_copy(update=changes)))
 
 
-def marked(there: World, kind: str) -> Marked:
+def marked(there: World, kind: str) -> Tagging:
     found = there.cleanup(kind).marked
     assert found
     return found

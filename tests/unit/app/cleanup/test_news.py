@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from slackwater.app.cleanup.news import CleanupNews
-from slackwater.model.cleanup import Cleanup, Marked, Restored, Said
+from slackwater.model.cleanup import ActorNote, Cleanup, Restored, Tagging
 from slackwater.model.policy import CleanupSection, ExemptSection, Policy, SlackRoute, SlackSection
 from slackwater.model.posts import Post
 from slackwater.model.tracking import TrackedFinding
@@ -33,7 +33,7 @@ FINDING = TrackedFinding(
 CLEANUP = Cleanup(
     finding_id="f00d", attempt=2, execution="f00d-2", detector="efs-idle", resource=SEEN.resource, owner="data", fingerprint="a",
     setting=None, requested_by="ada", started_at=NOW, promised_monthly_usd=SEEN.monthly_savings_usd, stage="waiting",
-    marked=Marked(at=NOW, act_after=NOW + 30 * DAY, tagged=True),
+    marked=Tagging(at=NOW, act_after=NOW + 30 * DAY, tagged=True),
 )  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def test_each_warning_each_undo_each_failure_and_each_attempt_is_a_post_of_its_o
     told.tell("failed", failed)
     told.tell("failed", replace(failed, why="not put back: mount-target fsmt-1"))
     told.tell("failed", failed)
-    undone = Said(who="ada", why="", at=NOW)
+    undone = ActorNote(who="ada", why="", at=NOW)
     for n in (1, 2, 2):
         told.tell("failed", replace(failed, undone=undone, undo_execution=f"f00d-2-undo-{n}"))
     told.tell("undone", replace(CLEANUP, undone=undone, undo_execution="f00d-2-undo-3", restored=Restored(state="done")))

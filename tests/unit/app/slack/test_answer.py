@@ -28,7 +28,7 @@ from slackwater.model.policy import CleanupSection, Policy, SlackSection
 from slackwater.model.posts import Message, Post, Sent
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
-from slackwater.model.tracking import Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import Decision, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.ports.errors import AccessDeniedError, AwsError, UnreachableError
 from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
 from slackwater.views.slack import finding as shown_in_slack
@@ -53,7 +53,7 @@ POLICY = Policy(
 
 def finding(id: str, **changed: Any) -> TrackedFinding:
     """An open finding."""
-    sighting = Sighting(
+    sighting = FindingRecord(
         id=id, detector="ebs-unattached", kind="waste", severity="medium", confidence="high", owner="data", summary="Unattached.",
         resource=TrackedResource(
             arn=f"arn:{id}", id=f"vol-{id}", type="ebs-volume", name=f"disk-{id}", account=ACCOUNT, region="eu-west-1"

@@ -12,7 +12,7 @@ from slackwater.model.resources import AttachmentEvent
 from slackwater.model.settings import Setting
 from slackwater.model.tracking import TrackedResource
 
-MARK: Final = "slackwater:marked"
+CLEANUP_TAG: Final = "slackwater:marked"
 """The tag of what a clean-up is about to delete or change: the finding's id. Without it no role of ours may."""
 ACT_AFTER: Final = "slackwater:act-after"
 """The tag that tells the owner from when on (RFC 3339)."""
@@ -55,7 +55,7 @@ type BackupState = Literal["asked", "running", "complete", "verified", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class SubResource:
     """Something that has to go: the resource itself (`kind` is its own), or what hangs on it.
 
     `kind` is "volume", "access-point", "mount-target" or "file-system"; in records of older versions also "fsx-volume" or
@@ -69,7 +69,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class CurrentState:
     """A resource as it is now.
 
     `parts` are in the order in which they have to go, the resource itself last. `held` says why it must not be touched: it is
@@ -80,7 +80,7 @@ class Look:
 
     born_at: datetime
     tags: Mapping[str, str] | None
-    parts: tuple[Part, ...]
+    parts: tuple[SubResource, ...]
     held: str | None
     size_bytes: int
     children: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marked:
+class Tagging:
     """When it was marked, from when on it may be acted upon, and for how many days ahead its owner was warned.
 
     It is recorded before the tags are put on; `tagged` once they are. `looked_at` is when it was looked at last while it waits
@@ -214,7 +214,7 @@ class Marked:
 class Removal:
     """A part whose removal was asked for: recorded before it is asked."""
 
-    part: Part
+    part: SubResource
     asked_at: datetime
 
 
@@ -236,7 +236,7 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ActorNote:
     """Something that a person said about it: to stop it, to undo it."""
 
     who: str
@@ -300,10 +300,10 @@ class Cleanup:
     born_at: datetime | None = None
     size_bytes: int | None = None
     detached: AttachmentEvent | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SubResource, ...] = ()
     children: tuple[str, ...] = ()
     recorded: Mapping[str, Any] | None = None
-    marked: Marked | None = None
+    marked: Tagging | None = None
     approved_by: str | None = None
     begun_at: datetime | None = None
     was: Setting | None = None
@@ -317,15 +317,15 @@ class Cleanup:
     removals: tuple[Removal, ...] = ()
     fenced_at: datetime | None = None
     restored: Restored | None = None
-    stopped: Said | None = None
-    undone: Said | None = None
+    stopped: ActorNote | None = None
+    undone: ActorNote | None = None
     undo_execution: str | None = None
     ended_at: datetime | None = None
     why: str = ""
     observed: Observed | None = None
     kept: Mapping[str, Kept] = field(default_factory=dict)
     lost_at: datetime | None = None
-    adopted: Said | None = None
+    adopted: ActorNote | None = None
     revision: int = 0
 
     @property
@@ -408,7 +408,7 @@ class Begun:
 class Control:
     """What holds for all clean-ups together: whether somebody stopped them, and what was begun of late. `revision` counts."""
 
-    stopped: Said | None = None
+    stopped: ActorNote | None = None
     begun: tuple[Begun, ...] = ()
     revision: int = 0
 

@@ -73,7 +73,7 @@ type UnlistedReason = Literal[
 KEPT: Final[UnlistedReason] = "kept by a tag"
 BELOW_MINIMUM: Final[UnlistedReason] = "saves less than the policy's minimum"
 COSTS_MORE: Final[UnlistedReason] = "to change it would cost more"
-OUTRANKED: Final[UnlistedReason] = "a stronger finding tells of it"
+STRONGER_FINDING: Final[UnlistedReason] = "a stronger finding tells of it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from slackwater.model.findings import Finding
-from slackwater.model.tracking import Sighting
+from slackwater.model.tracking import FindingRecord
 from slackwater.model.verdicts import Severity
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("high", "medium", "low", "info")
@@ -20,7 +20,7 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=rank)
 
 
-def rank(one: Finding | Sighting) -> tuple[int, Decimal, str, str]:
+def rank(one: Finding | FindingRecord) -> tuple[int, Decimal, str, str]:
     """Where it stands among others, the least first: by severity, then by money, then by id so that two scans agree."""
     return SEVERITIES.index(one.severity), -(one.monthly_savings_usd or Decimal(0)), one.detector, one.id
 

@@ -51,7 +51,7 @@ class Resource(Record):
         return managed_by(self.tags) or self.manager
 
     @property
-    def household(self) -> str:
+    def resource_group(self) -> str:
         """Resources of one household share their metrics, so that none is asked for twice."""
         return self.id
 
@@ -81,7 +81,7 @@ class Volume(Resource):
     attachments: tuple[Attachment, ...] = ()
 
     @property
-    def household(self) -> str:
+    def resource_group(self) -> str:
         """A volume lives with the (first) instance that carries it."""
         return self.attachments[0].instance_id if self.attachments else self.id
 
@@ -277,7 +277,7 @@ class FsxVolume(Resource):
     ontap_volume_type: str | None = None
 
     @property
-    def household(self) -> str:
+    def resource_group(self) -> str:
         """Volumes share their file system's metrics."""
         return self.file_system_id
 

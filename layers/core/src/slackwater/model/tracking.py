@@ -14,7 +14,7 @@ from slackwater.model.verdicts import Confidence, FindingKind, Severity
 type Status = Literal["open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed"]
 STATUSES: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed")
 
-type Happening = Literal[
+type LedgerEvent = Literal[
     "opened",
     "changed",
     "resolved",
@@ -58,7 +58,7 @@ class TrackedResource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class FindingRecord:
     """A finding as one audit saw it. `deletes` says that a program may do what it advises, and delete the resource.
 
     `setting` is what it advises to change a setting to, where a program may do that.
@@ -89,7 +89,7 @@ class TargetReport:
     region: str
     complete: bool
     detectors: frozenset[str]
-    sightings: tuple[Sighting, ...]
+    sightings: tuple[FindingRecord, ...]
     unknown: frozenset[tuple[str, str]]
     unlisted: Mapping[tuple[str, str], str] = field(default_factory=dict)
     closed: bool = False
@@ -126,7 +126,7 @@ class TrackedFinding:
     that is resolved, and holds if it comes back in time.
     """
 
-    sighting: Sighting
+    sighting: FindingRecord
     status: Status
     decision: Decision | None
     opened_at: datetime
@@ -145,7 +145,7 @@ class TrackedFinding:
 class LedgerEntry:
     """One change of a finding, for good. `was` is None where it was not known before; `evidence` is what was seen then."""
 
-    happening: Happening
+    happening: LedgerEvent
     at: datetime
     who: str
     was: Status | None
@@ -153,7 +153,7 @@ class LedgerEntry:
     why: str
     revision: int
     audit_id: str
-    evidence: Sighting
+    evidence: FindingRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
-    from slackwater.model.cleanup import Backup, Cleanup, Copy, Look, Part, Restored, Subject
+    from slackwater.model.cleanup import Backup, Cleanup, Copy, CurrentState, Restored, Subject, SubResource
     from slackwater.model.settings import Setting
     from slackwater.model.tracking import TrackedResource
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
 class Watcher(Protocol):
     """Looks at resources of one kind, and marks them. Deletes and changes nothing."""
 
-    def look(self, resource: TrackedResource) -> Look | None:
+    def look(self, resource: TrackedResource) -> CurrentState | None:
         """The resource as it is now; None where AWS says that there is none of this id.
 
         Raises:
@@ -23,7 +23,7 @@ class Watcher(Protocol):
         """
         ...
 
-    def mark(self, resource: TrackedResource, look: Look, tags: Mapping[str, str]) -> None:
+    def mark(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
         """Put tags on it, and on those of its parts that can carry them. Done again, it comes to the same.
 
         Raises:
@@ -47,7 +47,7 @@ class Watcher(Protocol):
         """
         ...
 
-    def removal_actions(self, resource: TrackedResource, look: Look) -> Mapping[str, Collection[str]]:
+    def removal_actions(self, resource: TrackedResource, look: CurrentState) -> Mapping[str, Collection[str]]:
         """IAM's names of what it takes to remove it and its parts, by the ARN that it is asked for."""
         ...
 
@@ -55,7 +55,7 @@ class Watcher(Protocol):
 class PartWatcher(Protocol):
     """Looks at single parts of resources of one kind."""
 
-    def part_tags(self, resource: TrackedResource, part: Part) -> Mapping[str, str] | None:
+    def part_tags(self, resource: TrackedResource, part: SubResource) -> Mapping[str, str] | None:
         """The tags of a part as they are now, by one call; None if the part is gone, or going.
 
         Raises:
@@ -115,7 +115,7 @@ class Keys(Protocol):
 class Remover(Protocol):
     """Deletes resources of one kind, part by part."""
 
-    def remove(self, resource: TrackedResource, part: Part, final_tags: Mapping[str, str] | None = None) -> str | None:
+    def remove(self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None) -> str | None:
         """Ask AWS once to delete one part; what is gone or going is fine.
 
         With `final_tags` FSx takes a final backup that carries them. Returns its id, None where FSx does not name it.

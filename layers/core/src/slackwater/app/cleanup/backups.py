@@ -12,11 +12,11 @@ from typing import Final, Literal
 
 from slackwater.app.cleanup.cleanups import check_approver
 from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotFoundError, reason_given
-from slackwater.model.cleanup import BACKUP_OF, OWNER, Backup, Cleanup, Copy, Said, Subject
+from slackwater.model.cleanup import BACKUP_OF, OWNER, ActorNote, Backup, Cleanup, Copy, Subject
 from slackwater.model.listing import MAX_PAGE
 from slackwater.model.policy import Policy
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
-from slackwater.model.tracking import LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.ports.cleanup import BackupLister
 from slackwater.ports.errors import AwsError
 from slackwater.ports.store import CleanupStore
@@ -114,7 +114,7 @@ class Backups:
             PolicyError: the policy cannot be used.
         """
         check_approver(who, self.policy().cleanup)
-        if not (said := Said(who=who, why=reason_given(why), at=now)).why:
+        if not (said := ActorNote(who=who, why=reason_given(why), at=now)).why:
             raise BadDecisionError("why", "is needed")
         if (before := self.store.get(_id(backup_id))) is not None:
             return before
@@ -191,12 +191,12 @@ def _id(backup_id: str) -> str:
     return f"adopted{sha256(backup_id.encode()).hexdigest()[:16]}"
 
 
-def _adopted(one: ListedBackup, recorded: Mapping[str, object], said: Said) -> tuple[TrackedFinding, Cleanup]:
+def _adopted(one: ListedBackup, recorded: Mapping[str, object], said: ActorNote) -> tuple[TrackedFinding, Cleanup]:
     """The records of what a backup is of: resolved, and cleaned up by somebody else."""
     copy, id_, of = one.copy, _id(one.copy.id or ""), one.of.rpartition("/")[2]
     name = copy.tags.get("Name", "").removesuffix(" before it was deleted") or of
     resource = TrackedResource(arn=one.of, id=of, type=one.kind, name=name, account=one.account, region=one.region)
-    sighting = Sighting(
+    sighting = FindingRecord(
         id=id_,
         detector=DETECTORS[one.kind],
         kind="waste",

@@ -18,19 +18,19 @@ from slackwater.app.policy.file import PolicyError
 from slackwater.app.telemetry import LOGGER
 from slackwater.engine.cleanup import (
     UNATTENDED,
+    account_blocker,
     act_after,
-    elsewhere,
-    managed_elsewhere,
+    cap_blocker,
+    cleanup_blocker,
+    manager_blocker,
     may_approve,
     may_stop,
-    not_listed,
-    over_cap,
     recent,
-    restored,
+    restored_blocker,
     unattended,
 )
 from slackwater.engine.savings import Savings, realised, savings
-from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage, left_by
+from slackwater.model.cleanup import ActorNote, Begun, Cleanup, Control, Stage, left_by
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
 from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
@@ -75,7 +75,7 @@ class CapError(ConflictError):
 class StoppedError(ConflictError):
     """Somebody stopped all clean-ups: nothing was begun."""
 
-    def __init__(self, stopped: Said) -> None:
+    def __init__(self, stopped: ActorNote) -> None:
         """Say who, when and why."""
         super().__init__(f"nothing was begun: {stopped_words(stopped)}; `slackwater cleanup stop --all --lift` lets them go on")
         self.stopped = stopped
@@ -116,7 +116,7 @@ class Plan:
 
     candidates: tuple[Candidate, ...]
     over_cap: str | None
-    stopped: Said | None
+    stopped: ActorNote | None
     enabled: bool
 
 
@@ -185,7 +185,7 @@ class Cleanups:
         control = self.store.control()
         return Plan(
             candidates=candidates,
-            over_cap=over_cap(_wanted(candidates, now), control, policy.cleanup, now),
+            over_cap=cap_blocker(_wanted(candidates, now), control, policy.cleanup, now),
             stopped=control.stopped,
             enabled=self.starter is not None,
         )
@@ -250,9 +250,9 @@ class Cleanups:
         why = (
             _not_now(finding)
             or (last and _spoiled(last))
-            or elsewhere(sighting.resource.account, self.account)
-            or not_listed(sighting, cleanup)
-            or (deletes and restored(seen.tags))
+            or account_blocker(sighting.resource.account, self.account)
+            or cleanup_blocker(sighting, cleanup)
+            or (deletes and restored_blocker(seen.tags))
             or not_let(finding, rule, last, cleanup, now)
             or seen.problem
             or self._held(finding)
@@ -280,7 +280,7 @@ class Cleanups:
         policy = self.policy()
         check_approver(who, policy.cleanup)
         seen = self._finding(id).sighting
-        if why := elsewhere(seen.resource.account, self.account):
+        if why := account_blocker(seen.resource.account, self.account):
             raise NotAllowedError(why)
         last = self.store.get(id)
         marked = last.marked if last and not last.ended else None
@@ -327,7 +327,7 @@ class Cleanups:
                 raise StoppedError(control.stopped)
             candidates = self._candidates(ids, policy, now)
             wanted = _wanted(candidates, now)
-            if why := over_cap(wanted, control, policy.cleanup, now):
+            if why := cap_blocker(wanted, control, policy.cleanup, now):
                 self.breached(why, len(wanted), policy)
                 raise CapError(why)
             if not wanted or self.store.write_control(_counted(control, wanted, now)):
@@ -400,7 +400,7 @@ class Cleanups:
             NotFoundError: there is no clean-up of this finding.
         """
         self._check_stopper(who)
-        said = Said(who=who, why=reason_given(why), at=now)
+        said = ActorNote(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
             if cleanup.ended or cleanup.stage == "undoing":
@@ -432,18 +432,18 @@ class Cleanups:
             self.starter.start(id_, stopped.execution)
         return stopped
 
-    def stop_all(self, *, who: str, why: str = "", now: datetime) -> Said:
+    def stop_all(self, *, who: str, why: str = "", now: datetime) -> ActorNote:
         """Stop all that are under way, and let none begin, until somebody lets them go on; who stopped them first.
 
         Raises:
             BadDecisionError, ConflictError, NotAllowedError: as `stop`.
         """
         self._check_stopper(who)
-        said = Said(who=who, why=reason_given(why), at=now)
+        said = ActorNote(who=who, why=reason_given(why), at=now)
         control = self._switched(lambda control: control if control.stopped else replace(control, stopped=said))
         return control.stopped or said
 
-    def go_on(self, *, who: str) -> Said | None:
+    def go_on(self, *, who: str) -> ActorNote | None:
         """Let clean-ups begin again; who had stopped them, if anybody had.
 
         Raises:
@@ -452,7 +452,7 @@ class Cleanups:
             PolicyError: the policy cannot be used.
         """
         check_approver(who, self.policy().cleanup)
-        before: list[Said | None] = []
+        before: list[ActorNote | None] = []
 
         def lifted(control: Control) -> Control:
             before.append(control.stopped)
@@ -477,7 +477,7 @@ class Cleanups:
         if self.starter is None:
             raise NotEnabledError
         check_approver(who, self.policy().cleanup)
-        said = Said(who=who, why=reason_given(why), at=now)
+        said = ActorNote(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
             under_way = cleanup.undo_execution if cleanup.stage == "undoing" else None
@@ -550,7 +550,7 @@ def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]
     tags = evidence["resource"]["tags"] if evidence else None
     region = finding.sighting.resource.region
     problem = None if of_target.whole else f"audit {finding.audit_id} did not see all of {region}: a whole one has to"
-    return _Seen(problem or managed_elsewhere(managed_by(tags, managed_tags)), tags, evidence)
+    return _Seen(problem or manager_blocker(managed_by(tags, managed_tags)), tags, evidence)
 
 
 def not_let(
@@ -583,7 +583,7 @@ def _not_approved(finding: TrackedFinding, last: Cleanup | None, cleanup: Cleanu
     return None
 
 
-def _against(last: Cleanup | None) -> Said | None:
+def _against(last: Cleanup | None) -> ActorNote | None:
     """What somebody said last against the clean-up that was last begun."""
     said = [one for one in (last.stopped, last.undone) if one] if last else []
     return max(said, key=lambda one: one.at, default=None)
@@ -614,7 +614,7 @@ def not_undoable(cleanup: Cleanup) -> str | None:
     return None
 
 
-def stopped_words(stopped: Said) -> str:
+def stopped_words(stopped: ActorNote) -> str:
     """`jane stopped all clean-ups 2026-11-16 09:07 UTC: we are moving house`."""
     return f"{stopped.who} stopped all clean-ups {_time(stopped.at)}{f': {stopped.why}' if stopped.why else ''}"
 
@@ -666,7 +666,7 @@ def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
     )
 
 
-def _undoing(cleanup: Cleanup, said: Said) -> Cleanup:
+def _undoing(cleanup: Cleanup, said: ActorNote) -> Cleanup:
     """The clean-up with another undo. What the last one left stays on record: so a restorer knows what AWS gave up."""
     return replace(
         cleanup,

@@ -26,9 +26,9 @@ from slackwater.app.cleanup.case import (
     wait_since,
 )
 from slackwater.app.cleanup.recheck import Rechecked, Rechecker, part_objection
-from slackwater.engine.cleanup import recorded_anew, unattended
+from slackwater.engine.cleanup import merge_recorded, unattended
 from slackwater.engine.efs_use import PUBLISHED_WITHIN
-from slackwater.model.cleanup import Backup, Cleanup, Look, Part, Removal
+from slackwater.model.cleanup import Backup, Cleanup, CurrentState, Removal, SubResource
 from slackwater.model.policy import Policy
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem
 from slackwater.model.tracking import TrackedFinding
@@ -141,7 +141,7 @@ class Delete:
         self.cases.write(with_backup(cleanup, ended))
         return GO
 
-    def _remove(self, cleanup: Cleanup, parts: Sequence[Part], policy: Policy) -> tuple[Cleanup, str | None]:
+    def _remove(self, cleanup: Cleanup, parts: Sequence[SubResource], policy: Policy) -> tuple[Cleanup, str | None]:
         """Put parts on record, and ask AWS to delete them.
 
         The first one follows a look at everything. Each other one is looked at by itself, after another look at whether anybody
@@ -216,7 +216,7 @@ class Delete:
         look = self.rechecker.watchers[ahead.resource.type].look
         return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
 
-    def _fence(self, cleanup: Cleanup, part: Part, seen: Rechecked) -> Answer | None:
+    def _fence(self, cleanup: Cleanup, part: SubResource, seen: Rechecked) -> Answer | None:
         """What to wait for before an EFS file system itself is deleted; None where nothing is.
 
         Nothing can mount it any more, but what somebody did until then CloudWatch publishes late.
@@ -234,7 +234,7 @@ class Delete:
             return None
         return self.cases.over(cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}")
 
-    def _recorded_anew(self, cleanup: Cleanup, part: Part) -> Cleanup:
+    def _recorded_anew(self, cleanup: Cleanup, part: SubResource) -> Cleanup:
         """The clean-up with what it takes to make this part again, as it is right before it goes.
 
         Access points cannot be changed, and there may be thousands: they are recorded once, before the first of them goes.
@@ -244,7 +244,7 @@ class Delete:
             return cleanup
         taken = {one.part.id for one in cleanup.removals}
         newest = self.rechecker.watchers[cleanup.resource.type].record(cleanup.resource)
-        recorded = recorded_anew(cleanup.recorded, newest, taken)
+        recorded = merge_recorded(cleanup.recorded, newest, taken)
         return cleanup if recorded == cleanup.recorded else self.cases.write(replace(cleanup, recorded=recorded))
 
     def _off_record(self, cleanup: Cleanup, unasked: Collection[str]) -> Cleanup:
@@ -253,7 +253,7 @@ class Delete:
             return cleanup
         return self.cases.write(replace(cleanup, removals=tuple(one for one in cleanup.removals if one.part.id not in unasked)))
 
-    def _on_record(self, cleanup: Cleanup, parts: Sequence[Part]) -> Cleanup:
+    def _on_record(self, cleanup: Cleanup, parts: Sequence[SubResource]) -> Cleanup:
         """The clean-up, once it is on record that these parts are asked to go; the ledger names the first."""
         known, now = {one.part.id for one in cleanup.removals}, self.cases.clock()
         new = tuple(Removal(part=part, asked_at=now) for part in parts if part.id not in known)
@@ -295,7 +295,7 @@ def fence_left_s(fenced_at: datetime, now: datetime, *, caught_up: bool) -> int:
     return 0 if caught_up or now - fenced_at >= LONGEST_FENCE else LOOK_AT_FENCE_S
 
 
-def next_parts(look: Look, many: Collection[str] = ()) -> Sequence[Part]:
+def next_parts(look: CurrentState, many: Collection[str] = ()) -> Sequence[SubResource]:
     """The next to go: of the kind that comes first, all of which have to be gone before the next; none while they go.
 
     It is one part, or of the kinds in `many`, if very many are left, as many as go at a time.
@@ -305,7 +305,7 @@ def next_parts(look: Look, many: Collection[str] = ()) -> Sequence[Part]:
     return left[: MOST_AT_ONCE if first in many and len(left) > FEW else 1]
 
 
-def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: Look, policy: Policy) -> str | None:
+def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: CurrentState, policy: Policy) -> str | None:
     """Why what the policy let go for its tag must not, as the tag and the policy are now."""
     rule = unattended(finding.sighting, look.tags, policy.cleanup)
     if cleanup.approved_by == BY_POLICY and rule is None:
@@ -315,6 +315,6 @@ def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: Look, policy: Poli
     return None
 
 
-def _is_going(look: Look) -> bool:
+def _is_going(look: CurrentState) -> bool:
     """Whether AWS is deleting the resource itself."""
     return bool(look.parts) and look.parts[-1].going

@@ -10,10 +10,10 @@ from typing import Final, Literal
 from slackwater.app.audit.scan import Audit, Sources
 from slackwater.app.cleanup.case import some
 from slackwater.engine import efs_use
-from slackwater.engine.cleanup import managed_elsewhere, never
-from slackwater.engine.exempt import tags_keep
+from slackwater.engine.cleanup import change_blocker, manager_blocker
+from slackwater.engine.exempt import tags_exempt
 from slackwater.engine.plan import MetricCall
-from slackwater.model.cleanup import MARK, Cleanup, Look, Part
+from slackwater.model.cleanup import CLEANUP_TAG, Cleanup, CurrentState, SubResource
 from slackwater.model.detector import Limits
 from slackwater.model.findings import Finding, Gap, TargetScan
 from slackwater.model.fleet import Fleet
@@ -67,7 +67,7 @@ class Rechecked:
 
     state: Literal["same", "changed", "unknown", "gone"]
     why: str = ""
-    look: Look | None = None
+    look: CurrentState | None = None
     finding: Finding | None = None
     detached: AttachmentEvent | None = None
     use_unknown: str = ""
@@ -137,7 +137,7 @@ class Rechecker:
                 (str(one.reason) for one in scan.unlisted), f"{cleanup.detector} does not find it any more: it is in use"
             )
             return Rechecked(state="changed", why=why)
-        if protected := never(finding.resource, fleet, deletes=cleanup.deletes):
+        if protected := change_blocker(finding.resource, fleet, deletes=cleanup.deletes):
             return Rechecked(state="changed", why=protected)
         advice = [one.advice for one in finding.recommendations]
         if finding.confidence == "low" or not any(one.deletes if cleanup.deletes else one.setting for one in advice):
@@ -147,20 +147,20 @@ class Rechecker:
         return Rechecked(state="same", finding=finding, detached=fleet.get(AttachmentEvent, cleanup.resource.id))
 
 
-def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> str | None:
+def objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetime) -> str | None:
     """What a look alone has against going on; None where it has nothing. Whatever is not known yet is not compared."""
     if cleanup.born_at and look.born_at != cleanup.born_at:
         return "it is another resource of the same id"
-    if tags_keep(look.tags, policy.exempt, now):
+    if tags_exempt(look.tags, policy.exempt, now):
         return "a tag keeps it, or its tags could not be read"
     for id_, tags in look.children.items():
-        if tags_keep(tags, policy.exempt, now):
+        if tags_exempt(tags, policy.exempt, now):
             return f"a tag keeps {id_}, which hangs on it, or its tags could not be read"
     marked = cleanup.marked is not None and cleanup.marked.tagged
-    if marked and (look.tags or {}).get(MARK) != cleanup.finding_id:
-        return f"{VETO}: the tag {MARK}"
+    if marked and (look.tags or {}).get(CLEANUP_TAG) != cleanup.finding_id:
+        return f"{VETO}: the tag {CLEANUP_TAG}"
     managed_tags = policy.owners.managed_tags
-    if why := managed_elsewhere(managed_by(look.tags, managed_tags)):
+    if why := manager_blocker(managed_by(look.tags, managed_tags)):
         return why
     if not cleanup.deletes:
         return None
@@ -205,14 +205,14 @@ class _MetricsUntil:
         return Series.of(series.start_s, series.period_s, [*series.optional()[:whole], *[None] * (len(series) - whole)])
 
 
-def part_objection(cleanup: Cleanup, part: Part, tags: Mapping[str, str], policy: Policy, now: datetime) -> str | None:
+def part_objection(cleanup: Cleanup, part: SubResource, tags: Mapping[str, str], policy: Policy, now: datetime) -> str | None:
     """What the tags of one part have against its removal; None if nothing. Everything was looked at a moment ago."""
     name = f"{part.kind} {part.id}"
-    if tags_keep(tags, policy.exempt, now):
+    if tags_exempt(tags, policy.exempt, now):
         return f"a tag keeps {name}, which hangs on it"
     if owner := managed_by(tags, policy.owners.managed_tags):
         return f"its {name} is managed by {owner}: it has to be changed there"
-    return None if tags.get(MARK) == cleanup.finding_id else f"{VETO}: the tag {MARK} of its {name}"
+    return None if tags.get(CLEANUP_TAG) == cleanup.finding_id else f"{VETO}: the tag {CLEANUP_TAG} of its {name}"
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from slackwater.app.cleanup.case import Cases
 from slackwater.app.cleanup.news import CleanupNews, What
 from slackwater.app.telemetry import LOGGER
 from slackwater.engine.cleanup import LOOK_AGAIN, act_after, due, unattended
-from slackwater.model.cleanup import ACT_AFTER, Cleanup, Marked, Notice
+from slackwater.model.cleanup import ACT_AFTER, Cleanup, Notice, Tagging
 from slackwater.model.policy import Policy, UnattendedTag
 from slackwater.model.posts import Post
 from slackwater.model.tracking import TrackedFinding
@@ -62,7 +62,7 @@ class Warnings:
             why = f"the warning was delivered only at {after.delivered_at:%Y-%m-%d %H:%M} UTC"
         return self._written(cleanup, after, due(after, policy.cleanup, rule, deletes=True), why)
 
-    def _delivered(self, cleanup: Cleanup, marked: Marked, policy: Policy, rule: UnattendedTag | None) -> Cleanup:
+    def _delivered(self, cleanup: Cleanup, marked: Tagging, policy: Policy, rule: UnattendedTag | None) -> Cleanup:
         """Put on record what has become of the post that is waited for."""
         now, notice, post = self.cases.clock(), marked.notice, self._post(cleanup, marked)
         if notice is None or post is None:
@@ -113,7 +113,7 @@ class Warnings:
         if cleanup.marked and cleanup.marked.notice:
             self.news.withdraw(*_shown(cleanup, cleanup.marked))
 
-    def _post(self, cleanup: Cleanup, marked: Marked) -> Post | None:
+    def _post(self, cleanup: Cleanup, marked: Tagging) -> Post | None:
         return self.news.post(*_shown(cleanup, marked)) if marked.notice else None
 
     def _rule(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> UnattendedTag | None:
@@ -127,7 +127,7 @@ class Warnings:
             return None
         return unattended(finding.sighting, look.tags if look else None, policy.cleanup)
 
-    def _written(self, cleanup: Cleanup, after: Marked, to: datetime, why: str = "", *, warned: int | None = None) -> Cleanup:
+    def _written(self, cleanup: Cleanup, after: Tagging, to: datetime, why: str = "", *, warned: int | None = None) -> Cleanup:
         """Store it; a date that has moved is in the tag first, and in the ledger, and announced again.
 
         `warned` says how many days ahead a warning was delivered.
@@ -159,7 +159,7 @@ class Warnings:
             LOGGER.warning("its tag has an earlier date", finding_id=cleanup.finding_id, reason=str(error))
 
 
-def _shown(cleanup: Cleanup, marked: Marked) -> tuple[What, Cleanup]:
+def _shown(cleanup: Cleanup, marked: Tagging) -> tuple[What, Cleanup]:
     """What a warning says, and the clean-up as it says it: with the days that it warns of."""
     notice = marked.notice
     if notice is None or notice.days is None:
@@ -167,5 +167,5 @@ def _shown(cleanup: Cleanup, marked: Marked) -> tuple[What, Cleanup]:
     return "warned", replace(cleanup, marked=replace(marked, warned_days=(*marked.warned_days, notice.days)))
 
 
-def _too_late(marked: Marked, notice: Notice, now: datetime) -> bool:
+def _too_late(marked: Tagging, notice: Notice, now: datetime) -> bool:
     return marked.late + (now - notice.since) >= UNWARNED_FOR

@@ -34,8 +34,17 @@ from slackwater.app.cleanup.recheck import VETO, NotSeenError, Rechecker
 from slackwater.app.cleanup.warning import Warnings
 from slackwater.app.policy.file import PolicyError
 from slackwater.app.telemetry import LOGGER
-from slackwater.engine.cleanup import LOOK_AGAIN, act_after, due, elsewhere, look_next, may_approve, unattended, warning_due
-from slackwater.model.cleanup import ACT_AFTER, MARK, NOT_PUT_BACK, Cleanup, Marked, Notice, Said
+from slackwater.engine.cleanup import (
+    LOOK_AGAIN,
+    account_blocker,
+    act_after,
+    due,
+    look_next,
+    may_approve,
+    unattended,
+    warning_due,
+)
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, NOT_PUT_BACK, ActorNote, Cleanup, Notice, Tagging
 from slackwater.model.policy import Policy
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import Decision, Status, TrackedFinding
@@ -137,7 +146,7 @@ class Watch:
 
     def _load(self, cleanup: Cleanup, finding: TrackedFinding) -> Answer:
         """Nothing is touched of another account, nor what an audit found where it did not see everything."""
-        if why := elsewhere(cleanup.resource.account, self.account):
+        if why := account_blocker(cleanup.resource.account, self.account):
             return self.cases.over(cleanup, why)
         resource = finding.sighting.resource
         seen = sight(self.documents, finding.audit_id, resource.account, resource.region)
@@ -178,7 +187,7 @@ class Watch:
                     recorded=watcher.record(resource),
                     unattended=rule is not None,
                     scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
-                    marked=Marked(
+                    marked=Tagging(
                         at=now,
                         act_after=act_after(now, policy.cleanup, rule, deletes=cleanup.deletes),
                         notice=Notice(since=now) if cleanup.deletes else None,
@@ -187,7 +196,7 @@ class Watch:
             )
         marked = self._marked(cleanup)
         if not marked.tagged:
-            watcher.mark(resource, look, {MARK: cleanup.finding_id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"})
+            watcher.mark(resource, look, {CLEANUP_TAG: cleanup.finding_id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"})
             then = "deleted" if cleanup.deletes else f"changed to {in_words(cleanup.setting)}" if cleanup.setting else ""
             after = f" after {marked.act_after:%Y-%m-%d %H:%M} UTC, unless it is used before" if cleanup.deletes else ""
             cleanup, finding = self.cases.tell(
@@ -302,7 +311,7 @@ class Watch:
             return self.cases.over(cleanup, "it is gone already")
         if (ahead := self.cases.ahead(cleanup)) and (why := failed_half_way(ahead)):
             return self.cases.over(cleanup, why)
-        denied = self.permissions.denied(watcher.removal_actions(resource, look), {MARK: cleanup.finding_id})
+        denied = self.permissions.denied(watcher.removal_actions(resource, look), {CLEANUP_TAG: cleanup.finding_id})
         if denied:
             return self.cases.over(cleanup, f"the role that deletes may not: {some(denied)}")
         if not cleanup.backups and not cleanup.removals:
@@ -379,7 +388,7 @@ class Watch:
             now = self.cases.clock()
             said_no = cleanup.stopped
             if cleanup.why.startswith(VETO) and said_no is None:
-                said_no = Said(who="whoever took its mark off", why=cleanup.why, at=now)
+                said_no = ActorNote(who="whoever took its mark off", why=cleanup.why, at=now)
             off = replace(cleanup, stage="called-off", ended_at=now, stopped=said_no)
             cleanup, _ = self.cases.tell(off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup))
         self._tell("called-off", cleanup, self.cases.finding(cleanup))
@@ -428,7 +437,7 @@ class Watch:
 
     def _unmark(self, cleanup: Cleanup) -> None:
         if cleanup.marked:
-            self.watchers[cleanup.resource.type].unmark(cleanup.resource, (MARK, ACT_AFTER))
+            self.watchers[cleanup.resource.type].unmark(cleanup.resource, (CLEANUP_TAG, ACT_AFTER))
 
     def _reopened(self, cleanup: Cleanup) -> Status | None:
         return "open" if self.cases.finding(cleanup).status in {"approved", "cleaning"} else None
@@ -443,7 +452,7 @@ class Watch:
             return go(kind="delete")
         watcher = self.watchers[cleanup.resource.type]
         if look := watcher.look(cleanup.resource):
-            watcher.mark(cleanup.resource, look, {MARK: cleanup.finding_id})
+            watcher.mark(cleanup.resource, look, {CLEANUP_TAG: cleanup.finding_id})
         return go(kind="change")
 
     def _undone(self, cleanup: Cleanup) -> Answer:
@@ -473,7 +482,7 @@ class Watch:
 
     # -- Parts of these
 
-    def _marked(self, cleanup: Cleanup) -> Marked:
+    def _marked(self, cleanup: Cleanup) -> Tagging:
         if cleanup.marked is None:
             raise UnsafeError("it was not marked")
         return cleanup.marked

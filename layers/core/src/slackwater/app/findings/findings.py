@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from slackwater.app.audit.target_documents import parts_of
-from slackwater.engine.cleanup import act_after, not_allowed
+from slackwater.engine.cleanup import act_after, approval_blocker
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection
-from slackwater.model.tracking import Decided, Decision, Happening, LedgerEntry, Status, TrackedFinding, Write
+from slackwater.model.tracking import Decided, Decision, LedgerEntry, LedgerEvent, Status, TrackedFinding, Write
 from slackwater.ports.store import Documents, FindingStore
 from slackwater.views.scan.document import FindingDocument
 
@@ -165,7 +165,7 @@ class Findings:
             _refuse_decided(finding, now)
             if finding.sighting.fingerprint != fingerprint:
                 raise ChangedError(f"the finding {id} has changed since")
-            if why := not_allowed(finding.sighting, cleanup):
+            if why := approval_blocker(finding.sighting, cleanup):
                 raise NotAllowedError(why)
             setting = finding.sighting.setting
             from_then_on = acts_after or act_after(now, cleanup, None, deletes=setting is None)
@@ -256,7 +256,7 @@ def _write(finding: TrackedFinding, action: Action, decision: Decision) -> Write
 def _told(finding: TrackedFinding, by: Decision, decision: Decision | None) -> Write:
     """The finding with another decision, or none, and the ledger entry that says who made it so."""
     status: Status = decision.status if decision else "open"
-    happening: Happening = decision.status if decision else "reopened"
+    happening: LedgerEvent = decision.status if decision else "reopened"
     revision = finding.revision + 1
     entry = LedgerEntry(
         happening=happening,

@@ -28,7 +28,7 @@ from slackwater.app.policy.file import LIST_DETECTORS, PolicyError
 from slackwater.app.telemetry import LOGGER
 from slackwater.engine.registry import Registry, documentation
 from slackwater.model.audits import AuditRequest
-from slackwater.model.cleanup import Said
+from slackwater.model.cleanup import ActorNote
 from slackwater.model.listing import MAX_PAGE, FindingQuery
 from slackwater.model.nearest import unknown
 from slackwater.model.policy import Policy
@@ -258,7 +258,7 @@ class Answerer:
         found = ((id_, self.findings.store.get(id_)) for id_ in ids)
         return {id_: finding for id_, finding in found if finding}
 
-    def _stops(self, ids: Collection[str]) -> dict[str, Said]:
+    def _stops(self, ids: Collection[str]) -> dict[str, ActorNote]:
         """Who stopped the newest clean-up of these findings, where somebody did."""
         found = ((id_, self.cleanups.store.get(id_)) for id_ in ids)
         return {id_: cleanup.stopped for id_, cleanup in found if cleanup and cleanup.stopped}

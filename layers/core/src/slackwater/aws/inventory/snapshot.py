@@ -420,7 +420,7 @@ def _home(record: Record) -> str | None:
         case InstanceType() | OptimizerEnrollment():
             return None
         case Resource():
-            return record.household
+            return record.resource_group
         case AgentMetric():
             return record.instance_id
         case EfsMountTarget():
