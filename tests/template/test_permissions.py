@@ -250,7 +250,7 @@ READS = {
     "scan": {
         object_keys.POLICY,
         object_keys.plan("1"),
-        object_keys.stock("1", "123456789012", "eu-west-1"),
+        object_keys.snapshot("1", "123456789012", "eu-west-1"),
         object_keys.target_scan("1", "123456789012", "eu-west-1"),
     },
     "publish": {
@@ -271,7 +271,7 @@ READS = {
 WRITES = {
     "plan": {object_keys.plan("1"), object_keys.targets("1")},
     "scan": {
-        object_keys.stock("1", "123456789012", "eu-west-1"),
+        object_keys.snapshot("1", "123456789012", "eu-west-1"),
         object_keys.target_scan("1", "123456789012", "eu-west-1"),
         object_keys.target_scan("1", "123456789012", "eu-west-1", 2),
     },

@@ -26,7 +26,7 @@ def target_scan(audit_id: str, account: str, region: str, part: int = 1) -> str:
     return f"{AUDITS}{audit_id}/targets/{account}/{region}{f'.{part}' if part > 1 else ''}.json"
 
 
-def stock(audit_id: str, account: str, region: str) -> str:
+def snapshot(audit_id: str, account: str, region: str) -> str:
     """What a large target holds, listed once for all of its parts: SQLite."""
     return f"{TRANSIENT}{audit_id}/{account}/{region}.sqlite"
 

@@ -53,5 +53,5 @@ def in_words(setting: Setting) -> str:
                 ("to Archive", setting.transition_to_archive),
                 ("back to Standard", setting.transition_to_primary),
             )
-            said = [f"{where} {when.replace('_', ' ').lower()}" for where, when in moves if when]
-            return f"tiering {', '.join(said)}" if said else "no tiering"
+            parts = [f"{where} {when.replace('_', ' ').lower()}" for where, when in moves if when]
+            return f"tiering {', '.join(parts)}" if parts else "no tiering"

@@ -81,7 +81,7 @@ worker to two, and EBS writes into the page cache, so that no formula of ours wo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class FileRate:
     """How fast a storage takes files: what each costs a worker, and what all workers share.
 
     `measured_s` are seconds by workers, where the speed-up was measured and is not the exponent's.
@@ -105,9 +105,9 @@ class Pace:
         return one / min(self.measured_s.values())
 
 
-def _efs_write(file_s: float, *, one_zone: bool) -> Pace:
+def _efs_write(file_s: float, *, one_zone: bool) -> FileRate:
     limits = efs.limits("bursting", one_zone=one_zone)
-    return Pace(
+    return FileRate(
         file_s=file_s,
         operations=file_s * 1000 / limits.write_ms,
         bytes_per_s=efs.BURST_BYTES_PER_S,
@@ -115,10 +115,10 @@ def _efs_write(file_s: float, *, one_zone: bool) -> Pace:
     )
 
 
-def _efs_read(measured_s: Mapping[int, int], *, one_zone: bool) -> Pace:
+def _efs_read(measured_s: Mapping[int, int], *, one_zone: bool) -> FileRate:
     limits = efs.limits("bursting", one_zone=one_zone)
     file_s = measured_s[1] / REPORT_FILES
-    return Pace(
+    return FileRate(
         file_s=file_s,
         operations=file_s * 1000 / limits.read_ms,
         bytes_per_s=efs.READ_DISCOUNT * efs.BURST_BYTES_PER_S,
@@ -127,8 +127,8 @@ def _efs_read(measured_s: Mapping[int, int], *, one_zone: bool) -> Pace:
     )
 
 
-def _gp3(measured_s: Mapping[int, int]) -> Pace:
-    return Pace(
+def _gp3(measured_s: Mapping[int, int]) -> FileRate:
+    return FileRate(
         file_s=measured_s[1] / REPORT_FILES,
         operations=1,
         bytes_per_s=GP3_INCLUDED_MIB_S * MIB,
@@ -137,8 +137,8 @@ def _gp3(measured_s: Mapping[int, int]) -> Pace:
     )
 
 
-def _openzfs_write(operations_per_s: int) -> Pace:
-    return Pace(
+def _openzfs_write(operations_per_s: int) -> FileRate:
+    return FileRate(
         file_s=OPENZFS_OPERATIONS / operations_per_s,
         operations=OPENZFS_OPERATIONS,
         bytes_per_s=OPENZFS_SERVER.write_mb_s * fsx.MB,
@@ -146,7 +146,7 @@ def _openzfs_write(operations_per_s: int) -> Pace:
     )
 
 
-PACES: Final[Mapping[tuple[Storage, Operation], Pace]] = {
+FILE_RATES: Final[Mapping[tuple[Storage, Operation], FileRate]] = {
     ("ebs-gp3", "write"): _gp3(MEASURED_S["ebs-gp3", "write"]),
     ("ebs-gp3", "read"): _gp3(MEASURED_S["ebs-gp3", "read"]),
     ("efs-one-zone", "write"): _efs_write(EFS_ONE_ZONE_FILE_S, one_zone=True),
@@ -180,21 +180,21 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
 
     A file is one worker's: more workers than files gain nothing, and no file is faster than it is for one worker.
     """
-    pace = PACES.get((storage, operation))
-    if pace is None:
+    rate = FILE_RATES.get((storage, operation))
+    if rate is None:
         return None
     workers = min(workers, files)
-    speed_up = pace.speed_up(workers)
+    speed_up = rate.speed_up(workers)
     # A reader takes the next file of a list, so that what was measured is balanced already.
     balanced = max(speed_up, workers) if operation == "write" else speed_up
-    shared: dict[Bound, float] = {"throughput": size_bytes / pace.bytes_per_s, "iops": files * pace.operations / pace.iops}
-    times: dict[Bound, float] = {"latency": pace.file_s * max(1, files / speed_up), **shared}
+    shared: dict[Bound, float] = {"throughput": size_bytes / rate.bytes_per_s, "iops": files * rate.operations / rate.iops}
+    times: dict[Bound, float] = {"latency": rate.file_s * max(1, files / speed_up), **shared}
     bound_by = max(times, key=lambda bound: times[bound])
     seconds = times[bound_by]
     return Passage(
         seconds=seconds,
-        best_s=max(pace.file_s * max(1, files / balanced), *shared.values()),
+        best_s=max(rate.file_s * max(1, files / balanced), *shared.values()),
         bound_by=bound_by,
-        operations_per_s=files * pace.operations / seconds,
+        operations_per_s=files * rate.operations / seconds,
         files_per_s=files / seconds,
     )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
     from slackwater.model.access import Answer
 
 
-class Probes(Protocol):
+class PermissionChecks(Protocol):
     """Asks AWS, once for each action, whether the caller may do it. Changes nothing. Thread-safe."""
 
     def is_there(self, action: str, region: str) -> bool:

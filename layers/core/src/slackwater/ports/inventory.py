@@ -23,12 +23,14 @@ class Inventory(Protocol):
         """Every record of these kinds. What could not be read is a gap, and its kind is unreadable in the fleet."""
         ...
 
-    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
+    def snapshot(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> InventorySnapshot:
         """The same, listed once, and held so that a large target can be judged part by part."""
         ...
 
 
-class Stock(Protocol):
+class InventorySnapshot(Protocol):
     """What a target holds. A context manager: a file that it keeps is gone at its end.
 
     `resources` counts them by kind. No question needs more than one of the `parts`: resources that share metrics, or that a

@@ -23,7 +23,7 @@ class ChannelRefusedError(Exception):
     """The channel refused a message, and said why, such as "channel_not_found"; nothing was posted."""
 
 
-class NobodyKnowsError(Exception):
+class DeliveryUnknownError(Exception):
     """A message was sent and not answered: whether it was posted is not known."""
 
 

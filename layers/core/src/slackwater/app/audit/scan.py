@@ -41,9 +41,9 @@ from slackwater.model.money import USD_PER_METRIC
 from slackwater.model.policy import Policy
 from slackwater.model.rank import ranked
 from slackwater.model.resources import Record, Target
-from slackwater.model.stock import counted
+from slackwater.model.snapshot import counted
 from slackwater.ports.clock import Clock
-from slackwater.ports.inventory import Inventory, Stock
+from slackwater.ports.inventory import Inventory, InventorySnapshot
 from slackwater.ports.metrics import Meter, MetricAnswer, Metrics
 from slackwater.ports.prices import Prices
 
@@ -151,41 +151,43 @@ class Audit:
             for _ in pool.map(scan, targets):
                 pass
 
-    def stock(self, target: Target) -> Stock:
+    def snapshot(self, target: Target) -> InventorySnapshot:
         """What a target holds, as far as the detectors that are on look: to give to `parts`, and to close."""
         self.progress(target, "inventory", 0, 0)
-        return self.sources(target).inventory.stock(target, *kinds_read(self._enabled()))
+        return self.sources(target).inventory.snapshot(target, *kinds_read(self._enabled()))
 
-    def parts(self, target: Target, now: datetime, stock: Stock | None = None, first: int = 1) -> Iterator[Scan]:
+    def parts(self, target: Target, now: datetime, snapshot: InventorySnapshot | None = None, first: int = 1) -> Iterator[Scan]:
         """The scan of one target, part by part, each judged and priced by itself: all but the last say that there is `more`.
 
         The `usage` of each is what was asked since the last, so that they add up. Without a `stock` it is listed here. With one
         that was listed before, maybe by another process, it goes on from its part `first`.
         """
         started_at = self.clock()
-        if stock is None:
-            with self.stock(target) as own:
+        if snapshot is None:
+            with self.snapshot(target) as own:
                 yield from self._parts(target, now, own, first, started_at)
         else:
-            yield from self._parts(target, now, stock, first, started_at)
+            yield from self._parts(target, now, snapshot, first, started_at)
 
-    def _parts(self, target: Target, now: datetime, stock: Stock, first: int, started_at: datetime) -> Iterator[Scan]:
+    def _parts(
+        self, target: Target, now: datetime, snapshot: InventorySnapshot, first: int, started_at: datetime
+    ) -> Iterator[Scan]:
         metrics, evaluated, id_ = self.sources(target).metrics, 0, str(uuid.uuid4())
         required = kinds_read(self._enabled())[0]
 
         def gaps() -> Sequence[Gap]:
-            return summarize_gaps(target, required, stock.gaps, sum(stock.resources.values()))
+            return summarize_gaps(target, required, snapshot.gaps, sum(snapshot.resources.values()))
 
-        for part in range(first, stock.parts + 1):
-            before, left = evaluated, stock.parts - part
+        for part in range(first, snapshot.parts + 1):
+            before, left = evaluated, snapshot.parts - part
 
             def of_all(done: int, total: int, before: int = before, left: int = left) -> tuple[int, int]:
                 """Counted over all parts; those to come are taken to be like this one."""
                 return before + done, before + total * (1 + left)
 
             # Of targets that are large enough to come in parts, one part is in memory at a time.
-            with self._large if stock.parts > 1 else nullcontext():
-                seen, questions = self._judged(target, stock.fleet(part), gaps, metrics, now, of_all)
+            with self._large if snapshot.parts > 1 else nullcontext():
+                seen, questions = self._judged(target, snapshot.fleet(part), gaps, metrics, now, of_all)
             evaluated += questions
             scan = Scan(
                 id=id_,
@@ -197,7 +199,7 @@ class Audit:
                 usage=self._taken.since(self.meter),
                 detectors=tuple(self.policy.limits),
                 policy=self.policy.version,
-                more=part < stock.parts,
+                more=part < snapshot.parts,
             )
             yield scan
             del seen, scan

@@ -30,11 +30,11 @@ from slackwater.model.resources import (
     Target,
     Volume,
 )
-from slackwater.model.stock import WholeStock
+from slackwater.model.snapshot import WholeSnapshot
 from slackwater.model.tracking import TrackedResource
 from slackwater.ports.cleanup import Watcher
 from slackwater.ports.clock import Clock
-from slackwater.ports.inventory import Inventory, Stock
+from slackwater.ports.inventory import Inventory, InventorySnapshot
 from slackwater.ports.metrics import MetricAnswer, Metrics
 
 KINDS: Final[Mapping[str, type[Record]]] = {kind.KIND: kind for kind in (Volume, EfsFileSystem, FsxFileSystem)}
@@ -237,8 +237,10 @@ class _Kept:
         self.fleet = read
         return read, gaps
 
-    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
-        return WholeStock(*self.read(target, required, optional))
+    def snapshot(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> InventorySnapshot:
+        return WholeSnapshot(*self.read(target, required, optional))
 
     def _remembered(self, read: Fleet) -> Iterator[Record]:
         cleanup = self.cleanup

@@ -35,7 +35,7 @@ from slackwater.model.policy import Policy
 from slackwater.model.posts import Message, Sent
 from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
 from slackwater.model.tracking import Decided, Decision, Status, TrackedFinding
-from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, NobodyKnowsError, Outbox
+from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError, Outbox
 from slackwater.views.slack import answers
 from slackwater.views.slack.decided import decided, stoppable
 from slackwater.views.slack.finding import SNOOZES, STOP
@@ -287,7 +287,7 @@ class Answerer:
             except ChannelRefusedError as error:
                 LOGGER.warning("refused by Slack", reason=str(error))
                 return []
-            except NobodyKnowsError as error:
+            except DeliveryUnknownError as error:
                 why = str(error)
             except ChannelBusyError as error:
                 why = str(error)

@@ -12,7 +12,7 @@ from slackwater.model.resources import RESOURCE_KINDS
 
 
 @dataclass(frozen=True, slots=True)
-class WholeStock:
+class WholeSnapshot:
     """A `ports.Stock` of one part; `known` are its gaps but for those of what is awaited."""
 
     whole: Fleet
