@@ -69,6 +69,8 @@ def main() -> None:
         if error.response["Error"]["Code"] != "NoSuchBucket":
             raise
     try:
+        dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
+        dynamodb.get_waiter("table_exists").wait(TableName=table)  # until it is active again
         dynamodb.delete_table(TableName=table)
     except ClientError as error:
         if error.response["Error"]["Code"] != "ResourceNotFoundException":

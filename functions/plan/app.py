@@ -22,6 +22,8 @@ class Event(BaseModel):
 
     audit_id: str
     request: AuditRequest
+    machine: str | None = None
+    """The state machine's ARN; executions that an older version began do not say it."""
 
 
 @LOGGER.inject_lambda_context(clear_state=True)
@@ -30,7 +32,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     asked = Event.model_validate(event)
     LOGGER.append_keys(audit_id=asked.audit_id)
     try:
-        plan = PLANNER.plan(asked.audit_id, asked.request)
+        plan = PLANNER.plan(asked.audit_id, asked.request, asked.machine)
     except PolicyError:
         emit({"PolicyInvalid": 1})
         raise

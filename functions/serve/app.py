@@ -19,6 +19,7 @@ from slackwater.app.api.problems import answer_problems, route
 from slackwater.app.audit.request import check_regions
 from slackwater.app.cleanup import responses as told
 from slackwater.app.findings.findings import Action
+from slackwater.app.policy.authority import check_auditor, check_decider
 from slackwater.app.policy.file import LIST_DETECTORS, LIST_REGIONS
 from slackwater.app.telemetry import LOGGER
 from slackwater.aws.client.errors import as_aws_error
@@ -209,12 +210,13 @@ def let_cleanups_go_on() -> SwitchDocument:
     return told.switch(None)
 
 
-@route(API.post, "/audits", "It is on its way", 413, 415, status=202, headers={"Location": "Where it can be looked at"})
+@route(API.post, "/audits", "It is on its way", 409, 413, 415, status=202, headers={"Location": "Where it can be looked at"})
 def start_audit(
     body: take.StartBody = take.AS_THE_POLICY_SAYS, idempotency_key: take.IdempotencyKey = None
 ) -> Response[StartedDocument]:
     """Start an audit."""
     who = take.caller(API.current_event)
+    check_auditor(who, SERVING.policy)
     request = AuditRequest(
         requested_by=who,
         regions=tuple(body.regions),
@@ -231,8 +233,9 @@ def start_audit(
 
 @route(API.get, "/audits", "A page of them")
 def list_audits(limit: take.Limit = PAGE, cursor: take.Cursor = None) -> AuditPageDocument:
-    """List audits, the newest first."""
-    return service_json.audit_page(SERVING.audits.listed(limit, cursor))
+    """List audits, the newest first. The first page has what may still be done."""
+    page = SERVING.audits.listed(limit, cursor)
+    return service_json.audit_page(page, None if cursor else SERVING.audits.allowance())
 
 
 @route(API.get, "/audits/<id>", "The audit with what it covered, and a link to its scan document", 404)
@@ -270,6 +273,7 @@ def known(regions: list[str], where: Sequence[str]) -> list[str]:
 def decided(id: str, action: Action, why: str, until: datetime | None) -> TrackedFindingDocument:
     """The finding once the caller's decision about it is stored."""
     who = take.caller(API.current_event)
+    check_decider(who, SERVING.policy())
     finding = SERVING.findings.decided(id, action, who=who, why=why, until=until, now=clock())
     LOGGER.info("decided", finding_id=id, action=action, status=finding.status, who=who)
     return service_json.tracked_finding(finding)

@@ -137,7 +137,10 @@ class Execution:
 
     def __post_init__(self) -> None:
         self.started = self.clock.now
-        self.context: dict[str, Any] = {"Execution": {"Name": self.name, "Input": deepcopy(self.input)}}
+        self.context: dict[str, Any] = {
+            "Execution": {"Name": self.name, "Input": deepcopy(self.input)},
+            "StateMachine": {"Id": "arn:aws:states:eu-west-1:123456789012:stateMachine:machine"},
+        }
         if self.checkpoint is None:
             self.checkpoint = Checkpoint(self.machine["StartAt"], deepcopy(self.input))
 

@@ -58,6 +58,7 @@ def _is_about(statement: Mapping[str, Any], action: str, resource: str, keys: Co
 OPERATORS: Mapping[str, Callable[[Sequence[str], str], bool]] = {
     "StringEquals": lambda wanted, value: value in wanted,
     "StringNotEquals": lambda wanted, value: value not in wanted,
+    "StringNotEqualsIgnoreCase": lambda wanted, value: value.lower() not in [one.lower() for one in wanted],
     "StringLike": lambda wanted, value: any(like(one, value) for one in wanted),
     "Bool": lambda wanted, value: value.lower() in [one.lower() for one in wanted],
 }

@@ -23,6 +23,9 @@ CLEARS = "notBreaching"
 ALARMS = {
     "AuditFailedAlarm": ("Slackwater", "AuditFailed", "Sum", 1, CLEARS),
     "ExecutionFailedAlarm": ("AWS/States", "ExecutionsFailed", "Sum", 1, CLEARS),
+    "ExecutionAbortedAlarm": ("AWS/States", "ExecutionsAborted", "Sum", 1, CLEARS),
+    "ReportsFailedAlarm": ("Slackwater", "ReportsFailed", "Sum", 1, CLEARS),
+    "FailedInvocationsAlarm": ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", 1, CLEARS),
     "AuditsIncompleteAlarm": ("Slackwater", "IncompleteInARow", "Maximum", 2, HOLDS),
     "PolicyInvalidAlarm": ("Slackwater", "PolicyInvalid", "Maximum", 1, HOLDS),
     "ScheduleDeadLettersAlarm": ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", 1, CLEARS),
@@ -41,6 +44,8 @@ OF_CLEANUP = {
     "SweepTroublesAlarm": ("Slackwater", "SweepTroubles", "service", "AWS::StackName"),
     "CleanupExecutionFailedAlarm": ("AWS/States", "ExecutionsFailed", "StateMachineArn", "CleanupStateMachine"),
     "UndoExecutionFailedAlarm": ("AWS/States", "ExecutionsFailed", "StateMachineArn", "UndoStateMachine"),
+    "CleanupExecutionAbortedAlarm": ("AWS/States", "ExecutionsAborted", "StateMachineArn", "CleanupStateMachine"),
+    "UndoExecutionAbortedAlarm": ("AWS/States", "ExecutionsAborted", "StateMachineArn", "UndoStateMachine"),
     "RunErrorsAlarm": ("AWS/Lambda", "Errors", "FunctionName", "RunFunction"),
     "SweepErrorsAlarm": ("AWS/Lambda", "Errors", "FunctionName", "SweepFunction"),
 }
@@ -73,7 +78,7 @@ def stack(request: pytest.FixtureRequest, deploy: Any) -> Any:
 def sent(stack: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """By namespace: the metrics, their dimension, and the values that it has here. AWS's are in AWS's manuals."""
     sent = {
-        "AWS/States": ({"ExecutionsFailed", "ExecutionTime"}, "StateMachineArn", {"AuditStateMachine"}),
+        "AWS/States": ({"ExecutionsFailed", "ExecutionsAborted", "ExecutionTime"}, "StateMachineArn", {"AuditStateMachine"}),
         "AWS/SQS": (
             {"ApproximateNumberOfMessagesVisible"},
             "QueueName",

@@ -71,7 +71,9 @@ def test_every_target_of_the_plan_is_scanned_and_the_results_published(audit: An
     ended, execution = audit()
 
     assert ended == "succeeded"
-    assert asked(execution, "Plan") == [{"audit_id": "a-1", "request": REQUEST}]
+    (plan,) = asked(execution, "Plan")
+    assert (plan["audit_id"], plan["request"]) == ("a-1", REQUEST)
+    assert plan["machine"].startswith("arn:aws:states:")
     assert asked(execution, "Scan") == [{"audit_id": "a-1", "target": target, "part": 1} for target in (EUROPE, JAPAN)]
     assert asked(execution, "Publish") == [{"audit_id": "a-1"}]
 

@@ -74,6 +74,38 @@ def test_what_was_asked_in_slack_is_tried_for_an_hour_and_then_the_queue_has_it(
     assert config["DestinationConfig"] == {"OnFailure": {"Type": "SQS", "Destination": "AnswerDeadLetters.Arn"}}
 
 
+def invoked_by_others(stack: Any) -> set[str]:
+    """The functions that rules and schedules invoke: asynchronously, as both always do."""
+    targets = [target for rule in stack.of("AWS::Events::Rule").values() for target in rule["Targets"]]
+    targets += [schedule["Target"] for schedule in stack.of("AWS::Scheduler::Schedule").values()]
+    return {target["Arn"].removesuffix(".Arn") for target in targets if "Function" in target["Arn"]}
+
+
+def test_what_a_rule_or_a_schedule_asks_of_a_function_in_vain_is_kept(deploy: Any, deploy_cleanup: Any) -> None:
+    outer, inner = deploy(CleanupEnabled="true", **HOURLY), deploy_cleanup(CleanupSchedule="rate(1 day)")
+    asked = invoked_by_others(outer) | invoked_by_others(inner)
+
+    assert asked == {"PublishFunction", "WatchFunction", "NotifyFunction", "RunFunction", "SweepFunction"}
+    for name in asked:
+        config = {**outer, **inner}[name]["EventInvokeConfig"]
+        assert (name, config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (name, 2, 6 * 3600)
+        assert config["DestinationConfig"] == {"OnFailure": {"Type": "SQS", "Destination": "FailedInvocations.Arn"}}
+
+
+def test_what_a_rule_cannot_deliver_is_kept_in_a_queue_that_lets_the_rules_of_both_stacks_in(
+    deploy: Any, deploy_cleanup: Any
+) -> None:
+    for stack in (deploy(), deploy_cleanup()):
+        targets = [target for rule in stack.of("AWS::Events::Rule").values() for target in rule["Targets"]]
+        assert targets
+        assert all(target["DeadLetterConfig"] == {"Arn": "FailedInvocations.Arn"} for target in targets)
+
+    _, let_in = deploy()["FailedInvocationsPolicy"]["PolicyDocument"]["Statement"]
+    assert (let_in["Principal"], let_in["Action"]) == ({"Service": "events.amazonaws.com"}, "sqs:SendMessage")
+    rules = "arn:AWS::Partition:events:AWS::Region:AWS::AccountId:rule/*"
+    assert (let_in["Resource"], let_in["Condition"]) == ("FailedInvocations.Arn", {"ArnLike": {"aws:SourceArn": rules}})
+
+
 def test_no_change_goes_untold_and_the_stream_has_the_images_that_the_announcer_reads(stack: Any) -> None:
     changes = stack["AnnounceFunction"]["Events"]["Changes"]["Properties"]
     carried = {"NEW_IMAGE": {"New"}, "NEW_AND_OLD_IMAGES": {"New", "Old"}}[

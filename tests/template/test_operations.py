@@ -56,6 +56,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Any:
         dynamodb.create_table(
             TableName="table",
             BillingMode="PAY_PER_REQUEST",
+            DeletionProtectionEnabled=True,
             KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
             AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
         )

@@ -7,13 +7,17 @@ from typing import Any
 import pytest
 
 from slackwater.aws.metrics import spending
+from slackwater.aws.store import audits as audit_store
 from slackwater.aws.store import cleanups as cleanup_store
 from slackwater.aws.store import findings as finding_store
-from slackwater.aws.store import leases, outbox, request_guard, table
+from slackwater.aws.store import installation, leases, outbox, request_guard, table
 from slackwater.model import object_keys
 from slackwater.wiring import permissions
+from support.iam import allowed
 
 BY_LAMBDA_ITSELF = {
+    "publish": {"sqs:SendMessage"},
+    "notify": {"sqs:SendMessage"},
     "answer": {"sqs:SendMessage"},
     "announce": {
         "dynamodb:DescribeStream",
@@ -39,18 +43,15 @@ def listed(value: Any) -> list[Any]:
 
 
 def statements(stack: Any, role: str) -> list[dict[str, Any]]:
-    policies = stack[f"{role.title()}Role"]["Policies"]
+    name = f"{role.title()}Role"
+    apart = [one for one in stack.of("AWS::IAM::Policy").values() if role in FUNCTIONS and name in one["Roles"]]
+    policies = [*stack[name]["Policies"], *apart]
     return [one for policy in policies for one in policy["PolicyDocument"]["Statement"]]
 
 
-def objects(stack: Any, function: str, action: str) -> set[str]:
-    """The patterns of the keys on which a function may do this."""
-    arns = [
-        arn
-        for statement in statements(stack, function)
-        if action in listed(statement["Action"])
-        for arn in listed(statement["Resource"])
-    ]
+def objects(may: list[dict[str, Any]], action: str) -> set[str]:
+    """The patterns of the keys on which statements allow this."""
+    arns = [arn for statement in may if action in listed(statement["Action"]) for arn in listed(statement["Resource"])]
     assert all(arn.startswith("Bucket.Arn/") for arn in arns)
     return {arn.removeprefix("Bucket.Arn/") for arn in arns}
 
@@ -105,7 +106,7 @@ def test_a_scan_can_only_read_what_it_audits(stack: Any) -> None:
     writing = {action for action in allowed if not re.match(r"[\w-]+:(Describe|Get|List|Lookup)[A-Z]|dynamodb:Query$", action)}
 
     assert writing == {"s3:PutObject", "dynamodb:PutItem", "dynamodb:UpdateItem", "sts:AssumeRole"}
-    assert objects(stack, "scan", "s3:PutObject") == {"audits/*/targets/*", "transient/*.sqlite"}
+    assert objects(statements(stack, "scan"), "s3:PutObject") == {"audits/*/targets/*", "transient/*.sqlite"}
     for action, kind in (("dynamodb:PutItem", leases.KIND), ("dynamodb:UpdateItem", spending.KIND)):
         (one,) = [one for one in statements(stack, "scan") if action in listed(one["Action"])]
         assert one["Resource"] == "Table.Arn"
@@ -146,23 +147,84 @@ def test_whoever_waits_on_the_open_door_may_only_mark_requests_and_hand_them_ove
     }
 
 
-def test_whoever_answers_in_slack_may_store_findings_their_ledgers_and_clean_ups_and_nothing_else(stack: Any) -> None:
-    (put,) = [one for one in statements(stack, "answer") if "dynamodb:PutItem" in listed(one["Action"])]
-    own = {table.key(finding_store.KIND, "1")["pk"]["S"], table.ledger_key("1", 1)["pk"]["S"]}
+KEYS = {
+    "running": table.key_of(audit_store.RUNNING),
+    "audit": table.key(audit_store.KIND, "1"),
+    "occasion": table.key("OCCASION", "weekly/2026-11-16T09:00:00Z"),
+    "finding": table.key(finding_store.KIND, "1"),
+    "ledger": table.ledger_key("1", 1),
+    "clean-up": table.key(cleanup_store.KIND, "1"),
+    "hold": table.key(cleanup_store.HOLD, "arn"),
+    "control": table.key_of(cleanup_store.CONTROL),
+    "post": table.key(outbox.KIND, "1"),
+    "lease": {"pk": {"S": f"{leases.KIND}#1"}},
+    "spending": {"pk": {"S": f"{spending.KIND}#1"}},
+    "request": {"pk": {"S": f"{request_guard.KIND}#1"}},
+    "installation": table.key_of(installation.KIND),
+}
+"""An item of each kind that the table holds."""
+DECIDES = {"audit", "running", "finding", "ledger", "clean-up", "hold", "control", "post"}
+STORES = {
+    ("plan", "dynamodb:PutItem"): {"audit", "occasion", "running"},
+    ("plan", "dynamodb:BatchGetItem"): {"audit", "occasion", "running", "spending"},
+    ("scan", "dynamodb:PutItem"): {"lease"},
+    ("scan", "dynamodb:UpdateItem"): {"spending"},
+    ("publish", "dynamodb:PutItem"): {"audit", "finding", "ledger", "clean-up", "hold"},
+    ("notify", "dynamodb:PutItem"): {"post"},
+    ("serve", "dynamodb:PutItem"): DECIDES,
+    ("acknowledge", "dynamodb:PutItem"): {"request"},
+    ("acknowledge", "dynamodb:DeleteItem"): {"request"},
+    ("answer", "dynamodb:PutItem"): DECIDES,
+}
+"""By role and action: the kinds of items on which it is allowed."""
 
-    assert (put["Action"], put["Resource"]) == ("dynamodb:PutItem", "Table.Arn")
-    assert put["Condition"] == {
-        "ForAllValues:StringLike": {
-            "dynamodb:LeadingKeys": [
-                f"{cleanup_store.KIND}#*",
-                f"{cleanup_store.CONTROL}*",
-                f"{finding_store.KIND}#*",
-                f"{cleanup_store.HOLD}#*",
-                f"{outbox.KIND}#*",
-            ]
-        }
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_role_writes_items_of_its_kinds_and_no_others(stack: Any, function: str) -> None:
+    assert wrongly_stored(statements(stack, function), function) == []
+
+
+def wrongly_stored(may: list[dict[str, Any]], function: str) -> list[str]:
+    """The actions on the table that statements allow on other kinds of items than they should."""
+    actions = {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"} | {
+        action for role, action in STORES if role == function
     }
-    assert all(fnmatchcase(one, f"{finding_store.KIND}#*") for one in own)
+    return [
+        action
+        for action in sorted(actions)
+        if STORES.get((function, action), set())
+        != {
+            kind
+            for kind, item in KEYS.items()
+            if allowed(may, action, "Table.Arn", {"dynamodb:LeadingKeys": [item["pk"]["S"]]})
+        }
+    ]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_without_any_one_statement_or_condition_a_test_above_fails(stack: Any, function: str) -> None:
+    """Every statement has a purpose of its own, and is held to it."""
+
+    def is_wrong(may: list[dict[str, Any]]) -> bool:
+        actions = {action for one in may for action in listed(one["Action"])}
+        return (
+            actions != getattr(permissions, function.upper()) | BY_LAMBDA_ITSELF.get(function, set())
+            or bool(wrongly_stored(may, function))
+            or any(
+                not any(fnmatchcase(key, pattern) for pattern in objects(may, action))
+                for action, keys in (("s3:GetObject", READS), ("s3:PutObject", WRITES))
+                for key in keys.get(function, ())
+            )
+        )
+
+    every = statements(stack, function)
+    assert not is_wrong(every)
+    for statement in every:
+        others = [one for one in every if one is not statement]
+        assert is_wrong(others), statement["Sid"]
+        if "Condition" in statement:
+            freely = {key: value for key, value in statement.items() if key != "Condition"}
+            assert is_wrong([*others, freely]), f"{statement['Sid']} without its condition"
 
 
 def test_without_clean_up_only_audits_can_be_started(deploy: Any) -> None:
@@ -171,7 +233,8 @@ def test_without_clean_up_only_audits_can_be_started(deploy: Any) -> None:
     for function in ("serve", "answer"):
         (start,) = [one for one in statements(stack, function) if one["Action"] == "states:StartExecution"]
         assert start["Resource"] == ["AuditStateMachine"]
-        assert "states:DescribeExecution" not in str(statements(stack, function))
+        (see,) = [one for one in statements(stack, function) if one["Action"] == "states:DescribeExecution"]
+        assert set(see["Resource"]) == AUDITS
         variables = stack[f"{function.title()}Function"]["Environment"]["Variables"]
         assert (variables["CLEANUP_STATE_MACHINE_ARN"], variables["UNDO_STATE_MACHINE_ARN"]) == ("", "")
 
@@ -184,19 +247,21 @@ def test_whoever_posts_may_store_posts_and_nothing_else(stack: Any) -> None:
 
 
 MACHINES = {"AuditStateMachine", "Cleanup.Outputs.CleanupStateMachineArn", "Cleanup.Outputs.UndoStateMachineArn"}
-EXECUTIONS = {"Cleanup.Outputs.CleanupExecutionsArn", "Cleanup.Outputs.UndoExecutionsArn"}
+AUDITS = {"arn:AWS::Partition:states:AWS::Region:AWS::AccountId:execution:AuditStateMachine.Name:*"}
+EXECUTIONS = AUDITS | {"Cleanup.Outputs.CleanupExecutionsArn", "Cleanup.Outputs.UndoExecutionsArn"}
 TABLE = {"Table.Arn"}
 MEMBERS = {"arn:AWS::Partition:iam::*:role/Member"}
 TABLE_AND_INDEXES = TABLE | {"Table.Arn/index/*"}
 WHERE = {
-    "plan": {"dynamodb": TABLE, "s3:ListBucket": {"Bucket.Arn"}, "sts": MEMBERS},
+    "plan": {"dynamodb": TABLE, "s3:ListBucket": {"Bucket.Arn"}, "states": AUDITS, "sts": MEMBERS},
     "scan": {"dynamodb": TABLE, "s3:ListBucket": {"Bucket.Arn"}, "sts": MEMBERS},
-    "publish": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}},
+    "publish": {"dynamodb": TABLE_AND_INDEXES, "s3:ListBucket": {"Bucket.Arn"}, "sqs": {"FailedInvocations.Arn"}},
     "notify": {
         "dynamodb": TABLE_AND_INDEXES,
         "s3:ListBucket": {"Bucket.Arn"},
         "s3:ListBucketVersions": {"Bucket.Arn"},
         "secretsmanager": {"secret"},
+        "sqs": {"FailedInvocations.Arn"},
     },
     "acknowledge": {"dynamodb": TABLE, "lambda": {"AnswerFunction.Arn"}, "secretsmanager": {"secret"}},
     "answer": {
@@ -292,6 +357,6 @@ WRITES = {
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_objects_it_may_touch_are_those_that_it_does(stack: Any, function: str) -> None:
     for action, keys in (("s3:GetObject", READS.get(function, set())), ("s3:PutObject", WRITES.get(function, set()))):
-        patterns = objects(stack, function, action)
+        patterns = objects(statements(stack, function), action)
         assert [key for key in keys if not any(fnmatchcase(key, pattern) for pattern in patterns)] == []
         assert [pattern for pattern in patterns if not any(fnmatchcase(key, pattern) for key in keys)] == []

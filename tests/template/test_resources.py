@@ -14,6 +14,10 @@ def test_the_table_can_be_restored_to_any_second(stack: Any) -> None:
     assert stack["Table"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
 
 
+def test_the_table_is_not_deleted_by_one_call(stack: Any) -> None:
+    assert stack["Table"]["DeletionProtectionEnabled"] is True
+
+
 def test_audits_expire_and_every_version_of_the_policy_stays(deploy: Any) -> None:
     bucket = deploy(RetentionDays="77")["Bucket"]
     rules = bucket["LifecycleConfiguration"]["Rules"]
@@ -45,18 +49,21 @@ def test_nothing_is_public_and_everything_is_encrypted(stack: Any, with_slack: A
         ("BucketPolicy", {"Bucket.Arn", "Bucket.Arn/*"}),
         ("DeadLettersPolicy", {"AnnounceDeadLetters.Arn", "ScheduleDeadLetters.Arn"}),
         ("AnswerDeadLettersPolicy", {"AnswerDeadLetters.Arn"}),
+        ("FailedInvocationsPolicy", {"FailedInvocations.Arn"}),
     ],
 )
 def test_connections_that_are_not_encrypted_are_refused_and_no_others(
     with_slack: Any, policy: str, resources: set[str]
 ) -> None:
-    (statement,) = with_slack[policy]["PolicyDocument"]["Statement"]
+    statement, *others = with_slack[policy]["PolicyDocument"]["Statement"]
     arns = statement["Resource"]
 
     assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
     assert set(arns if isinstance(arns, list) else [arns]) == resources
     assert statement["Action"] in {"s3:*", "sqs:*"}
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    assert all(one["Effect"] == "Allow" for one in others)
+    assert bool(others) == (policy == "FailedInvocationsPolicy")
 
 
 def test_scans_have_concurrency_reserved_only_where_asked(deploy: Any) -> None:

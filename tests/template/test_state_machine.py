@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from slackwater.app.audit.limits import SpentError, TooManyAuditsError
 from slackwater.app.audit.request import AuditRequestError
 from slackwater.app.policy.file import PolicyError
 from slackwater.model import object_keys
@@ -20,6 +21,13 @@ def test_it_has_no_yaml_alias_which_step_functions_refuses(definition: str) -> N
     assert [token for token in yaml.scan(definition) if isinstance(token, yaml.AliasToken)] == []
 
 
+PATIENT = {
+    "Plan": [[TooManyAuditsError.__name__]],
+    "Scan": [["Lambda.TooManyRequestsException"]],
+    "NotifySlack": [["States.ALL"]],
+}
+
+
 def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any]) -> None:
     tasks = {name: state for name, state in states.items() if state["Type"] == "Task"}
 
@@ -31,7 +39,8 @@ def test_every_task_ends_in_time_tries_again_and_is_caught(states: dict[str, Any
         assert [one["ErrorEquals"] for one in task.get("Catch", [])] == ([] if name == "KeepError" else [["States.ALL"]]), name
         patient = [retry["ErrorEquals"] for retry in task["Retry"] if not 0 <= retry["MaxAttempts"] <= 6]
         # Every scan takes its turn, however many there are at once. Slack is told once somebody has mended what kept it from that.
-        assert patient == {"Scan": [["Lambda.TooManyRequestsException"]], "NotifySlack": [["States.ALL"]]}.get(name, []), name
+        # An audit that is one too many waits for an hour.
+        assert patient == PATIENT.get(name, []), name
 
 
 def test_slack_is_told_even_if_it_takes_half_a_day_to_mend_a_secret_and_in_the_end_it_is_given_up(
@@ -55,7 +64,16 @@ def test_a_task_gives_its_function_a_little_more_time_than_it_takes(functions: d
 def test_what_stays_wrong_is_not_tried_again(states: dict[str, Any]) -> None:
     never = states["Plan"]["Retry"][0]
 
-    assert never == {"ErrorEquals": [PolicyError.__name__, AuditRequestError.__name__], "MaxAttempts": 0}
+    assert never == {
+        "ErrorEquals": [PolicyError.__name__, AuditRequestError.__name__, SpentError.__name__],
+        "MaxAttempts": 0,
+    }
+
+
+def test_an_audit_that_is_one_too_many_waits_for_an_hour(states: dict[str, Any]) -> None:
+    (retry,) = [one for one in states["Plan"]["Retry"] if one["ErrorEquals"] == [TooManyAuditsError.__name__]]
+
+    assert (retry["IntervalSeconds"] * retry["MaxAttempts"], retry["BackoffRate"]) == (3600, 1)
 
 
 def test_only_keys_travel(states: dict[str, Any]) -> None:

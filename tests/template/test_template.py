@@ -93,8 +93,9 @@ def test_the_table_is_the_one_that_the_code_knows(resources: dict[str, Any]) -> 
 
 
 def test_findings_and_documents_outlive_the_stack(resources: dict[str, Any]) -> None:
+    assert resources["Bucket"]["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert resources["Table"]["DeletionPolicy"] == "Retain"
     for name in ("Table", "Bucket"):
-        assert resources[name]["DeletionPolicy"] == "RetainExceptOnCreate"
         assert resources[name]["UpdateReplacePolicy"] == "Retain"
 
 
@@ -133,6 +134,33 @@ def test_no_route_is_open_to_everybody_but_the_one_that_checks_signatures_itself
         if resource["Type"] == "AWS::ApiGatewayV2::Route" and name != "SlackRoute":
             assert resource["Properties"]["AuthorizationType"] == {"Fn::If": ["UsesJwt", "JWT", "AWS_IAM"]}, name
             assert resource["Properties"]["AuthorizerId"]["Fn::If"][1] == {"Ref": "ApiAuthorizer"}, name
+
+
+SCOPES = {
+    "decide": {"POST /findings/{id}/snooze", "POST /findings/{id}/dismiss", "POST /findings/{id}/reopen"},
+    "audit": {"POST /audits"},
+    "cleanup": {
+        "POST /findings/{id}/approve", "POST /cleanups", "POST /cleanups/{id}/undo", "POST /cleanups/{id}/stop",
+        "POST /cleanups/stop", "POST /cleanups/go-on", "POST /cleanups/backups/adopt",
+    },
+}  # fmt: skip
+"""The scope that a token needs for a route; for every other route it is `read`."""
+
+
+def test_a_token_needs_the_scope_of_what_it_does(deploy: Any) -> None:
+    def scopes(**parameters: str) -> dict[str, Any]:
+        routes = deploy(**parameters).of("AWS::ApiGatewayV2::Route").values()
+        return {route["RouteKey"]: route.get("AuthorizationScopes") for route in routes}
+
+    jwt = {"JwtIssuer": "https://issuer", "JwtAudience": "me"}
+
+    for key, found in scopes(**jwt).items():
+        scope = next((scope for scope, keys in SCOPES.items() if key in keys), "read")
+        assert (key, found) == (key, [f"slackwater/{scope}"])
+        assert scope != "read" or key.startswith(("GET ", "POST /estimates/"))
+    assert scopes(**jwt, JwtScopePrefix="api://x/")["POST /audits"] == ["api://x/audit"]
+    # IAM knows no scopes, and API Gateway refuses them there.
+    assert {*scopes().values(), *scopes(**jwt, JwtScopePrefix="none").values()} == {None}
 
 
 def met(condition: dict[str, Any], parameters: dict[str, str]) -> bool:

@@ -12,10 +12,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from slackwater.model.audits import AuditState
+from slackwater.model.audits import Allowance, AuditState
 from slackwater.model.object_keys import POLICY
 from slackwater.views.api.document import AuditDetailDocument, AuditDocument, OutcomeDocument
-from slackwater.views.text.words import count, one_line
+from slackwater.views.text.words import allowance, count, one_line
 from slackwater_cli.dates import minute
 from slackwater_cli.grid import draw_grid, grid_of
 
@@ -29,12 +29,15 @@ RUNTIME: Final = "Runtime.HandlerError: "
 """What some runtimes call every error of a handler."""
 
 
-def draw_audits(audits: Sequence[AuditDocument], console: Console, *, more: bool) -> None:
+def draw_audits(audits: Sequence[AuditDocument], left: Allowance | None, console: Console, *, more: bool) -> None:
     """A line each, the newest first; `more` where these are not all. Who asked is told as fully as there is room."""
-    if not audits:
+    if audits:
+        draw_grid(console, _grid(audits, one_line), _grid(audits, _name), _grid(audits))
+    else:
         console.print("No audit is kept.")
-        return
-    draw_grid(console, _grid(audits, one_line), _grid(audits, _name), _grid(audits))
+    if left:
+        console.print()
+        console.print(Text(f"Left today: {allowance(left)}."))
     if more:
         console.print()
         console.print(Text("There are older ones: --limit 0 shows all.", "bold"))

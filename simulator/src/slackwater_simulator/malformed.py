@@ -89,7 +89,7 @@ def _type(reply: Reply, chance: random.Random) -> Reply:
 def _missing(reply: Reply, chance: random.Random) -> Reply:
     """Up to three members left out that are always there."""
     if not _is_json(reply):
-        return _in_xml(reply, chance, lambda _: True, None)
+        return _in_xml(reply, chance, lambda leaf: _name(leaf) != "value", None)  # a tag without a value has an empty one
     return _without(reply, chance, lambda container, key: container.pop(key, None))
 
 
@@ -102,7 +102,11 @@ def _null(reply: Reply, chance: random.Random) -> Reply:
 
 def _without(reply: Reply, chance: random.Random, do: Callable[[Json, str], object]) -> Reply:
     answer = json.loads(reply.body)
-    spots = [(held, key) for held, key in _spots(answer) if isinstance(held, dict) and key not in _LEFT_OUT]
+    spots = [
+        (held, key)
+        for held, key in _spots(answer)
+        if isinstance(held, dict) and key not in _LEFT_OUT and not (key == "Value" and "Key" in held)
+    ]
     for container, key in _some(chance, spots):
         do(container, key)
     return _as_body(reply, answer)

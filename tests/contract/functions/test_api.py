@@ -380,6 +380,7 @@ def test_a_dismissal_is_for_good_or_until_a_time(api) -> None:
     ],
 )
 def test_the_bearer_of_a_token_is_who_it_says(api, claims, who: str) -> None:
+    push(api, f'[api]\ndeciders = ["{who}"]\n')
     _, _, decided = api("POST", f"/findings/{ID}/dismiss", {"why": "x"}, authorizer={"jwt": {"claims": claims, "scopes": None}})
     assert decided["decision"]["who"] == who
 
@@ -398,6 +399,10 @@ def test_a_decision_is_logged(api, log) -> None:
 
 
 # -- Audits
+
+
+def push(api, policy: str) -> None:
+    api.session.client("s3", REGION).put_object(Bucket=BUCKET, Key=object_keys.POLICY, Body=policy.encode())
 
 
 def executions(api):
@@ -436,6 +441,64 @@ def test_one_idempotency_key_is_one_audit(api) -> None:
 def test_audits_are_listed_the_newest_first(api) -> None:
     status, _, page = api("GET", "/audits")
     assert (status, {one["id"] for one in page["audits"]}, page["cursor"]) == (200, {AUDIT, "key-1_2"}, None)
+
+
+def test_a_token_of_the_audience_may_neither_decide_nor_audit_unless_the_policy_names_it(api) -> None:
+    token = {"jwt": {"claims": {"sub": "7d1f", "email": "ada@example.com", "email_verified": "true"}, "scopes": None}}
+    asked = [("/audits", {}), *((f"/findings/{ID}/{what}", {"why": "x"}) for what in ("dismiss", "reopen"))]
+
+    for path, body in asked:
+        problem = assert_problem(api("POST", path, body, authorizer=token), 403)
+        key = "auditors" if path == "/audits" else "deciders"
+        assert problem["detail"] == f"The policy does not allow it: the policy's api.{key} does not name ada@example.com."
+    assert_problem(api("POST", f"/findings/{ID}/snooze", {"days": 3}, authorizer=token), 403)
+    assert executions(api) == {}
+
+    push(api, '[api]\ndeciders = ["ada@example.com"]\nauditors = ["ada@example.com"]\n')
+    assert [api("POST", path, body, authorizer=token)[0] for path, body in asked] == [202, 200, 200]
+    for path, body in asked:  # a list that names somebody binds those whom IAM let in, too
+        assert_problem(api("POST", path, body), 403)
+
+    push(api, "[scan]\nwrong = 1\n")
+    for path, body in asked:
+        assert_problem(api("POST", path, body, authorizer=token), 409)
+    assert api("POST", "/audits")[0] == 202  # its record says what is wrong with the policy
+    assert_problem(api("POST", f"/findings/{ID}/dismiss", {"why": "x"}), 409)
+
+
+def test_one_audit_too_many_is_refused_with_those_that_run(api) -> None:
+    running = [api("POST", "/audits")[2]["id"] for _ in range(3)]
+
+    problem = assert_problem(api("POST", "/audits"), 409)
+
+    assert problem["running"] == running
+    assert problem["detail"].endswith(f"as many as scan.most_running_audits allows: {', '.join(running)}")
+    assert set(executions(api)) == {*running}
+
+
+def test_what_is_left_to_audits_is_told_with_the_first_page(api) -> None:
+    api.session.client("dynamodb", REGION).put_item(
+        TableName=TABLE,
+        Item={"pk": {"S": f"SPEND#day/{NOW:%Y-%m-%d}"}, "sk": {"S": "SPEND"}, "metrics": {"N": "4999000"}},
+    )
+    started = api("POST", "/audits")[2]["id"]
+
+    _, _, page = api("GET", "/audits", query="limit=1")
+
+    assert page["allowance"] == {
+        "running": [started], "most_running": 3, "day": f"{NOW:%Y-%m-%d}", "spent_usd": "49.99", "most_usd": "50.00", "left_usd": "0.01",
+    }  # fmt: skip
+    assert api("GET", "/audits", query=f"limit=1&cursor={page['cursor']}")[2]["allowance"] is None
+
+
+def test_once_the_day_is_spent_no_audit_starts(api) -> None:
+    api.session.client("dynamodb", REGION).put_item(
+        TableName=TABLE,
+        Item={"pk": {"S": f"SPEND#day/{NOW:%Y-%m-%d}"}, "sk": {"S": "SPEND"}, "metrics": {"N": "5000000"}},
+    )
+
+    assert "audits start again the next day" in assert_problem(api("POST", "/audits"), 409)["detail"]
+    assert executions(api) == {}
 
 
 def test_an_audit_is_shown_with_what_it_covered_and_a_link(api) -> None:

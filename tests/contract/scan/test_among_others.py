@@ -10,7 +10,9 @@ import pytest
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import PATIENT, AwsSession
 from slackwater.engine.registry import registry
+from slackwater.model.audits import AuditPlan, AuditRequest
 from slackwater.model.policy import Policy, ScanSection
+from slackwater.model.policy_version import DEFAULTS
 from slackwater.model.resources import Target
 from slackwater.model.services import CALLS_PER_SECOND
 from slackwater.wiring.scan import audit
@@ -28,6 +30,17 @@ DEPLOYED = Deployed(table_name="slackwater", bucket_name="b", retention_days=1, 
 def policy(**scan):
     limits = {id_: registry()[id_].limits() for id_ in ("efs-idle", "ebs-idle", "fsx-idle", "ebs-unattached")}
     return Policy(limits=limits, scan=ScanSection(**scan))
+
+
+def planned(audit_id):
+    return AuditPlan(
+        audit_id=audit_id,
+        now=NOW,
+        request=AuditRequest(requested_by="schedule"),
+        policy=DEFAULTS,
+        detectors=(),
+        targets=(TOKYO, IRELAND),
+    )
 
 
 def wired(session, meter, rules, **shared):
@@ -127,12 +140,12 @@ def test_scans_of_the_service_share_their_pace_and_their_audits_ceiling(monkeypa
     monkeypatch.setenv("AWS_REGION", "ap-northeast-1")
     rules = policy(most_metrics_usd=0.01)
     here, there = among_others(DEPLOYED), among_others(DEPLOYED)
-    with here(rules, "a1", TOKYO, "run-1") as (share, spending):
-        with there(rules, "a1", TOKYO, "run-2") as (other_share, other_spending):
+    with here(rules, planned("a1"), TOKYO, "run-1") as (share, spending):
+        with there(rules, planned("a1"), TOKYO, "run-2") as (other_share, other_spending):
             assert (share(), other_share()) == (1, 1 / 2)
             assert spending.take(600) is None
             assert other_spending.take(500)
             assert other_spending.take(400) is None
-        with there(rules, "a2", IRELAND, "run-3") as (elsewhere, of_another_audit):
+        with there(rules, planned("a2"), IRELAND, "run-3") as (elsewhere, of_another_audit):
             assert elsewhere() == 1
             assert of_another_audit.take(1_000) is None

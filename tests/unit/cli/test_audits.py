@@ -16,7 +16,7 @@ from slackwater.aws.client.session import AwsSession
 from slackwater.aws.store.audits import DynamoAudits
 from slackwater.aws.store.table import Table
 from slackwater.model import object_keys
-from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, AuditState, IncompleteTarget
+from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, AuditState, IncompleteTarget, RunningAudits
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.views.scan.to_json import dump
 from slackwater_cli.commands import audits
@@ -144,7 +144,7 @@ def test_audits_are_listed_the_newest_first(run, store: DynamoAudits) -> None:
     lines = run("audits", "list").out.splitlines()
     few = run("audits", "list", "--limit", "2")
 
-    assert [line.split()[:2] for line in lines[1:]] == [
+    assert [line.split()[:2] for line in lines[1:5]] == [
         ["audit-3", "running"],
         ["audit-2", "failed"],
         ["audit-1", "incomplete"],
@@ -156,11 +156,45 @@ def test_audits_are_listed_the_newest_first(run, store: DynamoAudits) -> None:
     assert [audit["id"] for audit in told["audits"]] == ["audit-3", "audit-2"]
     assert told["more"] is True
     assert json.loads(run("audits", "list", "--format", "json").out)["more"] is False
-    assert set(told) == {"audits", "more"}
+    assert set(told) == {"audits", "more", "allowance"}
 
 
 def test_no_audit_is_said(run, service) -> None:
-    assert run("audits", "list").out == "No audit is kept.\n"
+    assert run("audits", "list").out.startswith("No audit is kept.\n")
+
+
+def test_what_is_left_today_is_told_with_the_list(run, service, store: DynamoAudits) -> None:
+    store.write_running(RunningAudits(since={"audit-1": NOW, "audit-2": NOW}, revision=1))
+    store.begin(record("audit-1", "complete"))
+    day = datetime.now(UTC).date().isoformat()
+    spent = {"pk": {"S": f"SPEND#day/{day}"}, "sk": {"S": "SPEND"}, "metrics": {"N": "321000"}}
+    boto3.client("dynamodb", "eu-west-1").put_item(TableName="findings-table", Item=spent)
+
+    assert run("audits", "list").out.endswith("\nLeft today: 46.79 of 50.00 USD for metrics; 1 of 3 audits is running.\n")
+    assert json.loads(run("audits", "list", "--format", "json").out)["allowance"] == {
+        "running": ["audit-2"], "most_running": 3, "day": day, "spent_usd": "3.21", "most_usd": "50.00", "left_usd": "46.79",
+    }  # fmt: skip
+
+
+def test_whom_the_policy_does_not_name_neither_audits_nor_decides(run, service, store: DynamoAudits) -> None:
+    text = b'[api]\nauditors = ["ada@example.com"]\ndeciders = ["ada@example.com"]\n'
+    boto3.client("s3", "eu-west-1").put_object(Bucket="slackwater-bucket", Key=object_keys.POLICY, Body=text)
+
+    for command, key in ((("audits", "start"), "auditors"), (("findings", "dismiss", "f00d", "--why", "x"), "deciders")):
+        refused = run(*command)
+        assert (refused.status, refused.out, service.started) == (4, "", [])
+        assert f"the policy's api.{key} does not name arn:aws:sts::123456789012:" in refused.err
+
+
+def test_one_audit_too_many_is_refused_with_those_that_run(run, service, store: DynamoAudits) -> None:
+    for _ in range(3):
+        assert run("audits", "start").status == 0
+    running = [str(one["name"]) for one in service.started]
+
+    refused = run("audits", "start")
+
+    assert (refused.status, refused.out, len(service.started)) == (2, "", 3)
+    assert f"3 audits are running, as many as scan.most_running_audits allows: {', '.join(running)}" in refused.err
 
 
 def test_an_audit_is_shown_with_what_it_could_not_see_and_where_its_document_is(run, store: DynamoAudits) -> None:
@@ -254,7 +288,7 @@ def test_a_list_drops_who_asked_and_never_cuts_an_id(
     told = record(f"20261116T090700Z-{'0' * 8}", "incomplete", request=AuditRequest(requested_by=ADA))
     store.begin(replace(told, started_at=NOW.replace(microsecond=5)))
 
-    head, line = run("audits", "list").out.splitlines()
+    head, line, *_ = run("audits", "list").out.splitlines()
 
     assert "Started (UTC)" in head
     assert line.split() == ["20261116T090700Z-00000000", "incomplete", "2026-11-16", "09:07", "7", "1,234.50", *asked_by]

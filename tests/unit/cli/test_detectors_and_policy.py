@@ -72,6 +72,16 @@ def test_a_policy_with_an_unknown_region_is_wrong(run, nowhere: Path) -> None:
     assert run("policy", "check").status == 2
 
 
+def test_a_role_whose_trust_policy_nobody_can_look_up_is_doubtful_as_one_person(run, nowhere: Path) -> None:
+    session = "arn:aws:sts::123456789012:assumed-role/Ops/ada"
+    (nowhere / "slackwater.toml").write_text(f'[api]\ndeciders = ["{session}"]\n', "utf-8")
+
+    done = run("policy", "check")
+
+    assert done.status == 0
+    assert "api.deciders[1]: is not one person: whoever may assume Ops chooses the session's name, unless its trust" in done.err
+
+
 def test_what_is_doubtful_about_a_good_policy_is_said_beside_it(run, nowhere: Path) -> None:
     (nowhere / "slackwater.toml").write_text("[cleanup]\nregions = ['eu-west-1']\n[detectors.efs-idle]\n", "utf-8")
 

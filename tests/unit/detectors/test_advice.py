@@ -97,12 +97,12 @@ def test_the_export_list_is_sent_whole_and_keeps_crossmnt() -> None:
 
 
 def test_a_sync_export_has_two_ways_out_that_cost_nothing_and_the_safe_one_comes_first() -> None:
-    verdict = flagged("fsx-sync-export", "a document root on a sync export, 4 KiB writes, disks at rest")
+    verdict = flagged("fsx-sync-export", "4 KiB writes to a document root")
     clients, fast = verdict.advice
 
     assert (clients.action, fast.action) == ("client-side-first", "async-export")
     assert (clients.changes, fast.changes) == ((), ())
-    assert "several writers side by side" in clients.summary
+    assert "several writers in parallel" in clients.summary
     assert "OpenZFS (async) is 11 times as fast" in fast.summary
     assert clients.risk == "None for the data."
     assert fast.risk.startswith("Acknowledged writes are lost")
@@ -111,7 +111,7 @@ def test_a_sync_export_has_two_ways_out_that_cost_nothing_and_the_safe_one_comes
 
 
 def test_larger_writes_gain_less_from_async_as_throughput_binds_them() -> None:
-    larger = case("fsx-sync-export", "a document root on a sync export, 4 KiB writes, disks at rest")
+    larger = case("fsx-sync-export", "4 KiB writes to a document root")
     written = {
         key: [None if value is None else value * 16 for value in values] if key[0].name == "DataWriteBytes" else values
         for key, values in larger.metrics.items()

@@ -99,7 +99,7 @@ def test_each_metric_counts_by_its_own_column_of_the_table(metric: Metric, perce
 
     assert isinstance(verdict, Flagged if fits else Fine)
     if isinstance(verdict, Flagged):
-        assert "512 MB/s would be 50 % busy" in verdict.summary
+        assert "512 MB/s would be at most 50 % busy" in verdict.summary
 
 
 def test_a_throughput_that_is_in_no_table_is_not_judged() -> None:
@@ -135,7 +135,7 @@ def test_a_file_server_without_burst_is_not_asked_for_credits() -> None:
 
 def test_three_weeks_are_less_sure_than_five() -> None:
     assert flagged(THROUGHPUT, QUIET).confidence == flagged(IOPS, TENTH).confidence == "high"
-    assert flagged(THROUGHPUT, "watched for three weeks").confidence == "medium"
+    assert flagged(THROUGHPUT, "recorded for three weeks").confidence == "medium"
     assert flagged(IOPS, "recorded for three weeks").confidence == "medium"
 
 
@@ -161,7 +161,7 @@ def test_iops_of_which_two_fifths_were_used_are_left_alone(percent: float, verdi
     assert isinstance(played(IOPS, TENTH, metrics=metrics), verdict)
 
 
-WAITING = "a document root on a sync export, 4 KiB writes, disks at rest"
+WAITING = "4 KiB writes to a document root"
 
 
 def test_an_export_that_waits_explains_what_was_bought_for_its_file_system() -> None:
@@ -191,7 +191,7 @@ def nightly(*per_s: float) -> dict[tuple[Metric, int], list[float]]:
         (fsx_sync_export.WRITES, HOUR_S): [sum(ops[i : i + 12]) for i in range(0, len(ops), 12)],
         (fsx_sync_export.WRITES, FIVE_MINUTES_S): ops,
         (fsx_sync_export.WRITTEN, FIVE_MINUTES_S): [count * 4096 for count in ops],
-        **{(metric, FIVE_MINUTES_S): [8.0] * len(ops) for metric in fsx_sync_export.BUSY},
+        **{(metric, FIVE_MINUTES_S): [8.0] * len(ops) for metric in fsx_sync_export.DISKS},
     }
 
 
@@ -222,10 +222,10 @@ def test_busy_hours_without_five_minutes_are_unknown_where_nothing_else_was_foun
     assert isinstance(played(SYNC, WAITING, metrics={**metrics, (metric, FIVE_MINUTES_S): missing}), expected)
 
 
-@pytest.mark.parametrize("metric", fsx_sync_export.BUSY, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", fsx_sync_export.DISKS, ids=lambda metric: metric.name)
 def test_disks_are_at_rest_only_where_all_three_metrics_were_seen(metric: Metric) -> None:
     metrics = nightly(*[342] * 24)
-    others = [one for one in fsx_sync_export.BUSY if one != metric]
+    others = [one for one in fsx_sync_export.DISKS if one != metric]
     nothing, busy = [None] * 4032, [90.0] * 4032
     unseen = {**metrics, (metric, FIVE_MINUTES_S): nothing}
 

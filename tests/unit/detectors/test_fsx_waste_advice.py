@@ -18,7 +18,7 @@ from slackwater.model.resources import FsxVolume
 from slackwater.model.units import DAY_S, GIB, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Unknown, Verdict
 from slackwater.performance import fsx
-from slackwater.rules.fsx import IN_THE_POOL, USED
+from slackwater.rules.fsx import IN_POOL, USED
 
 type Given = Mapping[tuple[Metric, int], Sequence[float | None]]
 
@@ -65,18 +65,18 @@ def test_no_command_about_an_idle_file_system_deletes_anything(one: Case) -> Non
 
     assert isinstance(said, Flagged)
     assert not [advice for advice in said.advice if "delete" in (advice.command or "")]
-    assert "back it up" in said.advice[0].summary or said.advice[0].command is None
+    assert "Back it up" in said.advice[0].summary or said.advice[0].command is None
 
 
 def test_openzfs_is_backed_up_whole_and_its_children_are_named_before_it_is_deleted() -> None:
     child = replace(case(IDLE, ONTAP_ZEROS).records[0], path="/fsx/projects", volume_type="OPENZFS", ontap_volume_type=None)
     advice = flagged(IDLE, ZEROS, records=(child,)).advice[0]
 
-    assert advice.command == "aws fsx create-backup --region ap-northeast-1 --file-system-id fs-0a1b2c3d4e5f60718"
+    assert advice.command == "aws fsx create-backup --region ap-northeast-1 --file-system-id fs-0123456789abcdef0"
     assert "DELETE_CHILD_VOLUMES_AND_SNAPSHOTS" in advice.summary
     assert "S3 access points" in advice.summary
     assert "/fsx/projects" in advice.summary
-    assert "Automatic backups are deleted with it" in advice.risk
+    assert "automatic backups are deleted with it" in advice.risk
 
 
 def test_ontap_is_backed_up_volume_by_volume() -> None:
@@ -89,7 +89,7 @@ def test_ontap_is_backed_up_volume_by_volume() -> None:
         'for id in fsvol-0123456789abcdef0 fsvol-2; do aws fsx create-backup --region ap-northeast-1 --volume-id "$id"; done'
     )
     assert "volumes (SnapLock may forbid that), then its storage virtual machines" in advice.summary
-    assert "not what its storage virtual machines were set to" in advice.risk
+    assert "not the settings of its storage virtual machines" in advice.risk
 
 
 def test_ontap_without_a_volume_has_nothing_to_back_up() -> None:
@@ -141,8 +141,8 @@ def test_the_data_may_stay_on_the_smallest_file_server_where_there_is_a_smaller_
 def test_only_a_watched_month_without_clients_is_of_high_confidence() -> None:
     assert flagged(IDLE, ZEROS).confidence == "high"
     assert flagged(IDLE, ONTAP_ZEROS).confidence == "medium"
-    assert flagged(IDLE, "watched for a month, and not before").confidence == "medium"
-    assert flagged(IDLE, "quiet since it was made, two weeks ago").confidence == "medium"
+    assert flagged(IDLE, "recorded for a month, and not before").confidence == "medium"
+    assert flagged(IDLE, "quiet since it was created two weeks ago").confidence == "medium"
     probed = flagged(IDLE, "metadata operations without a client")
     assert probed.confidence == "medium"
     assert any("444 metadata operations" in caveat for caveat in probed.caveats)
@@ -235,7 +235,7 @@ def test_without_knowing_its_disks_it_keeps_all_its_iops() -> None:
     said = flagged(OVERSIZED, ZFS, metrics=with_days(OVERSIZED, ZFS, fsx_oversized.DISK_IOPS, days=[]))
 
     assert "6,000 IOPS" in by_action(said)["move-to-smaller"].summary
-    assert any("gets all the IOPS" in caveat for caveat in said.caveats)
+    assert any("keeps all of its IOPS" in caveat for caveat in said.caveats)
 
 
 def test_efs_is_priced_for_what_lies_there_and_replaces_everything_that_was_provisioned() -> None:
@@ -280,7 +280,7 @@ def test_ontap_of_the_second_generation_shrinks_in_place() -> None:
     shrink = by_action(flagged(OVERSIZED, SHRINKS))["shrink-ssd"]
 
     assert shrink.command == (
-        "aws fsx update-file-system --region ap-northeast-1 --file-system-id fs-0b1c2d3e4f5a60718"
+        "aws fsx update-file-system --region ap-northeast-1 --file-system-id fs-0123456789abcdef0"
         " --storage-capacity 1400 --ontap-configuration 'DiskIopsConfiguration={Mode=AUTOMATIC}'"
     )
     busy = with_days(OVERSIZED, SHRINKS, fsx_oversized.DISK_IOPS, days=[40.0] * 37)
@@ -378,13 +378,13 @@ def test_nobody_copies_a_file_system_for_less_than_100_gib(gib: int, expected: t
 
 @pytest.mark.parametrize(("pool_gib", "expected"), [(100, Flagged), (200, Fine)])
 def test_at_the_minimum_of_ontap_the_capacity_pool_counts(pool_gib: float, expected: type[Verdict]) -> None:
-    pooled = with_days(OVERSIZED, LEAST, IN_THE_POOL, days=[pool_gib * GIB] * 37)
+    pooled = with_days(OVERSIZED, LEAST, IN_POOL, days=[pool_gib * GIB] * 37)
 
     assert isinstance(verdict(OVERSIZED, LEAST, metrics=pooled), expected)
 
 
 def test_the_other_services_hold_what_lies_in_the_pool_as_well() -> None:
-    pooled = with_days(OVERSIZED, LEAST, IN_THE_POOL, days=[100.0 * GIB] * 37)
+    pooled = with_days(OVERSIZED, LEAST, IN_POOL, days=[100.0 * GIB] * 37)
     said = flagged(OVERSIZED, LEAST, metrics=pooled)
 
     assert units(by_action(said)["move-to-efs"])[efs_storage("Standard", one_zone=False, elastic=False)] == -190

@@ -34,11 +34,11 @@ BROKEN = {
     "efs-single-client": ("if max(seen[clients].present, default=0) > FIVE_MINUTES", "if False"),
     "efs-single-zone-use": ("if file_system.is_replica or replication", "if False"),
     "efs-throughput-mismatch": ("if demand.limited_s:\n        return Fine", "if False:\n        return Fine"),
-    "fsx-idle": ("if grown > limits.growth_mib * MIB:", "if False:"),
+    "fsx-idle": ("if growth > limits.growth_mib * MIB:", "if False:"),
     "fsx-oversized": ("max(newest) + a_day * limits.growth_days", "max(newest)"),
     "fsx-surplus-iops": ("if percent >= limits.peak_percent", "if percent > 100"),
-    "fsx-surplus-throughput": ("return percent * _whole(server, metric) / _whole(smaller, metric)", "return percent"),
-    "fsx-sync-export": ("if len(near) >= ONE_CEILING * len(run)", "if near"),
+    "fsx-surplus-throughput": ("return percent * CAPACITY[metric](server) / CAPACITY[metric](smaller)", "return percent"),
+    "fsx-sync-export": ("nfs.held_at_ceiling(writes.values, busy, limits.ceiling_percent / 100)", "sorted(idle)"),
 }
 """What stands in a detector's file, and what would stand there."""
 

@@ -84,7 +84,7 @@ COSTS = [
     ("ec2-network-throttled", "hardly any traffic: settled by the hour", [HOUR_S] * 2),
     ("ec2-network-throttled", "steady at its baseline, never a burst", [HOUR_S] * 2 + [FIVE_MINUTES_S]),
     ("fsx-idle", "three days old", []),
-    ("fsx-idle", "a job that runs on the first Monday of the month", [DAY_S]),
+    ("fsx-idle", "a job on the first Monday of the month", [DAY_S]),
     ("fsx-idle", "mounted, and not read for a month", [DAY_S] * 3),
     ("fsx-idle", "a month of zeros", [DAY_S] * 5),
     ("fsx-oversized", "64 GiB, the least there is", []),
@@ -93,7 +93,7 @@ COSTS = [
     ("fsx-oversized", "2,000 GiB of OpenZFS, 150 used", [DAY_S] * 6),
     ("fsx-surplus-iops", "IOPS by size", []),
     ("fsx-surplus-iops", "20,000 IOPS, a tenth used", [DAY_S]),
-    ("fsx-surplus-throughput", "the smallest there is", []),
+    ("fsx-surplus-throughput", "the smallest file server", []),
     ("fsx-surplus-throughput", "a monthly job at full speed", [DAY_S]),
     ("fsx-surplus-throughput", "640 MB/s, 9 % busy at most", [DAY_S] * 6),
     ("ec2-network-over-baseline", "a type without burst", []),
@@ -108,7 +108,7 @@ COSTS = [
     ("ec2-idle", "five minutes of work every night", [DAY_S]),
     ("ec2-idle", "five weeks of next to nothing", [DAY_S] * 3),
     ("fsx-sync-export", "async", []),
-    ("fsx-sync-export", "hardly any writes", [HOUR_S]),
+    ("fsx-sync-export", "few writes", [HOUR_S]),
 ]
 
 

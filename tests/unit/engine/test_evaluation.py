@@ -11,9 +11,9 @@ from slackwater.engine.evaluation import Enabled, EvaluationQueue
 from slackwater.engine.plan import MetricCall, MetricQuery
 from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen
 from slackwater.model.findings import CEILING
-from slackwater.model.fleet import Fleet, Late, Rest
+from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.metrics import Metric, Need, Series
-from slackwater.model.resources import Attachment, Instance, Target, Volume
+from slackwater.model.resources import Attachment, DiskMetric, Instance, Target, Volume
 from slackwater.model.units import DAY_S, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Ask, Fine, Flagged, Unknown, Verdict
 
@@ -82,6 +82,39 @@ def test_two_detectors_that_want_one_metric_ask_once_as_far_back_as_the_more_pat
 
     assert [len(call.queries) for call in calls] == [1]
     assert sorted(lengths) == [15, 31]
+
+
+def test_a_record_that_could_not_be_read_makes_those_unknown_that_need_it_and_no_other() -> None:
+    on = {
+        name: replace(VOLUME, id=name, attachments=(Attachment(instance_id=host, device="", attached_at=None),))
+        for name, host in (("vol-1", "i-1"), ("vol-2", "i-2"))
+    }
+    broken = UnreadableRecord(Instance, "i-2", "it lacks 'State'")
+
+    def judge(volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+        seen.fleet.get(Instance, volume.attachments[0].instance_id)
+        return Flagged(summary="", confidence="high", evidence=(), advice=(), gist=())
+
+    queue = EvaluationQueue(Fleet([*on.values()], broken=[broken]), [enabled(judge, reads=(Instance,))], CASE_NOW)
+    drain(queue)
+
+    assert [one.resource.id for one in queue.flagged] == ["vol-1"]
+    assert [(one.resource.id, one.reason) for one in queue.unknown] == [("vol-2", str(broken))]
+    assert not queue.failures
+
+
+@pytest.mark.parametrize("needs", [{"reads": (DiskMetric,)}, {"reads_if_allowed": (DiskMetric,)}])
+def test_what_belongs_to_a_resource_and_could_not_be_read_makes_it_unknown(needs: dict[str, Any]) -> None:
+    broken = UnreadableRecord(DiskMetric, "disk", "a dimension has no name", ("vol-1",))
+    fine = enabled(lambda *_: Fine("it is"))
+    queue = EvaluationQueue(
+        Fleet([VOLUME, replace(VOLUME, id="vol-2")], broken=[broken]),
+        [replace(fine, detector=replace(fine.detector, **needs))],
+        CASE_NOW,
+    )
+    drain(queue)
+
+    assert [(one.resource.id, one.reason) for one in queue.unknown] == [("vol-1", str(broken))]
 
 
 def test_a_metric_that_could_not_be_read_is_unknown_with_the_reason_and_a_failure() -> None:

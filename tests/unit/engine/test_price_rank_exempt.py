@@ -60,6 +60,18 @@ def test_a_saving_with_one_unknown_price_is_unknown_not_smaller() -> None:
     assert savings(advice(), TABLE) == Decimal(0)
 
 
+def test_a_finding_with_an_unknown_price_says_which_and_compares_what_is_known() -> None:
+    unknown = Change(PriceItem("ebs.io9.storage", "GiB-month"), Decimal(1))
+    partly = price(flagged(advice(Change(STORAGE, Decimal(100)), unknown)), TABLE)
+
+    assert partly.monthly_savings_usd is None
+    assert partly.caveats == (
+        "The saving is unknown: no price is known for ebs.io9.storage. Without that, it is 8.00 USD a month.",
+    )
+    assert price(flagged(advice(unknown)), TABLE).caveats == ("The saving is unknown: no price is known for ebs.io9.storage.",)
+    assert finding(10).caveats == price(flagged(advice(known=False)), TABLE).caveats == ()
+
+
 def test_a_finding_rests_on_the_prices_it_used_and_no_other() -> None:
     assert [basis.item for basis in finding(10).price_basis] == [STORAGE]
     assert items_of([flagged(advice(Change(SNAPSHOT, Decimal(1))))]) == {SNAPSHOT}

@@ -1,11 +1,16 @@
 """The keys that other programs read are fixed: added to, never renamed or removed."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from slackwater.app.estimates.estimates import EstimateError
 from slackwater.engine.registry import estimates
+from slackwater.model.quantities import DURATION, RATE, SIZE
 from slackwater.views.estimates.to_json import document
 from slackwater.wiring.scan import estimating
 
@@ -59,6 +64,25 @@ def at(result: Any, path: str) -> Any:
     for key in path.split("."):
         result = result[int(key)] if isinstance(result, list) else result[key]
     return result
+
+
+AMOUNTS = st.sampled_from(["0", "1e-999", "1e-09", "1e-05", "0.9833333333333333", "1", "9.99e14", "999999999999999"])
+
+
+@pytest.mark.parametrize("kind", FIXED)
+@settings(deadline=None, max_examples=100)
+@given(st.data())
+def test_whatever_amounts_are_asked_about_are_answered_or_refused(kind: str, data: st.DataObject) -> None:
+    """Any other error than a refusal would be a 500 of the API."""
+    said = dict(FIXED[kind][0])
+    for name, schema in estimates()[kind].inputs.model_json_schema()["properties"].items():
+        patterns = {one.get("pattern") for one in schema.get("anyOf", [schema])}
+        for quantity in (SIZE, RATE, DURATION):
+            if quantity.pattern in patterns and data.draw(st.booleans()):
+                said[name] = data.draw(AMOUNTS) + data.draw(st.sampled_from(sorted(quantity.units)))
+
+    with suppress(EstimateError):
+        document(estimating(None, None, "ap-northeast-1", ["ap-northeast-1"]).answer(kind, said))
 
 
 def test_every_kind_is_held_to_its_keys() -> None:

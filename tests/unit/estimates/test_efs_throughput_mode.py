@@ -124,6 +124,21 @@ def test_credits_that_outlast_the_month_are_no_reason_against_bursting_and_their
     assert asked(stored="20GiB", write_per_month="1TiB").modes.bursting.credits_last_days is None
 
 
+def test_the_cheapest_is_only_so_among_those_with_a_known_price() -> None:
+    said = {"stored": "1GiB", "write_per_month": "50TiB"}
+    without_elastic = {item: one for item, one in TOKYO.items() if not item.id.startswith("efs.elastic")}
+
+    assert "Provisioned is the cheapest that carries this" in answered(**said).summary
+    assert (
+        "Provisioned costs least of the modes that carry this and have a known price"
+        in answered(without_elastic, **said).summary
+    )
+    assert (
+        "Bursting is the cheapest that carries this"
+        in answered(without_elastic, stored="20GiB", write_per_month="1TiB").summary
+    )
+
+
 def test_a_peak_without_a_month_does_not_make_elastic_free() -> None:
     answer = answered(stored="100GiB", peak="150MiB/s")
     elastic = answer.result.modes.elastic

@@ -102,7 +102,12 @@ def test_hours_are_a_number_or_a_duration(hours: object) -> None:
     assert asked(used="1GiB", hours=hours).ebs_hours == 1.5
 
 
-@pytest.mark.parametrize("hours", [0, "0", "0h", -1, 10**400, 100_001, "9999999d", True, [], "1e3", "24 hours", "", "nan"])
+@pytest.mark.parametrize("hours", [0.9833333333333333, "0.9833333333333333", "0.9833333333333333h", "9.833333333333333e-01"])
+def test_hours_are_a_programs_float_with_all_its_digits(hours: object) -> None:
+    assert asked(used="1GiB", hours=hours).efs_hours == asked(used="1GiB", hours="59min").efs_hours
+
+
+@pytest.mark.parametrize("hours", [0, "0", "0h", -1, 10**400, 100_001, "9999999d", True, [], "1e15", "24 hours", "", "nan"])
 def test_other_hours_are_refused(hours: object) -> None:
     with pytest.raises(ValueError, match="hours"):
         EfsVsEbs.model_validate({"used": "1GiB", "hours": hours})

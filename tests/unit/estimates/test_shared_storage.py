@@ -186,6 +186,7 @@ def test_an_unknown_price_is_null_and_said_where_it_would_fit() -> None:
     assert answer.result.services.openzfs.monthly_usd is None
     assert answer.result.services.openzfs.fits
     assert answer.result.recommended == "ontap"
+    assert answer.summary.startswith("Of what fits and has a known price, FSx for NetApp ONTAP costs least: ")
     assert "FSx for OpenZFS would fit too, but has no known price." in answer.summary
 
 

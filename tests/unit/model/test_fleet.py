@@ -1,13 +1,14 @@
 """What one can tell of a target's records from one another."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from slackwater.model.detector import CASE_NOW
-from slackwater.model.fleet import Fleet, Late, Rest, is_root
-from slackwater.model.resources import Attachment, Instance, Target, Volume
+from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord, UnreadableRecordError, is_root
+from slackwater.model.resources import Attachment, DiskMetric, Instance, Record, Target, Volume
 
 HERE = Target("123456789012", "us-east-1")
 LOOSE = Volume(
@@ -65,3 +66,52 @@ def test_a_fleet_with_another_record_still_awaits_the_rest() -> None:
     assert (fleet.awaited, fleet.all(Instance)) == ({Instance}, [])
     assert (fleet.whole().awaited, fleet.whole().all(Instance)) == (frozenset(), [HOST])
     assert [one.id for one in fleet.whole().all(Volume)] == ["vol-1", "vol-2"]
+
+
+def broken(kind: type[Record], id: str, *owners: str) -> UnreadableRecord:
+    return UnreadableRecord(kind, id, "it lacks 'State'", owners)
+
+
+def test_a_record_that_could_not_be_read_is_not_taken_for_one_that_does_not_exist() -> None:
+    fleet = Fleet([LOOSE, HOST], broken=[broken(Instance, "i-2")])
+
+    with pytest.raises(UnreadableRecordError, match="ec2-instance i-2 could not be read: it lacks 'State'"):
+        fleet.get(Instance, "i-2")
+    assert (fleet.get(Instance, "i-1"), fleet.get(Instance, "i-3"), fleet.unreadable) == (HOST, None, {})
+    assert is_root(LOOSE, fleet) is False
+    on_it = replace(LOOSE, attachments=(Attachment(instance_id="i-2", device="/dev/sdf", attached_at=None),))
+    with pytest.raises(UnreadableRecordError):
+        is_root(on_it, fleet)
+
+
+def test_a_record_that_could_not_be_read_and_is_there_after_all_is_there() -> None:
+    assert Fleet([HOST], broken=[broken(Instance, "i-1")]).get(Instance, "i-1") is HOST
+
+
+@pytest.mark.parametrize(("kind", "of"), [(Volume, Fleet.volumes_of), (DiskMetric, Fleet.disks_of)])
+def test_what_belongs_to_an_instance_is_not_known_where_one_of_it_could_not_be_read(
+    kind: type[Record], of: Callable[[Fleet, str], object]
+) -> None:
+    fleet = Fleet([HOST], broken=[broken(kind, "x", "i-1")])
+
+    with pytest.raises(UnreadableRecordError):
+        of(fleet, "i-1")
+    assert not of(fleet, "i-2")
+    assert fleet.broken_of(HOST, {kind}) == broken(kind, "x", "i-1")
+    assert fleet.broken_of(HOST, {Instance}) is None
+
+
+@pytest.mark.parametrize("one", [broken(Volume, ""), UnreadableRecord(Volume, "vol-2", "it is in use, and on nothing", None)])
+def test_a_record_that_may_be_any_makes_its_kind_partial(one: UnreadableRecord) -> None:
+    assert Fleet([LOOSE], broken=[one]).unreadable == {Volume: str(one)}
+    assert Fleet([LOOSE], {Volume: "AccessDenied"}, broken=[one]).unreadable == {Volume: "AccessDenied"}
+
+
+def test_what_could_not_be_read_goes_where_the_fleet_goes() -> None:
+    late = broken(Instance, "i-2")
+    rest = Rest(frozenset({Instance}), lambda: Late([HOST], {}, [], [late]))
+    fleet = Fleet([LOOSE], rest=rest, broken=[broken(Volume, "vol-2")])
+
+    for one in (fleet, fleet.with_(replace(LOOSE, id="vol-3")), fleet.mapped(lambda record: record)):
+        assert list(one.broken) == [broken(Volume, "vol-2")]
+        assert list(one.whole().broken) == [broken(Volume, "vol-2"), late]

@@ -3,6 +3,7 @@
 import pytest
 
 from slackwater.performance import cpu
+from slackwater.performance.unpublished import UnpublishedError
 
 
 @pytest.mark.parametrize(
@@ -29,9 +30,10 @@ def test_what_a_type_earns_is_its_baseline(instance_type: str, vcpus: int, an_ho
     assert cpu.used_per_hour(baseline_percent, vcpus) == pytest.approx(an_hour)
 
 
-@pytest.mark.parametrize("instance_type", ["m6i.large", "t9.large", "t3.huge", "t2.4xlarge"])
-def test_what_nobody_says_is_nothing(instance_type: str) -> None:
-    assert cpu.earned_per_hour(instance_type) == 0
+@pytest.mark.parametrize("instance_type", ["m6i.large", "t8i.large", "t9.large", "t3.huge", "t2.4xlarge"])
+def test_what_is_not_published_is_unknown_and_not_nothing(instance_type: str) -> None:
+    with pytest.raises(UnpublishedError, match=instance_type):
+        cpu.earned_per_hour(instance_type)
 
 
 def test_another_size_saves_at_most_what_it_earns_more_each_day() -> None:

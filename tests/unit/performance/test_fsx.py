@@ -1,13 +1,16 @@
 """FSx file systems: AWS's tables of file servers, and the least that can be bought."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slackwater.model.resources import Target
 from slackwater.model.units import GIB
 from slackwater.performance import fsx
+from slackwater.rules import examples
 
 OPENZFS = {
     "SINGLE_AZ_1": [
@@ -174,3 +177,30 @@ def test_what_is_bought_holds_and_carries_what_was_asked(
         assert server.write_mb_s >= mb_s
         assert server.disk_iops >= iops
         assert max(iops, server.least_iops) <= found.iops <= deployment.max_iops
+
+
+@pytest.mark.parametrize(
+    ("fields", "stored_gib", "iops", "expected"),
+    [
+        ({}, 300, 500, (300, 900)),
+        ({}, 300, 960, (300, 960)),
+        ({}, 10, 0, (64, 192)),
+        ({}, 10, 20_000, (400, 20_000)),
+        ({"file_system_type": "ONTAP"}, 10, 0, (1_024, 3_072)),
+        ({"file_system_type": "ONTAP", "deployment_type": "SINGLE_AZ_2", "throughput_mb_s": 4_608}, 10, 0, (3_072, 9_216)),
+        ({"file_system_type": "WINDOWS", "iops": None}, 10, 0, (32, None)),
+    ],
+)
+def test_the_least_ssd_holds_the_data_and_has_the_iops(
+    fields: dict[str, Any], stored_gib: float, iops: int, expected: tuple[int, int | None]
+) -> None:
+    smaller = fsx.with_least_ssd(examples.fsx(**fields), stored_bytes=stored_gib * GIB, iops=iops)
+
+    assert (smaller.storage_gib, smaller.iops) == expected
+
+
+def test_the_largest_ontap_file_server_requires_more_ssd_and_iops() -> None:
+    largest = examples.fsx(file_system_type="ONTAP", throughput_mb_s=4_096, target=Target("123456789012", "us-east-1"))
+    smaller = fsx.with_least_ssd(largest, stored_bytes=GIB, iops=0)
+
+    assert (smaller.storage_gib, smaller.iops) == (5_120, 160_000)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from slackwater.aws.inventory.types import snapshot
 from slackwater.model.metrics import Series
 from slackwater.performance import network
+from slackwater.performance.unpublished import UnpublishedError
 
 TYPES = {one.id: one for one in snapshot()}
 MINUTE = 60
@@ -55,11 +56,15 @@ def test_a_baseline_is_in_whole_bytes_so_that_a_type_carries_just_what_is_publis
     assert network.smallest_that_carries([one], 512_500_001) is None
 
 
-def test_a_type_without_a_published_bandwidth_carries_nothing() -> None:
+def test_what_a_type_without_a_published_bandwidth_carries_is_unknown_and_not_nothing() -> None:
     silent = replace(TYPES["t3.micro"], network_baseline_gbps=None, network_peak_gbps=None)
 
-    assert (network.baseline(silent), network.peak(silent)) == (0, 0)
+    for figure in (network.baseline, network.peak):
+        with pytest.raises(UnpublishedError, match=r"no network bandwidth for t3\.micro"):
+            figure(silent)
     assert not network.can_burst(silent)
+    assert network.largest([silent]) is None
+    assert network.smallest_that_carries([silent], 0) is None
 
 
 def test_the_smallest_that_carries_is_the_one_with_the_lowest_baseline_and_the_largest_the_one_with_the_highest() -> None:

@@ -212,3 +212,32 @@ def test_the_best_time_is_no_longer_than_the_time(
     assert found
     assert 0 < found.best_s <= found.seconds
     assert found.files_per_s == pytest.approx(files / found.seconds)
+
+
+@pytest.mark.parametrize(
+    ("writes", "held"),
+    [
+        ([0, 300, 300, 300, 0], [1, 2, 3]),
+        ([0, 300, 310, 290, 0], [1, 2, 3]),
+        ([0, 60, 300, 300, 300, 60, 0], [2, 3, 4]),
+        ([0, *[600] * 3, *[300] * 5, 0], [*range(1, 9)]),
+        ([0, *[600] * 3, *[300] * 4, 420, 450, 0], []),
+        ([0, 100, 200, 300, 400, 300, 200, 100, 0], []),
+        ([300, 300, float("nan"), 200], [0, 1]),
+        ([40] * 9, []),
+        ([], []),
+    ],
+    ids=[
+        "one ceiling",
+        "noise",
+        "a start and an end",
+        "two ceilings",
+        "much between two",
+        "a demand",
+        "a hole",
+        "quiet",
+        "none",
+    ],
+)
+def test_writes_that_wait_have_one_ceiling_or_two(writes: list[float], held: list[int]) -> None:
+    assert sorted(nfs.held_at_ceiling(writes, least=100, width=0.1)) == held

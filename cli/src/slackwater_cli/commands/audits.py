@@ -11,6 +11,7 @@ import typer
 
 from slackwater.app.audit.audits import Audits
 from slackwater.app.findings.findings import NotFoundError
+from slackwater.app.policy.authority import check_auditor
 from slackwater.aws.client.identity import identity
 from slackwater.aws.client.regions import known_regions
 from slackwater.model.audits import AuditRequest, AuditState
@@ -78,9 +79,10 @@ def start(
         raise UsageError(f"--account {wrong[0]!r}: an account's id has twelve digits")
     there = deployment(stack, stack_region, profile)
     refuse_unknown("--region", region or [], known_regions(there.session))
-    audits = _audits(there)
+    audits, who = _audits(there), identity(there.session).arn
+    check_auditor(who, audits.policy)
     request = AuditRequest(
-        requested_by=identity(there.session).arn,
+        requested_by=who,
         regions=tuple(region or ()),
         detectors=tuple(detector or ()),
         accounts=tuple(account or ()),
@@ -110,13 +112,14 @@ def list_(
     stack_region: StackRegionOption = None,
     profile: ProfileOption = None,
 ) -> None:
-    """List audits, the newest first."""
-    found = first(limit, _audits(deployment(stack, stack_region, profile)).listed)
+    """List audits, the newest first, and what is left to spend today."""
+    audits = _audits(deployment(stack, stack_region, profile))
+    found, left = first(limit, audits.listed), audits.allowance()
     told, more = [service_json.audit(record) for record in found.items], found.cursor is not None
     if format is Output.JSON:
-        write(dump({"audits": told, "more": more}))
+        write(dump({"audits": told, "more": more, "allowance": left and service_json.allowance(left)}))
     else:
-        write(rendered(partial(draw_audits, told, more=more), widest=WIDEST_LIST))
+        write(rendered(partial(draw_audits, told, left, more=more), widest=WIDEST_LIST))
 
 
 @app.command()

@@ -166,7 +166,7 @@ class Input:
         if self.types == {"array"}:
             return [word.strip() for words in given for word in words.split(",")]
         if self.types <= {"integer", "number"} and A_NUMBER.fullmatch(given):
-            return float(given) if "." in given else int(given)
+            return float(given) if re.search("[.eE]", given) else int(given)
         return given
 
 
@@ -273,8 +273,6 @@ def _notes(done: Estimated, account: Account, *, named: bool) -> Iterator[str]:
         yield from (f"Not read from AWS: {gap.what}: {gap.reason}" for gap in done.gaps)
     if used := [*_packaged(done)]:
         yield f"{f'{account.why}; p' if account.why else 'P'}ackaged {' and '.join(used)} are used"
-    if unverified := [one.item.id for one in done.price_basis if "UNVERIFIED" in one.price.source]:
-        yield f"No public source confirms these packaged prices: {', '.join(unverified)}"
     if done.unpriced:
         there_are = "" if snapshot(region) else f" (packaged prices: {' and '.join(packaged_regions())})"
         yield f"No price is known in {region}{there_are}: {', '.join(item.id for item in done.unpriced)}"

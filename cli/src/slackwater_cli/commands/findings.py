@@ -12,6 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from slackwater.app.findings.findings import LONGEST_SNOOZE, Action, BadDecisionError, Findings
+from slackwater.app.policy.authority import check_decider
 from slackwater.app.policy.file import LIST_DETECTORS
 from slackwater.aws.client.identity import identity
 from slackwater.engine.registry import registry
@@ -21,7 +22,7 @@ from slackwater.model.tracking import STATUSES, Status
 from slackwater.views.api import to_json as service_json
 from slackwater.views.scan.to_json import dump
 from slackwater.wiring.scan import clock
-from slackwater.wiring.service import serving
+from slackwater.wiring.service import policies, serving
 from slackwater_cli.dates import end
 from slackwater_cli.deployment import Deployment, deployment
 from slackwater_cli.exits import UsageError
@@ -176,6 +177,7 @@ def reopen(
 
 def _decide(there: Deployment, id_: str, action: Action, why: str, until: datetime | None) -> None:
     who, findings = identity(there.session).arn, _findings(there)
+    check_decider(who, policies(there.deployed, there.session).current())
     before = findings.store.get(id_)
     try:
         decided = findings.decided(id_, action, who=who, why=why, until=until, now=clock())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +14,14 @@ from rich.console import Console
 from slackwater.app.policy.file import DEFAULT_POLICY, check_regions_in, parse_policy, policy_schema, policy_text
 from slackwater.app.policy.stored import Policies
 from slackwater.app.policy.warnings import doubts
+from slackwater.aws.client.identity import identity
+from slackwater.aws.client.meter import CallMeter
+from slackwater.aws.client.session import SOMEBODY_WAITS, AwsSession
+from slackwater.aws.deployment.trust import trust_policy
+from slackwater.engine.authority import pins_session_name
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy
+from slackwater.ports.errors import AwsError
 from slackwater.ports.store import Version
 from slackwater.views.scan.to_json import dump, rfc3339
 from slackwater.wiring.service import policies
@@ -31,10 +38,16 @@ app = typer.Typer(rich_markup_mode=None, help="What operators may change.", no_a
 
 
 @app.command()
-def check(file: Annotated[Path, typer.Argument(metavar="FILE")] = DEFAULT_POLICY) -> None:
-    """Check a policy file, without asking AWS. Leaves with status 2 if it is wrong."""
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE")] = DEFAULT_POLICY,
+    profile: ProfileOption = None,
+) -> None:
+    """Check a policy file. Leaves with status 2 if it is wrong.
+
+    It asks AWS nothing but this: where the policy names the session of a role, IAM is asked for the role's trust policy.
+    """
     text, regions = policy_text(file), regions_without_asking()
-    policy = _checked(text, file, regions)
+    policy = _checked(text, file, regions, profile)
     check_regions_in(text, str(file), regions)
     off = [id_ for id_ in registry() if id_ not in policy.limits]
     but = f", all but {', '.join(off)}" if off else ""
@@ -66,7 +79,7 @@ def push(
     4 no credentials, not allowed, or nothing reachable
     """  # noqa: D301 -- the mark that keeps the lines apart
     text = policy_text(file)
-    _checked(text, file, regions_without_asking())
+    _checked(text, file, regions_without_asking(), profile)
     stored = _policies(stack, stack_region, profile).push(text, str(file))
     write(f"{stored.version}\n")
     note(f"{file}: good, and stored as this version; audits go by it from the next one on, clean-ups from their next step on.")
@@ -116,16 +129,27 @@ def history(
     write(rendered(lambda console: _draw_history(versions, console)))
 
 
-def _checked(text: str, file: Path, regions: Collection[str]) -> Policy:
-    """The policy, without asking AWS, which may have newer regions; what is doubtful about it is said.
+def _checked(text: str, file: Path, regions: Collection[str], profile: str | None) -> Policy:
+    """The policy, without asking AWS for regions, of which it may have newer ones; what is doubtful about it is said.
 
     Raises:
         PolicyError: with everything that is wrong with it.
     """
     policy = parse_policy(text, str(file), registry(), regions=regions)
-    for doubt in doubts(text, str(file), policy):
+    for doubt in doubts(text, str(file), policy, partial(_pinned, profile)):
         note(str(doubt))
     return policy
+
+
+def _pinned(profile: str | None, account: str, role: str) -> bool | None:
+    """Whether a role's trust policy pins the name of its sessions; None if it cannot be read."""
+    try:
+        session = AwsSession(profile, meter=CallMeter(), patience=SOMEBODY_WAITS)
+        if not session.has_credentials() or identity(session).account != account:
+            return None
+        return pins_session_name(trust_policy(session, role))
+    except AwsError:
+        return None
 
 
 def _policies(stack: str, stack_region: str | None, profile: str | None) -> Policies:

@@ -1,8 +1,5 @@
 """No page is taken for more, or for less, than it is."""
 
-from array import array
-from functools import partial
-
 import pytest
 
 from slackwater.aws.client.pages import TooManyPagesError, pages
@@ -61,21 +58,19 @@ def test_pages_are_told_apart_by_what_they_begin_and_end_with():
     assert list(pages(call, "Items")) == [1, 2, 1, 3, 0, 3]
 
 
-def metrics(*values):
-    return {"MetricDataResults": [{"Id": f"q{n}", "Timestamps": one, "Values": one} for n, one in enumerate(values)]}
+def test_whoever_watches_says_whether_a_page_came_before():
+    page = {"Items": [1, 2]}
+    answers = [page | {"NextToken": token} for token in "abc"]
+    assert list(pages(replay(*answers, page), "Items", watch=lambda _: "new")) == [1, 2] * 4
+    with pytest.raises(BrokenAnswerError, match="repeats a page of Items"):
+        list(pages(replay(*answers, page), "Items", watch=lambda _: "repeated"))
 
 
-@pytest.mark.parametrize("numbers", [list, partial(array, "d")], ids=["lists", "arrays"])
-def test_pages_of_metrics_are_told_apart_by_their_points_though_the_first_and_the_last_have_none(numbers):
-    first, second = (metrics([], numbers(values), []) for values in ([1.0, 2.0], [3.0, 4.0]))
-    call = replay(first | {"NextToken": "a"}, second)
-    assert list(pages(call, "MetricDataResults")) == first["MetricDataResults"] + second["MetricDataResults"]
-
-
-def test_a_page_of_metrics_that_comes_again_is_broken_though_its_first_and_last_have_no_points():
-    page = metrics([], [1.0, 2.0], [])
-    with pytest.raises(BrokenAnswerError, match="repeats a page of MetricDataResults"):
-        list(pages(replay(page | {"NextToken": "a"}, page), "MetricDataResults"))
+def test_pages_that_say_nothing_new_come_to_an_end():
+    tokens = iter(range(10_000))
+    with pytest.raises(BrokenAnswerError, match="last 100 pages hold no Items"):
+        list(pages(lambda **_: {"Items": [1], "NextToken": str(next(tokens))}, "Items", watch=lambda _: "nothing"))
+    assert next(tokens) == 100
 
 
 def test_empty_pages_without_end_are_broken():

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slackwater.aws.client.parsers import WANTED, LeanEc2Parser, LeanJsonParser, LeanParserFactory, timestamp
+from slackwater.ports.errors import BrokenAnswerError
 
 EC2 = Session().get_service_model("ec2")
 CLOUDWATCH = Session().get_service_model("cloudwatch")
@@ -200,19 +201,51 @@ def test_a_time_is_read_in_any_form_that_aws_writes(written):
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong"),
+    ("right", "wrong", "name"),
     [
-        ("<size>100</size>", "<size>many</size>"),
-        ("<size>100</size>", "<size/>"),
-        ("2026-09-01T10:20:30.123Z", "yesterday"),
-        ("<multiAttachEnabled>true<", "<multiAttachEnabled>perhaps<"),
-        ("<multiAttachEnabled>true<", "<multiAttachEnabled><"),
+        ("<size>100</size>", "<size>many</size>", "Size"),
+        ("<size>100</size>", "<size/>", "Size"),
+        ("2026-09-01T10:20:30.123Z", "yesterday", "CreateTime"),
+        ("<multiAttachEnabled>true<", "<multiAttachEnabled>perhaps<", "MultiAttachEnabled"),
+        ("<multiAttachEnabled>true<", "<multiAttachEnabled><", "MultiAttachEnabled"),
     ],
 )
-def test_a_value_of_another_type_is_an_error_and_no_value(right, wrong):
+def test_a_value_of_another_type_is_an_error_where_it_is_read_and_nowhere_else(right, wrong, name):
     assert right in VOLUME
-    with pytest.raises(ResponseParserError, match="cannot be read"):
-        parse(LeanEc2Parser(), "DescribeVolumes", body("DescribeVolumes", VOLUME.replace(right, wrong)))
+    content = body("DescribeVolumes", BARE_VOLUME + VOLUME.replace(right, wrong))
+    bare, volume = parse(LeanEc2Parser(), "DescribeVolumes", content)["Volumes"]
+    assert bare["Size"] == 8
+    assert name in volume
+    for read in (lambda: volume[name], lambda: volume.get(name)):
+        with pytest.raises(BrokenAnswerError, match=f"{name} is "):
+            read()
+    assert (volume["VolumeId"], volume.get("State"), volume.get("Nothing", 7)) == ("vol-1", "in-use", 7)
+    with pytest.raises(KeyError):
+        volume["Nothing"]
+
+
+def test_what_botocore_parses_of_ec2_fails_member_by_member_too():
+    content = f"""<DescribeInstanceTypesResponse {NAMESPACE}><instanceTypeSet><item><instanceType>t3.micro</instanceType>
+      <vCpuInfo><defaultVCpus/></vCpuInfo><hypervisor>nitro</hypervisor></item><item><instanceType>t3.small</instanceType>
+      <vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo></item></instanceTypeSet></DescribeInstanceTypesResponse>"""
+    first, second = parse(LeanEc2Parser(), "DescribeInstanceTypes", content.encode())["InstanceTypes"]
+    assert (first["InstanceType"], first["Hypervisor"], second["VCpuInfo"]["DefaultVCpus"]) == ("t3.micro", "nitro", 2)
+    with pytest.raises(BrokenAnswerError, match="DefaultVCpus is ''"):
+        first["VCpuInfo"]["DefaultVCpus"]
+
+
+@pytest.mark.parametrize(("protocol", "service"), [("rest-json", "efs"), ("json", "fsx")])
+@pytest.mark.parametrize("wrong", ["yesterday", "", [], {}, True])
+def test_a_time_that_is_none_costs_its_own_record(protocol, service, wrong):
+    shape = Session().get_service_model(service).operation_model("DescribeFileSystems").output_shape
+    systems = [{"FileSystemId": "fs-1", "CreationTime": wrong}, {"FileSystemId": "fs-2", "CreationTime": 1788258030}]
+    content = json.dumps({"FileSystems": systems}).encode()
+    response = {"status_code": 200, "headers": {}, "body": content, "context": {}}
+    first, second = LeanParserFactory().create_parser(protocol).parse(response, shape)["FileSystems"]
+    assert (first["FileSystemId"], second["CreationTime"].year) == ("fs-1", 2026)
+    if wrong is not True:
+        with pytest.raises(BrokenAnswerError, match="CreationTime is "):
+            first["CreationTime"]
 
 
 @pytest.mark.parametrize("point", ["NaN", "Infinity", "-Infinity", '"12.5"', "null", "true", "[]", "{}"])

@@ -674,7 +674,7 @@ def test_a_whole_inventory_uses_only_the_actions_it_names(simulate):
 
 def test_an_attachment_that_is_over_is_none():
     volume = {
-        "VolumeId": "vol-1", "VolumeType": "gp3", "Size": 8, "State": "available", "AvailabilityZone": "us-east-1a",
+        "VolumeId": "vol-1", "VolumeType": "gp2", "Size": 8, "State": "available", "AvailabilityZone": "us-east-1a",
         "CreateTime": datetime(2026, 1, 1, tzinfo=UTC), "Attachments": [{"InstanceId": "i-1", "State": "detached"}],
     }  # fmt: skip
     assert inventory_ec2._volume(volume, Target("123456789012", "us-east-1")).attachments == ()

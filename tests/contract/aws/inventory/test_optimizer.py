@@ -13,6 +13,7 @@ from slackwater.aws.inventory import optimizer as inventory_optimizer
 from slackwater.engine.registry import registry
 from slackwater.model import resources as kinds
 from slackwater.model.fleet import Fleet as Read
+from slackwater.model.fleet import UnreadableRecord
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
 from slackwater.wiring.scan import audit
@@ -162,7 +163,7 @@ def option(rank: int, **saved: Any) -> dict[str, Any]:
     return {"rank": rank, "configuration": configuration, "savingsOpportunity": {"estimatedMonthlySavings": saved}}
 
 
-def replayed(*volumes: Any, **more: Any) -> list[kinds.VolumeRecommendation]:
+def replayed(*volumes: Any, **more: Any) -> list[Any]:
     return list(inventory_optimizer.volume_recommendations(Replayed(*volumes, **more), TARGET, ON))  # type: ignore[arg-type]
 
 
@@ -186,9 +187,20 @@ def test_savings_in_another_currency_are_not_taken_for_dollars() -> None:
     assert one.monthly_savings_usd is None
 
 
-def test_an_answer_that_tells_of_errors_is_no_answer() -> None:
-    with pytest.raises(inventory_optimizer.BrokenAnswerError, match="123456789012: InternalError: try again"):
-        replayed(PLAIN, errors=[{"identifier": "123456789012", "code": "InternalError", "message": "try again"}])
+def test_an_error_that_names_a_volume_is_that_volumes_alone() -> None:
+    told = {"identifier": PLAIN["volumeArn"].replace("vol-1", "vol-2"), "code": "InternalError", "message": "try again"}
+    one, other = replayed(PLAIN, errors=[told])
+
+    assert one.id == "vol-1"
+    assert isinstance(other, UnreadableRecord)
+    assert (other.id, other.identified, other.reason) == ("vol-2", True, "BrokenAnswerError: InternalError: try again")
+
+
+def test_an_error_of_the_account_may_be_of_any_volume() -> None:
+    (other,) = replayed(errors=[{"identifier": "123456789012", "code": "InternalError", "message": "try again"}])
+
+    assert isinstance(other, UnreadableRecord)
+    assert (other.id, other.identified, other.reason) == ("", False, "BrokenAnswerError: InternalError: try again")
 
 
 def test_a_region_without_an_endpoint_is_not_asked() -> None:

@@ -7,14 +7,12 @@ import pytest
 
 from slackwater.aws.inventory.ec2 import tags_of
 from slackwater.aws.inventory.inventory import READERS, AwsInventory, Reader
-from slackwater.aws.inventory.types import instance_types
+from slackwater.aws.inventory.records import records
 from slackwater.aws.inventory.validate import sound
 from slackwater.model import resources as kinds
-from slackwater.model.fleet import Fleet as Records
 from slackwater.model.resources import Attachment, NfsClients, Target, Volume
 from slackwater.ports.errors import BrokenAnswerError
-from slackwater_simulator import Fleet, Instance, demo_fleet, instant
-from slackwater_simulator import Volume as SimulatedVolume
+from slackwater_simulator import Fleet, demo_fleet, instant
 
 NOW = instant("2026-11-16T09:07:00Z")
 MADE = datetime(2026, 9, 1, tzinfo=UTC)
@@ -99,14 +97,15 @@ def test_other_shapes_of_fields_are_looked_into_too():
             sound(wrong)
 
 
-def test_a_record_that_is_not_sound_is_a_gap_and_those_before_it_are_kept(simulate):
+def test_a_record_that_is_not_sound_is_a_gap_and_its_neighbours_are_kept(simulate):
     account = simulate(Fleet(now=NOW))
-    records = [VOLUME, replace(VOLUME, id="vol-2", size_gib="8"), replace(VOLUME, id="vol-3")]
-    reader = Reader("ec2:DescribeVolumes", lambda *_: iter(records))
+    made = [VOLUME, replace(VOLUME, id="vol-2", size_gib="8"), replace(VOLUME, id="vol-3")]
+    reader = Reader("ec2:DescribeVolumes", lambda *_: records(Volume, made, lambda one: one, id_of=lambda one: one.id))
     found, (gap,) = AwsInventory(account.session, {Volume: reader}).read(account.target, {Volume}, set())
     assert (gap.what, gap.optional) == ("ec2:DescribeVolumes", False)
-    assert gap.reason == "BrokenAnswerError: ebs-volume vol-2: size_gib is '8'"
-    assert found.all(Volume) == [VOLUME]
+    assert gap.reason == "vol-2: BrokenAnswerError: ebs-volume vol-2: size_gib is '8'"
+    assert [one.id for one in found.all(Volume)] == ["vol-1", "vol-3"]
+    assert found.unreadable == {}
 
 
 def test_tags_lose_neither_key_nor_value():
@@ -114,35 +113,6 @@ def test_tags_lose_neither_key_nor_value():
     assert tags_of(None) == {}
     with pytest.raises(BrokenAnswerError):
         tags_of([{"Key": "", "Value": "x"}])
-    with pytest.raises(KeyError):
-        tags_of([{"Key": "keep-until"}])
-
-
-def test_a_volume_in_use_is_on_something(simulate):
-    volume = SimulatedVolume(id="vol-1", az="ap-northeast-1a", created=NOW - 86_400, size_gib=8)
-    account = simulate(Fleet(now=NOW, volumes=[volume]))
-    client = account.session.client("ec2", account.target.region)
-
-    class Session:
-        @staticmethod
-        def client(*_):
-            return type("Ec2", (), {"describe_volumes": lambda _, **__: {"Volumes": [{**found, "State": "in-use"}]}})()
-
-    (found,) = client.describe_volumes()["Volumes"]
-    with pytest.raises(BrokenAnswerError, match="vol-1 is in use, and on nothing"):
-        list(READERS[Volume].read(Session(), account.target, Records(())))
-
-
-def test_a_type_that_ec2_says_nothing_of_is_missing(simulate):
-    account = simulate(
-        Fleet(now=NOW, instances=[Instance(id="i-1", type="m6i.large", az="ap-northeast-1a", launched=NOW - 86_400)])
-    )
-    found, _ = account.read({kinds.Instance})
-
-    class Session:
-        @staticmethod
-        def client(*_):
-            return type("Ec2", (), {"describe_instance_types": lambda _, **__: {"InstanceTypes": []}})()
-
-    with pytest.raises(BrokenAnswerError, match=r"nothing of m6i\.large"):
-        list(instance_types(Session(), account.target, found))
+    with pytest.raises(BrokenAnswerError):
+        tags_of([{"Value": "x"}])
+    assert tags_of([{"Key": "keep-until"}]) == {"keep-until": ""}

@@ -252,10 +252,62 @@ def test_a_series_told_twice_and_otherwise_spoils_the_answer():
     assert "two points" in answer.failed[asked]
 
 
-def test_an_answer_to_another_question_spoils_it():
-    asked = query()
-    answer, _ = replayed(call(asked), {"MetricDataResults": [result("q0", [START], [1.0]), result("q9", [START], [1.0])]})
-    assert "q9" in answer.failed[asked]
+@pytest.mark.parametrize("other", ["q9", "", None])
+def test_an_answer_to_another_question_is_none_and_costs_no_other(other):
+    asked = (query("i-0"), query("i-1"))
+    answer, _ = replayed(call(*asked), {"MetricDataResults": [result("q0", [START], [1.0]), result(other, [START], [1.0])]})
+    assert answer.series[asked[0]].present == [1.0]
+    assert "left this metric out" in answer.failed[asked[1]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"Id": "q1", "Timestamps": [START], "Values": [1.0]}, "NoStatus"),
+        ({"Id": "q1", "Timestamps": [START], "StatusCode": "Complete"}, "1 times for 0 values"),
+        ({"Id": "q1", "Timestamps": [START], "Values": [1.0], "StatusCode": "Unheard"}, "Unheard"),
+    ],
+)
+def test_a_result_that_cannot_be_read_costs_no_other(wrong, why):
+    asked = (query("i-0"), query("i-1"))
+    answer, _ = replayed(call(*asked), {"MetricDataResults": [wrong, result("q0", [START], [1.0])]})
+    assert answer.series[asked[0]].present == [1.0]
+    assert why in answer.failed[asked[1]]
+
+
+def test_pages_of_partial_data_repeat_their_ids_and_may_have_no_points():
+    """`PartialData`: "use NextToken and repeat your request to get more data points" (API reference, MetricDataResult)."""
+    asked = (query("i-0"), query("i-1"))
+    partial = [result("q0", [], [], "PartialData"), result("q1", [], [], "PartialData")]
+    last = [result("q0", [START], [1.0]), result("q1", [], [])]
+    answer, _ = replayed(
+        call(*asked),
+        *({"MetricDataResults": partial, "NextToken": token} for token in "abcde"),
+        {"MetricDataResults": last},
+    )
+    assert answer.failed == {}
+    assert [answer.series[one].present for one in asked] == [[1.0], []]
+
+
+def test_equal_points_of_later_pages_are_no_page_that_comes_again():
+    asked = (query("i-0"), query("i-1"))
+    zeros = [[START + n * HOUR, START + (n + 1) * HOUR] for n in (0, 2)]
+    first, second = ([result("q0", times, [0.0, 0.0]), result("q1", times, [0.0, 0.0])] for times in zeros)
+    answer, _ = replayed(call(*asked), {"MetricDataResults": first, "NextToken": "a"}, {"MetricDataResults": second})
+    assert [len(answer.series[one].present) for one in asked] == [4, 4]
+
+
+def test_a_page_that_comes_again_fails_for_another_is_lost():
+    asked = (query("i-0"), query("i-1"))
+    first = [result("q0", [START], [1.0]), result("q1", [START], [1.0], "PartialData")]
+    last = [result("q1", [START + 2 * HOUR], [1.0])]
+    answer, _ = replayed(
+        call(*asked),
+        *({"MetricDataResults": first, "NextToken": token} for token in "ab"),
+        {"MetricDataResults": last},
+    )
+    assert answer.series == {}
+    assert "repeats a page" in answer.failed[asked[1]]
 
 
 def test_one_query_may_span_pages_and_its_last_status_holds():
@@ -291,6 +343,7 @@ def test_a_query_left_out_of_the_answer_failed():
         {"MetricDataResults": [result("q0", [START], [1.0, 2.0])]},
         {"MetricDataResults": [result("q9", [START], [1.0])]},
         {"MetricDataResults": [{"Id": "q0", "Timestamps": [], "Values": []}]},
+        {"MetricDataResults": ["q0"]},
         RuntimeError("a bug"),
     ],
 )

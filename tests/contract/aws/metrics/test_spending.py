@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from itertools import repeat
+from threading import Lock
 
 import pytest
 from botocore.exceptions import ClientError
 
-from slackwater.aws.metrics.spending import BLOCK, DynamoSpending, LocalSpending, refusal
+from slackwater.app.audit.limits import AuditLimits
+from slackwater.app.findings.findings import ConflictError
+from slackwater.aws.metrics.spending import BLOCK, DynamoDays, DynamoSpending, LocalSpending, refusal
+from slackwater.aws.store.audits import DynamoAudits
+from slackwater.model.audits import AuditRecord, AuditRequest, RunningAudits
 from slackwater.model.findings import CEILING, HELD_BACK
 from slackwater.model.money import USD_PER_METRIC
+from slackwater.model.policy import ScanSection
+from slackwater.ports.errors import AccessDeniedError
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
+AUDIT = AuditRecord(
+    id="", state="running", started_at=NOW, finished_at=None, request=AuditRequest(requested_by=""), policy=None, outcome=None,
+    error=None,
+)  # fmt: skip
+DAY = "scan.most_metrics_usd_per_day would be passed: {} of {} USD were spent"
 SPENT = "scan.most_metrics_usd would be passed: {} of {} USD were spent"
 
 
@@ -24,8 +39,8 @@ def warned():
 
 @pytest.fixture
 def scan(stored, moto_session, warned):
-    def of(most_usd, audit_id="1"):
-        return DynamoSpending(moto_session, "slackwater", audit_id, most_usd, clock=lambda: NOW, warn=warned.append)
+    def of(most_usd, audit_id="1", now=NOW, **more):
+        return DynamoSpending(moto_session, "slackwater", audit_id, most_usd, clock=lambda: now, warn=warned.append, **more)
 
     return of
 
@@ -177,3 +192,152 @@ def test_threads_of_a_scan_never_ask_more_than_is_counted(scan, stored) -> None:
         asked = 500 * list(pool.map(spending.take, repeat(500, 60))).count(None)
     assert asked == 20_000
     assert counted(stored) == {"SPEND#1": asked}
+
+
+# -- A day
+
+
+def test_all_audits_of_a_day_stop_at_one_ceiling_and_the_next_day_has_its_own(scan, stored) -> None:
+    """Twenty audits that may spend 0.01 USD each, on a day that may cost 0.05."""
+    taken = []
+    for number in range(20):
+        with scan(0.01, f"a{number}", day_usd=0.05) as spending:
+            taken += [spending.take(250) for _ in range(5)]
+    assert 250 * taken.count(None) == 5_000
+    assert set(taken) == {None, SPENT.format("0.01", "0.01"), DAY.format("0.05", "0.05")}
+    assert HELD_BACK.fullmatch(DAY.format("0.05", "0.05"))["key"] == "scan.most_metrics_usd_per_day"
+    assert counted(stored)["SPEND#day/2026-11-16"] == 5_000
+    assert DynamoDays(stored.table).spent_usd(NOW) == Decimal("0.05")
+
+    tomorrow = NOW + timedelta(days=1)
+    assert DynamoDays(stored.table).spent_usd(tomorrow) == 0
+    with scan(0.01, "a20", tomorrow, day_usd=0.05) as spending:
+        assert spending.take(250) is None
+
+
+def test_what_an_audit_does_not_ask_the_day_gets_back(scan, stored) -> None:
+    with scan(25, day_usd=50) as spending:
+        assert [spending.take(n) for n in (500, 10, 500, 500)] == [None] * 4
+    with scan(0.01, "2", day_usd=50) as spending:
+        assert spending.take(1_001)
+    assert counted(stored) == {"SPEND#1": 1_510, "SPEND#day/2026-11-16": 1_510}
+
+
+def test_where_the_audit_cannot_be_counted_the_day_is_not_either(scan, stored, monkeypatch) -> None:
+    update = stored.client.update_item
+
+    def only_days(**request):
+        if "day/" not in request["Key"]["pk"]["S"]:
+            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "UpdateItem")
+        return update(**request)
+
+    monkeypatch.setattr(stored.client, "update_item", only_days)
+    with scan(25, day_usd=50) as spending:
+        assert spending.take(500).startswith("not asked: ")
+    assert counted(stored) == {"SPEND#day/2026-11-16": 0}
+
+
+def test_a_day_of_which_the_table_does_not_tell_has_not_cost_nothing(stored, monkeypatch) -> None:
+    def denied(**_):
+        raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "BatchGetItem")
+
+    monkeypatch.setattr(stored.client, "batch_get_item", denied)
+    with pytest.raises(AccessDeniedError):
+        DynamoDays(stored.table).spent_usd(NOW)
+
+
+# -- Accounts
+
+
+def test_an_account_cannot_use_up_what_the_others_need(scan, stored) -> None:
+    """One of four accounts asks without end, first. Each of the others still gets its share: an eighth of the ceiling."""
+    with scan(0.8, account="greedy", accounts=4) as greedy:
+        taken = [greedy.take(500) for _ in range(200)]
+    assert 500 * taken.count(None) == 50_000  # its own share, 10,000, and what all may use together, 40,000
+    (why,) = {one for one in taken if one}
+    assert why == SPENT.format("0.5", "0.8") + " beside what is kept for other accounts"
+    assert HELD_BACK.fullmatch(why)["kept"]
+    for name in ("a", "b", "c"):
+        with scan(0.8, account=name, accounts=4) as modest:
+            assert 500 * [modest.take(500) for _ in range(30)].count(None) == 10_000
+    assert sum(counted(stored).values()) == 80_000
+
+
+def test_what_one_account_leaves_of_its_share_stays_its_own_and_the_rest_is_for_all(scan, stored) -> None:
+    for name in ("a", "b"):
+        with scan(0.4, account=name, accounts=2) as spending:
+            assert 500 * [spending.take(500) for _ in range(100)].count(None) == (30_000 if name == "a" else 10_000)
+    assert sum(counted(stored).values()) == 40_000
+
+
+def test_a_lone_account_has_the_whole_ceiling(scan) -> None:
+    with scan(0.1, account="a", accounts=1) as spending:
+        assert [spending.take(500) for _ in range(21)].count(None) == 20
+
+
+def test_many_accounts_at_once_never_ask_more_than_the_ceiling(scan, stored, monkeypatch) -> None:
+    update, one_at_a_time = stored.client.update_item, Lock()
+
+    def updated(**request):
+        with one_at_a_time:  # DynamoDB's updates of an item are atomic, and moto's are not
+            return update(**request)
+
+    monkeypatch.setattr(stored.client, "update_item", updated)
+
+    def asks(number):
+        with scan(0.2, account=f"a{number}", accounts=10, day_usd=1) as spending:
+            return 100 * [spending.take(100) for _ in range(100)].count(None)
+
+    with ThreadPoolExecutor(8) as pool:
+        asked = sum(pool.map(asks, range(10)))
+    assert 15_000 <= asked <= 20_000
+    assert counted(stored)["SPEND#day/2026-11-16"] == asked
+
+
+# -- A flood
+
+
+def test_what_a_hundred_audits_in_a_minute_cost_at_most(scan, stored, moto_session) -> None:
+    """Five callers ask for a hundred audits, each of which would spend its whole ceiling of 25 USD: 2,500 USD without limits.
+
+    Whatever ends makes room for the next. The first two spend the day's 50 USD, and nothing starts after that.
+    """
+    store = DynamoAudits(stored.table, timedelta(days=1), lambda: NOW)
+    days = DynamoDays(stored.table)
+    executions = {}
+    limits = AuditLimits(
+        audits=store, state=lambda id_: executions.get(id_, "none"), spent_usd=days.spent_usd, clock=lambda: NOW
+    )
+    rules = ScanSection()
+    admitted, refused = [], Counter()
+    for number in range(100):
+        id_ = f"a{number}"
+        try:
+            limits.admit(id_, rules)
+        except ConflictError as error:
+            refused[type(error).__name__] += 1
+        else:
+            admitted.append(id_)
+            executions[id_] = "running"
+            store.begin(replace(AUDIT, id=id_, request=AuditRequest(requested_by=f"caller {number % 5}")))
+        if number % 10 == 9 and (running := [one for one in admitted if executions[one] == "running"]):
+            with scan(rules.most_metrics_usd, running[0], day_usd=rules.most_metrics_usd_per_day) as spending:
+                while spending.take(100_000) is None:
+                    pass
+            executions[running[0]] = "ended"
+
+    assert admitted == ["a0", "a1", "a2", "a10"]
+    assert refused == {"TooManyAuditsError": 16, "SpentError": 80}
+    assert days.spent_usd(NOW) == 50
+
+
+def test_an_audit_takes_a_place_in_the_table_once_however_many_ask_at_once(stored) -> None:
+    store = DynamoAudits(stored.table, timedelta(days=1), lambda: NOW)
+    assert store.running() == RunningAudits(since={})
+    first = RunningAudits(since={"a": NOW}, revision=1)
+
+    assert store.write_running(first)
+    assert not store.write_running(RunningAudits(since={"b": NOW}, revision=1))
+    assert store.running() == first
+    assert store.write_running(RunningAudits(since={"a": NOW, "b": NOW}, revision=2))
+    assert not store.write_running(RunningAudits(since={}, revision=2))

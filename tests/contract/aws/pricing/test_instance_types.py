@@ -1,6 +1,10 @@
 """The packaged instance types, against figures that the EC2 user guide publishes; and EC2's own over them."""
 
+import re
+from datetime import timedelta
+
 import pytest
+from botocore.session import Session
 
 from slackwater.aws.client.deadline import Deadline
 from slackwater.aws.client.meter import CallMeter
@@ -8,7 +12,13 @@ from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.aws.inventory.types import instance_type, snapshot
 from slackwater.aws.pricing import instance_types
 from slackwater.aws.pricing.instance_types import DescribedTypes, PackagedTypes
+from slackwater.engine.evaluation import Enabled, EvaluationQueue
+from slackwater.engine.registry import registry
+from slackwater.model.detector import CASE_NOW
 from slackwater.model.findings import Gap
+from slackwater.model.fleet import Fleet as Records
+from slackwater.model.metrics import Series
+from slackwater.model.resources import Attachment, Instance, Target, Volume
 from slackwater_simulator import Fleet, instant
 
 TYPES = {kind.id: kind for kind in snapshot()}
@@ -166,3 +176,56 @@ def test_without_an_account_there_are_the_packaged_types_and_it_is_said_that_nob
     assert {kind.id: kind for kind in found} == TYPES
     assert (gap.what, gap.reason, gap.optional) == (CALL, "not asked: what is packaged stands in", True)
     assert PackagedTypes().of((), TOKYO)[1] == []
+
+
+HERE = Target("123456789012", TOKYO)
+FAMILIES = sorted({name.partition(".")[0] for name in Session().get_service_model("ec2").shape_for("InstanceType").enum})
+
+
+def of_family(family):
+    """Every packaged type of a family; one of which EC2 publishes nothing but its processors, where none is packaged."""
+    bare = {"InstanceType": f"{family}.large", "VCpuInfo": {"DefaultVCpus": 2}}
+    return [one for one in TYPES.values() if one.family == family] or [instance_type(bare)]
+
+
+def judged(kind, value):
+    """What all detectors say of an instance of a type and of its volume, if every point of every metric is `value`."""
+    since = CASE_NOW - timedelta(days=90)
+    host = Instance(
+        id="i-1", arn="", target=HERE, tags={}, instance_type=kind.id, state="running", launched_at=since, stopped_at=None,
+        detailed_monitoring=True, root_device="/dev/xvda",
+    )  # fmt: skip
+    attached = (Attachment(instance_id="i-1", device="/dev/sdf", attached_at=since),)
+    volume = Volume(
+        id="vol-1", arn="", target=HERE, tags={}, volume_type="gp3", size_gib=500, iops=9_000, throughput_mib_s=500,
+        state="in-use", created_at=since, availability_zone="a", multi_attach=False, attachments=attached,
+    )  # fmt: skip
+    asked = [Enabled(id_, one, one.limits()) for id_, one in registry().items() if one.resource in (Instance, Volume)]
+    queue = EvaluationQueue(Records([host, volume, *of_family(kind.family)]), asked, CASE_NOW)
+    while call := queue.next_call(idle=True):
+        queue.receive({one: Series.of(one.window.start_s, one.period_s, [value] * one.points) for one in call.queries}, {})
+    return queue
+
+
+@pytest.mark.parametrize("value", [1.0, 90.0, 1e9])
+def test_no_family_that_botocore_knows_has_a_limit_of_nothing(value):
+    assert {"t8i", "m6i", "mac2"} <= {*FAMILIES}
+    assert len(FAMILIES) > 200
+    levels = 0
+    for family in FAMILIES:
+        queue = judged(of_family(family)[0], value)
+        assert not queue.failures, (family, queue.failures)
+        for one in queue.flagged:
+            told = [*one.verdict.evidence, *(line for each in one.verdict.evidence for line in each.lines)]
+            limits = [each for each in told if re.search("aseline|imit|aximum", each.label) and not isinstance(each.value, str)]
+            assert all(each.value for each in limits), (family, one.enabled.id, one.verdict.evidence)
+            assert not re.search(r"(baseline|limit)[^.]* (is|of) 0 ", one.verdict.summary), (family, one.verdict.summary)
+            levels += len(limits)
+    assert levels
+
+
+def test_surplus_credits_of_a_family_without_a_table_are_unknown():
+    queue = judged(TYPES["t8i.small"], 90.0)
+    (why,) = [one.reason for one in queue.unknown if one.detector == "ec2-cpu-credits-surcharged"]
+    assert why == "the CPU credits that t8i.small earns are not in the table of the EC2 User Guide"
+    assert any(one.enabled.id == "ec2-cpu-credits-surcharged" for one in judged(TYPES["t3.small"], 90.0).flagged)

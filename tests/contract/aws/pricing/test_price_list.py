@@ -1,6 +1,8 @@
 """Prices: the policy's, else AWS's, else the dated snapshot's; each says where it is from."""
 
 import json
+import re
+from collections import Counter
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -286,13 +288,26 @@ def test_without_an_account_there_are_the_packaged_prices_and_it_is_said_that_no
     assert packaged_regions() == [TOKYO, "us-east-1"]
 
 
+SOURCES = {
+    "AWS's price list, by usage type": r"^snapshot: AWS Price List, Amazon(EC2|EFS|FSx|VPC), usage type \S+",
+    "a file on GitHub": r"^snapshot: [\w-]+/[\w-]+ on GitHub, [\w.]+\.(golden|go)$",
+    "a page of AWS": r"\(https://aws\.amazon\.com/\S+/\)",
+    "a field report": r"^snapshot: report \".+\" \(\d{4}-\d\d",
+}
+CHECKABLE = [re.compile(one) for one in SOURCES.values()]
+
+
 @pytest.mark.parametrize("region", ["us-east-1", TOKYO])
 def test_every_figure_of_the_snapshot_is_dated_and_sourced(region):
     packaged = snapshot(region)
     assert all(price.usd > 0 and price.as_of <= date(2026, 11, 21) and len(price.source) > 20 for price in packaged.values())
-    unverified = {id_ for id_, price in packaged.items() if "UNVERIFIED" in price.source}
-    assert {"ec2.t3.micro.hour", "ec2.m6i.large.hour"} <= unverified
-    assert {"ebs.gp3.storage", "efs.standard.storage"}.isdisjoint(unverified)
+    unsourced = {id_: price.source for id_, price in packaged.items() if not any(one.search(price.source) for one in CHECKABLE)}
+    assert not unsourced
+    by_source = Counter(
+        next(name for name, one in zip(SOURCES, CHECKABLE, strict=True) if one.search(price.source))
+        for price in packaged.values()
+    )
+    print(f"{region}: {len(packaged)} packaged prices: {dict(by_source)}")
 
 
 def test_throughput_in_the_snapshot_is_by_the_mibps():

@@ -19,6 +19,7 @@ from slackwater.app.audit import audits
 from slackwater.app.audit import publish as audit_publish
 from slackwater.app.audit.audits import Audits
 from slackwater.app.audit.document_file import ScanSpool
+from slackwater.app.audit.limits import AuditLimits
 from slackwater.app.audit.plan import NoPlanError, Planner
 from slackwater.app.audit.publish import NoAuditError, Publisher
 from slackwater.app.audit.request import AuditRequestError, request_of
@@ -44,10 +45,12 @@ from slackwater.model.resources import Target, Volume
 from slackwater.model.tracking import Decision, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.model.verdicts import Advice, Evidence
 from slackwater.ports.errors import AccessDeniedError
+from slackwater.ports.executions import ExecutionState
 from slackwater.ports.store import Version
 from slackwater.views.scan import to_json as scan_json
 from slackwater.views.scan.document import ScanDocument
 from slackwater.views.scan.to_json import rfc3339
+from support.audit_places import Places, limits
 from support.slack_world import KeptCleanups
 
 NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
@@ -149,7 +152,7 @@ class Findings:
 
 
 @dataclass
-class Records:
+class Records(Places):
     """Audits in memory."""
 
     kept: dict[str, AuditRecord] = field(default_factory=dict)
@@ -224,6 +227,9 @@ class Service:
     records: Records = field(default_factory=Records)
     cleanups: KeptCleanups = field(default_factory=KeptCleanups)
     started: list[tuple[str, AuditRequest]] = field(default_factory=list)
+    states: dict[str, ExecutionState] = field(default_factory=dict)
+    """Executions that do not work, by their audits."""
+    spent_usd: Decimal = Decimal(0)
     now: datetime = NOW
     optional: tuple[Gap, ...] = ()
     partition: str = "aws"
@@ -259,7 +265,7 @@ class Service:
         return Planner(
             policies=self.policies, documents=self.bucket, audits=self.records, clock=self.clock,
             identity=lambda: Identity(ACCOUNT, f"arn:aws:sts::{ACCOUNT}:assumed-role/plan/plan", self.partition),
-            accounts=self.named, regions=self.enabled_in, home="ap-northeast-1",
+            accounts=self.named, regions=self.enabled_in, home="ap-northeast-1", limits=lambda _: self.limits,
         )  # fmt: skip
 
     def named(self, section: OrganizationSection) -> SelectedAccounts:
@@ -284,7 +290,14 @@ class Service:
 
     @property
     def audits(self) -> Audits:
-        return Audits(audits=self.records, documents=self.bucket, starter=self, registry=registry, clock=self.clock)
+        return Audits(
+            audits=self.records, documents=self.bucket, starter=self, registry=registry, clock=self.clock,
+            policy=self.policies.current, limits=self.limits,
+        )  # fmt: skip
+
+    @property
+    def limits(self) -> AuditLimits:
+        return limits(self.records, self.clock, lambda id_: self.states.get(id_, "running"), lambda _: self.spent_usd)
 
     def start(self, audit_id: str, request: AuditRequest) -> None:
         self.started.append((audit_id, request))

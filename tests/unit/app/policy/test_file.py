@@ -379,7 +379,9 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_file(policy_file) -> 
 def test_where_no_name_is_near_those_there_are_are_told(policy_file) -> None:
     (said,) = complaints(policy_file("[weather]\nwind = 1\n"))
 
-    assert said.endswith("no such section; there are cleanup, detectors, exempt, organization, owners, prices, scan, slack")
+    assert said.endswith(
+        "no such section; there are api, cleanup, detectors, exempt, organization, owners, prices, scan, slack"
+    )
 
 
 def test_where_no_name_is_near_and_there_are_many_it_is_told_what_lists_them(policy_file) -> None:
@@ -486,6 +488,7 @@ def doubtful(text: str) -> list[str]:
     return [str(doubt) for doubt in doubts(text, "mine.toml", policy) if NOBODY_IS_WARNED not in str(doubt)]
 
 
+OPS = "arn:aws:sts::123456789012:assumed-role/Ops"
 CLEANUP = """
 [cleanup]
 accounts = ["123456789012"]
@@ -536,8 +539,8 @@ def test_whoever_approves_by_identity_or_is_not_needed_is_enough() -> None:
             "arn:aws:iam::123456789012:role/team/Ops",
             "never asks: STS names a role that is assumed in another way; write arn:aws:sts::123456789012:assumed-role/Ops",
         ),
-        ("U0ADA", "is a member of Slack, who approves by button; name them in cleanup.approvers"),
-        ("slack:U0ADA", "is a member of Slack, who approves by button; name them in cleanup.approvers"),
+        ("U0ADA", "is a member of Slack, who asks there; name them in cleanup.approvers"),
+        ("slack:U0ADA", "is a member of Slack, who asks there; name them in cleanup.approvers"),
         (
             "storage-owners",
             (
@@ -552,6 +555,40 @@ def test_an_identity_that_never_asks_is_doubtful(who: str, says: str) -> None:
     named = ["arn:aws:sts::123456789012:assumed-role/Ops", "ada@example.com", who]
 
     assert doubtful(f"{CLEANUP}approver_identities = {named}\n") == [f"mine.toml:8: cleanup.approver_identities[3]: {says}"]
+
+
+def test_those_who_decide_and_audit_are_looked_at_in_the_same_way() -> None:
+    text = '[api]\ndeciders = ["U0ADA"]\nauditors = ["ada@example.com", "slack:U0ADA"]\n'
+
+    assert doubtful(text) == [
+        "mine.toml:2: api.deciders[1]: is a member of Slack, who asks there; name them in slack.deciders",
+        "mine.toml:3: api.auditors[2]: is a member of Slack, who asks there; name them in slack.auditors",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("session", "pinned", "says"),
+    [
+        (f"{OPS}/ada", True, None),
+        (f"{OPS}/ada", False, "is not one person: whoever may assume Ops chooses the session's name; pin sts:RoleSessionName"),
+        (
+            f"{OPS}/ada",
+            None,
+            "chooses the session's name, unless its trust policy pins sts:RoleSessionName, which nobody could",
+        ),
+        (OPS, False, None),
+        (f"{OPS.replace('Ops', 'AWSReservedSSO_Storage_0123456789abcdef')}/ada@example.com", False, None),
+    ],
+)
+def test_a_session_that_anybody_may_call_theirs_is_doubtful(session: str, pinned: bool | None, says: str | None) -> None:
+    asked = []
+    text = f'[api]\ndeciders = ["{session}"]\n'
+    found = doubts(
+        text, "mine.toml", parse_policy(text, "mine.toml", registry()), lambda *role: (asked.append(role), pinned)[1]
+    )
+
+    assert [says in str(one) for one in found] == ([True] if says else [])
+    assert asked == ([("123456789012", "Ops")] if session == f"{OPS}/ada" else [])
 
 
 def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:

@@ -126,3 +126,25 @@ def test_a_file_has_a_hash_and_no_version(tmp_path) -> None:
         version=None, sha256=hashlib.sha256(path.read_bytes()).hexdigest()
     )
     assert load_policy(None, registry()).version == DEFAULTS
+
+
+@pytest.mark.parametrize(
+    "deep",
+    [
+        f"a = {'[' * 50_000}",
+        f"a = {'[' * 400}{']' * 400}",
+        f"a = {'{b=' * 50_000}1",
+        f"{'.'.join('a' * 5_000)} = 1",
+        f"[{'.'.join('a' * 5_000)}]",
+        f"{GOOD}[prices.overrides]\n{'.'.join('a' * 17)} = 1",
+    ],
+    ids=["open-lists", "lists", "inline-tables", "dotted-key", "section", "in-a-known-section"],
+)
+def test_a_policy_that_nests_too_deeply_is_refused_as_any_other_wrong_one(bucket, policies, deep: str) -> None:
+    """Whatever stops a clean-up without a policy expects a PolicyError, and no RecursionError."""
+    bucket.write("policy/slackwater.toml", deep)
+
+    for refused in (policies.current, lambda: policies.push(deep, "slackwater.toml")):
+        with pytest.raises(PolicyError, match="nests more than 16 levels of tables and lists"):
+            refused()
+    assert len(bucket.texts) == 1

@@ -33,6 +33,7 @@ from slackwater.ports.errors import AccessDeniedError, AwsError, UnreachableErro
 from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
 from slackwater.views.slack import finding as shown_in_slack
 from slackwater.views.slack.blocks import said
+from support.audit_places import Places, limits
 from support.slack_world import KeptCleanups
 
 NOW = datetime(2026, 11, 16, 9, 7, 42, tzinfo=UTC)
@@ -153,11 +154,12 @@ class Bucket:
 
 
 @dataclass
-class Runs:
-    """Audits: those stored, and those started."""
+class Runs(Places):
+    """Audits: those stored, and those started. `spent_usd` are spent today."""
 
     records: tuple[AuditRecord, ...] = ()
     started: dict[str, AuditRequest] = field(default_factory=dict)
+    spent_usd: Decimal = Decimal("3.217")
 
     def list(self, limit: int, cursor: str | None) -> Page[AuditRecord]:
         return Page(items=self.records[:limit], cursor=None)
@@ -264,7 +266,15 @@ class World:
             Answerer(
                 findings=findings,
                 cleanups=Cleanups(store=self.kept, findings=findings, starter=self.starter, policy=self._policy),
-                audits=Audits(audits=runs, documents=documents, starter=runs, registry=registry, clock=lambda: NOW),
+                audits=Audits(
+                    audits=runs,
+                    documents=documents,
+                    starter=runs,
+                    registry=registry,
+                    clock=lambda: NOW,
+                    policy=self._policy,
+                    limits=limits(runs, lambda: NOW, spent_usd=lambda _: self.runs.spent_usd),
+                ),
                 outbox=self,
                 channel=lambda: self.slack,
                 respond=self.slack.respond,
@@ -1038,7 +1048,30 @@ def test_status_tells_of_the_last_audit_and_of_the_one_that_runs() -> None:
     assert "failed: broken" in told
     assert "1 finding" in told
     assert "Running" in told
+    assert "Left today: 46.78 of 50.00 USD for metrics; 0 of 3 audits are running" in told
     assert "none has ended yet" in World().answer(command("STATUS", EVE))
+
+
+def test_where_viewers_are_named_others_may_not_read() -> None:
+    world = World(runs=Runs((ended("monday"),)), policy=replace(POLICY, slack=SlackSection(viewers=["U0VIEW"])))
+    viewer = replace(EVE, user="U0VIEW")
+
+    for ask in (lambda who: command("status", who), lambda who: command("top", who), lambda who: press("details", who=who)):
+        assert "viewers does not name you" in world.answer(replace(ask(EVE), id="e"))
+        assert "Not allowed" not in world.answer(replace(ask(viewer), id="v"))
+    assert "Not allowed" not in world.answer(command("help", EVE))
+    assert "Not allowed" not in world.answer(command("explain efs-idle", EVE))
+
+
+def test_of_a_hundred_audits_asked_for_in_slack_three_run_and_the_others_are_told_why() -> None:
+    world = World()
+    told = [world.answer(command("audit", id=f"t-{number}")) for number in range(100)]
+
+    assert len(world.runs.started) == 3
+    assert [one for one in told[:3] if "No audit was started" in one] == []
+    assert {one.split(": ")[1] for one in told[3:]} == {told[3].split(": ")[1]}
+    assert all(id_ in told[99] for id_ in world.runs.started)
+    assert world.answer(command("audit", id="t-0")) == told[0]  # Lambda delivers it twice
 
 
 def test_top_tells_as_many_as_asked_for() -> None:

@@ -21,7 +21,7 @@ from slackwater.aws.inventory import snapshot as stock_module
 from slackwater.aws.inventory.inventory import READERS, AwsInventory, Reader
 from slackwater.aws.inventory.snapshot import KINDS, Shelf, StockError, open_snapshot
 from slackwater.model.findings import Gap
-from slackwater.model.fleet import Fleet
+from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.resources import (
     AgentMetric,
     Attachment,
@@ -241,6 +241,18 @@ def test_another_process_goes_on_with_the_file_which_stays() -> None:
                 assert same.fleet(part).unreadable == {EfsLifecycle: "AccessDenied"}
         assert snapshot.file.exists()
     assert not snapshot.file.parent.exists()
+
+
+@pytest.mark.parametrize("most", [1, 99])
+def test_a_record_that_could_not_be_read_is_told_of_in_every_part(most: int) -> None:
+    shelf = Shelf(most)
+    shelf.add([instance("i-1"), instance("i-2")])
+    broken = [UnreadableRecord(Volume, "vol-9", "it lacks 'Size'", ("i-1",)), UnreadableRecord(Instance, "i-9", "odd", None)]
+    late = UnreadableRecord(AttachmentEvent, "vol-1", "it lacks 'EventTime'")
+    rest = Rest(frozenset({AttachmentEvent}), lambda: Late([], {}, [], [late]))
+    with shelf.snapshot({}, [], rest, broken) as snapshot:
+        for part in range(1, snapshot.parts + 1):
+            assert [*snapshot.fleet(part).whole().broken] == [*broken, late]
 
 
 def test_a_kind_that_could_not_be_read_is_unreadable_in_memory_too() -> None:

@@ -192,4 +192,4 @@ def test_pages_carry_their_cursor(tracked) -> None:
     audits = service_json.audit_page(Page(items=(RECORD,), cursor=None))
 
     assert findings == {"findings": [service_json.tracked_finding(tracked)], "cursor": "on"}
-    assert audits == {"audits": [service_json.audit(RECORD)], "cursor": None}
+    assert audits == {"audits": [service_json.audit(RECORD)], "cursor": None, "allowance": None}

@@ -1,6 +1,8 @@
 """The words that views share."""
 
+import sys
 from dataclasses import replace
+from unicodedata import category
 
 import pytest
 
@@ -112,8 +114,23 @@ def test_resources_are_called_what_people_call_them(make) -> None:
     assert words.facts(doc)[0].startswith("Looked at 48 EBS volumes, 1 EC2 instance, 2 new-kinds in ")
 
 
-def test_control_characters_and_marks_of_direction_are_gone() -> None:
-    assert words.one_line("a\x1b[31mb\nc\u202ed\u200ee\u200ff\u061cg") == "a [31mb c d e f g"
+def test_control_characters_are_a_space() -> None:
+    assert words.one_line("a\x1b[31mb\r\nc\u2028d\x9be") == "a [31mb c d e"
+
+
+@pytest.mark.parametrize(
+    "mark", ["\u200b", "\u200e", "\u202e", "\xa0", "\xad", "\ufeff", "\u3164", "\u2800", "\ufe0f", "\U000e0041", "\ud800"]
+)
+def test_an_invisible_character_shows_as_its_code_point(mark: str) -> None:
+    assert words.one_line(f"prod{mark}-db") == f"prod<U+{ord(mark):04X}>-db"
+
+
+def test_no_character_without_a_shape_is_left() -> None:
+    """Unicode's own categories say which those are; a plain and an ideographic space are what they look like."""
+    hidden = {"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"}
+    for one in map(chr, range(sys.maxunicode + 1)):
+        if category(one) in hidden and one not in " \u3000":
+            assert one not in words.one_line(one), f"U+{ord(one):04X}"
 
 
 # --- Closed regions ---------------------------------------------------------------------------------------------------

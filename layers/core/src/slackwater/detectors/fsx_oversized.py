@@ -1,50 +1,53 @@
-"""FSx file systems whose SSD is far larger than what lies on it.
+"""FSx file systems with far more SSD than they use.
 
 ## What it finds
-An OpenZFS, ONTAP or Windows file system on SSD that was less than 20 % full at its fullest, on each of the last 14 days (the
-last 36, where there are points), and that does not grow towards it. A smaller one must be possible: OpenZFS starts at 64 GiB,
-Windows at 32. ONTAP starts at 1,024 GiB for each pair of file servers: there it is the smaller service that saves, unless the
-capacity pool fills what the SSD does not.
+An OpenZFS, ONTAP or Windows file system on SSD that was less than 20 % full at its fullest in the last 36 days, and
+does not grow towards that. Each of the last 14 days must have a point. A smaller file system must be possible: OpenZFS
+starts at 64 GiB, Windows at 32. ONTAP starts at 1,024 GiB for each pair of file servers. At that minimum, a smaller
+service saves money, unless the capacity pool holds what the SSD does not.
 
 ## Why it matters
-FSx bills the storage that is provisioned, not what lies on it. ONTAP's minimum is sixteen times that of OpenZFS ("Sharing
+AWS bills the provisioned storage, not what it holds. ONTAP's minimum is sixteen times that of OpenZFS ("Sharing
 WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
-Space may be bought for what is still to come: what grew in the last two weeks, and goes on growing in the last one, is carried
-on for `growth_days`, and nothing is said where it would fill up. One step that is most of the rise, data that was copied there
-once, is no growth; a load that is planned for next month does not show. SSD also brings 3 IOPS with each GiB: the
-smaller file system is priced with twice the IOPS that the disks needed at most. ONTAP counts what is left after deduplication
-and compression, and may serve SMB or iSCSI, which EFS and OpenZFS do not speak. The size of Lustre is its throughput, and
-Intelligent-Tiering provisions no storage: both are left alone.
+- The space may be for future data. Growth of the last two weeks that goes on in the last one is continued for
+  `growth_days`, and a file system that would fill up is not flagged. One step that is most of the rise, such as data
+  copied once, is not growth. A load that is planned for next month is not visible.
+- Two weeks without a missing day are enough to judge, with medium confidence. It may have been fuller before.
+- SSD also brings 3 IOPS per GiB. The smaller file system is priced with twice the IOPS that the disks needed at most.
+- ONTAP counts space after deduplication and compression, so the same data may take more space elsewhere. It may also
+  serve SMB or iSCSI, which EFS and OpenZFS do not.
+- The size of Lustre is its throughput, and Intelligent-Tiering provisions no storage, so neither is judged.
 
 ## What to do
-SSD can only grow, but for ONTAP of the second generation, which shrinks in place. Everywhere else: make a smaller file system,
-or one of the smaller service, copy while the old one is in use, switch the clients, copy the rest, back up and delete the old
-one. It grows online when more is needed, so there is no need to buy ahead.
+Ask whether more data is planned. SSD can only grow, except on ONTAP of the second generation, which shrinks in place.
+Otherwise, create a smaller file system, or one of the smaller service. Copy the data while the old one is in use,
+switch the clients, copy the rest, back up the old one and delete it. The new one can grow online at any time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from math import ceil
 from statistics import correlation, linear_regression
-from typing import Final
+from typing import Final, NamedTuple
 
-from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.estimates import Alternative
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference, size_class
 from slackwater.model.quantities import size_words
-from slackwater.model.resources import FsxFileSystem, Target
-from slackwater.model.units import DAY_S, GIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
-from slackwater.performance import fsx
-from slackwater.rules.fsx import FREE, IN_THE_POOL, NAMES, ON_SSD, USED, pooled_by_day, used_by_day, used_bytes
+from slackwater.model.resources import FsxFileSystem
+from slackwater.model.units import GIB, MINUTE_S
+from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
+from slackwater.performance import fsx as formulas
+from slackwater.rules import examples, fsx
+from slackwater.rules.examples import Cases, days, days_ago
+from slackwater.rules.fsx import FREE, IN_POOL, ON_SSD, USED
 from slackwater.rules.series import gaps
 
 DISK_IOPS = Metric("AWS/FSx", "DiskIopsUtilization", "Maximum", "percent")
@@ -57,328 +60,258 @@ WORK: Final = (DISK_IOPS, READ, WRITTEN, READ_PEAK, WRITE_PEAK)
 SURE_DAYS: Final = 30
 """A monthly job, which may fill it for a night, needs this long to show."""
 HEADROOM: Final = 2
-"""What a smaller one carries, in terms of the busiest minute: AWS advises to stay below half of what is provisioned."""
+"""A smaller one carries this many times the busiest minute: AWS advises to use less than half of the provisioned."""
 MONTH_DAYS: Final = 30
 TREND: Final = 0.7
-"""Correlation with time: half of what varies from day to day is growth."""
+"""Correlation with time above which half of the variance is growth."""
 WEEK: Final = 8
 """Days, with seven changes between them."""
-LEAST_GIB: Final[Mapping[str, int]] = {"OPENZFS": 64, "ONTAP": 1_024, "WINDOWS": 32}
-"""Of SSD, for ONTAP for each pair of file servers (Amazon FSx API Reference, "CreateFileSystem", StorageCapacity)."""
-LEAST_PAIR_MB_S: Final = 1_536
-"""What a pair of ONTAP SINGLE_AZ_2 has at least, the only type with several pairs; how many there are is not read."""
-MOST_IOPS_PER_GIB: Final = 50
-"""For ONTAP everywhere, for OpenZFS in some Regions; 1,000 in the others."""
-LEAST_SHRINK: Final = 0.09
-SHRINKS: Final = ("SINGLE_AZ_2", "MULTI_AZ_2")
-"""ONTAP deployment types of the second generation, whose SSD may shrink by 9 % or more, from 1,126 GiB a pair on."""
 
 
 class OversizedLimits(Limits):
-    """How empty a file system must be, and what a smaller one would have."""
+    """How empty a file system must be, and how large a smaller one is."""
 
-    used_percent: float = limit(20, unit="percent", gt=0, lt=50, why="of the SSD, at its fullest: a fifth leaves no doubt")
-    least_days: int = limit(14, unit="days", ge=4, le=450, why="two weekly rhythms; each of these days must have points")
-    window_days: int = limit(36, unit="days", ge=4, le=450, why="by the calendar a monthly job's runs lie up to 35 days apart")
-    growth_days: int = limit(90, unit="days", ge=0, le=730, why="space may be bought for the next quarter's data")
-    fill_percent: float = limit(50, unit="percent", gt=0, le=80, why="of the smaller one; AWS advises to stay below 80 %")
-    least_surplus_gib: int = limit(
-        100, unit="GiB", ge=1, why="nobody copies a file system for less: about 10 to 20 USD a month"
-    )
+    used_percent: float = limit(20, unit="percent", gt=0, lt=50, why="of the SSD at its fullest: a clear case")
+    least_days: int = limit(14, unit="days", ge=4, le=450, why="each of them must have points; two weekly rhythms")
+    window_days: int = limit(36, unit="days", ge=4, le=450, why="a monthly job can pause for 35 days")
+    growth_days: int = limit(90, unit="days", ge=0, le=730, why="space may be for the data of the next quarter")
+    fill_percent: float = limit(50, unit="percent", gt=0, le=80, why="of the smaller one; AWS advises 80 % at most")
+    least_surplus_gib: int = limit(100, unit="GiB", ge=1, why="less saves only about $10 to $20 a month")
 
 
 def judge(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> Verdict:
-    """Flag a file system that was never a fifth full, where something smaller would do."""
+    """Flag a file system that was never a fifth full, if something smaller is enough."""
     kind, window = file_system.file_system_type, max(limits.least_days, limits.window_days)
-    space = used_by_day(file_system, window)
+    space = fsx.SPACE.get(kind)
     if space is None:
-        return Fine(f"the size of {NAMES.get(kind, kind)} is its throughput")
-    if file_system.storage_type != "SSD":
-        return Fine(f"it is on {file_system.storage_type}, not on SSD")
-    if file_system.state != "AVAILABLE":
-        return Fine(f"it is {file_system.state.lower()}")
-    least_gib = _least_gib(file_system)
-    if kind != "ONTAP" and file_system.storage_gib - least_gib < limits.least_surplus_gib:
-        return Fine(f"it is about as small as it can be, which is {least_gib} GiB")
-    if seen.age(file_system.created_at) < timedelta(days=limits.least_days + 1):
-        return Fine(f"it is younger than {limits.least_days + 1} days")
+        return Fine(f"the size of {fsx.NAMES.get(kind, kind)} is its throughput")
+    if why := _exempt(file_system, seen, limits):
+        return Fine(why)
+    (points,) = seen.read(*fsx.daily(file_system, window, space))
+    used = fsx.used_bytes(file_system, points)
+    if answer := _not_empty(file_system, used, seen.finished(used, file_system.created_at), limits):
+        return answer
 
-    if lacking := seen.lacking([space]):
-        return Ask(lacking)
-    used = used_bytes(file_system, seen[space])
-    if settled := _settled(file_system, used, seen, limits):
-        return settled
-
-    needs = _needs(file_system, window)
-    if lacking := seen.lacking(needs.values()):
-        return Ask(lacking)
-    pool = seen[needs[IN_THE_POOL]].present if IN_THE_POOL in needs else [0.0]
+    # Nothing is priced for Windows, so nothing else is read.
+    metrics = () if kind == "WINDOWS" else (*WORK, *([IN_POOL] if kind == "ONTAP" else []))
+    found = dict(zip(metrics, seen.read(*fsx.daily(file_system, window, *metrics)), strict=True))
+    pool = found[IN_POOL].present if IN_POOL in found else [0.0]
     if not pool:
-        return Unknown("StorageUsed of its capacity pool has no point: how much it holds in all is not known")
-    load = _load(
-        file_system, {metric: seen.finished(seen[need], file_system.created_at) for metric, need in needs.items()}, limits
-    )
-    holds = _Holds(fullest=max(used.present), pooled=max(pool), used=used)
-    smaller = _smaller(file_system, holds, load, limits)
-    if smaller is None and (
-        file_system.file_system_type != "ONTAP" or _percent(file_system, holds.total) >= limits.used_percent
-    ):
-        pooled = f", and {size_words(holds.pooled)} in its capacity pool" if holds.pooled else ""
-        return Fine(f"it can hardly be smaller: {size_words(holds.fullest)} on SSD{pooled}")
-    if smaller is None and load.peak_bytes_per_s is None:
-        return Unknown("what its clients moved is not known, and so not which smaller service would carry it")
-    return _flag(file_system, holds, load, smaller, seen, limits)
+        return Unknown("StorageUsed of its capacity pool has no point, so the size of its data is unknown")
+    work = {metric: seen.finished(one, file_system.created_at) for metric, one in found.items()}
+    use = _use(file_system, used, max(pool), work, limits)
+    smaller = _smaller(file_system, use, limits)
+    at_minimum = kind == "ONTAP" and _percent(file_system, use.total) < limits.used_percent
+    if smaller is None and not at_minimum:
+        pooled = f", and {size_words(use.pooled)} in its capacity pool" if use.pooled else ""
+        return Fine(f"it can hardly be smaller: {size_words(use.fullest)} on SSD{pooled}")
+    if smaller is None and use.traffic is None:
+        return Unknown("the throughput of its clients is unknown, and so is which smaller service is enough")
+    return _flag(file_system, use, smaller, seen.finished(used, file_system.created_at), limits)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Holds:
-    """What lies in it at most, bytes."""
-
-    used: Series
-    fullest: float
-    pooled: float
-
-    @property
-    def total(self) -> float:
-        """On SSD and in ONTAP's capacity pool."""
-        return self.fullest + self.pooled
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Load:
-    """What its clients and disks do; None where that is not known."""
-
-    disk_iops: float | None = None
-    """At most, in any minute."""
-    peak_bytes_per_s: float | None = None
-    """Reads and writes at their own busiest minutes, together: an upper bound."""
-    read_per_month: float = 0.0
-    written_per_month: float = 0.0
-
-
-def _least_gib(file_system: FsxFileSystem) -> int:
-    """The least SSD with the throughput that it has."""
-    least = LEAST_GIB[file_system.file_system_type]
-    if file_system.file_system_type == "ONTAP" and file_system.deployment_type == "SINGLE_AZ_2":
-        return least * max(1, (file_system.throughput_mb_s or 0) // LEAST_PAIR_MB_S)
-    server = fsx.file_server(file_system)
-    return max(least, server.least_gib) if server else least
+def _exempt(file_system: FsxFileSystem, seen: Seen, limits: OversizedLimits) -> str | None:
+    least_gib = formulas.least_gib(file_system)
+    if file_system.storage_type != "SSD":
+        return f"it is on {file_system.storage_type}, not on SSD"
+    if file_system.state != "AVAILABLE":
+        return f"it is {file_system.state.lower()}"
+    if file_system.file_system_type != "ONTAP" and file_system.storage_gib - least_gib < limits.least_surplus_gib:
+        return f"it is close to the minimum of {least_gib} GiB"
+    if seen.age(file_system.created_at) < timedelta(days=limits.least_days + 1):  # its first day is not a whole one
+        return f"it is younger than {limits.least_days + 1} days"
+    return None
 
 
 def _percent(file_system: FsxFileSystem, size_bytes: float) -> float:
     return 100 * size_bytes / (file_system.storage_gib * GIB)
 
 
-def _settled(file_system: FsxFileSystem, used: Series, seen: Seen, limits: OversizedLimits) -> Verdict | None:
-    """That it is full enough, will be, or that nobody knows."""
+def _not_empty(file_system: FsxFileSystem, used: Series, recorded: Series, limits: OversizedLimits) -> Verdict | None:
+    """The verdict if it is full enough or will be, or if days are missing."""
     if used.present and (percent := _percent(file_system, max(used.present))) >= limits.used_percent:
         return Fine(f"it was {percent:.0f} % full")
-    days = seen.finished(used, file_system.created_at)
-    holes, before = gaps(days, limits.least_days)
+    holes, before = gaps(recorded, limits.least_days)
     if holes:
-        return Unknown(f"its space has no point on {holes} of {len(days) - before} days")
-    newest = days.present[-limits.least_days :]
-    a_day = _pace(newest)
+        return Unknown(f"its space has no point on {holes} of {len(recorded) - before} days")
+    newest = recorded.present[-limits.least_days :]
+    a_day = _growth(newest)
     if _percent(file_system, max(newest) + a_day * limits.growth_days) >= limits.used_percent:
         return Fine(f"it grows by {size_words(a_day)} a day")
     return None
 
 
-def _pace(days: Sequence[float]) -> float:
-    """By how many bytes a day it grows, and still does; 0 where it rather comes and goes. One step does not count."""
+def _growth(days: Sequence[float]) -> float:
+    """Bytes a day by which it grows, and still does. 0 if its data comes and goes; one step does not count."""
     step, at = max((after - before, at) for at, (before, after) in enumerate(pairwise(days), 1))
     if step > (days[-1] - days[0]) / 2:
         days = [used - step if i >= at else used for i, used in enumerate(days)]
     if min(days) == max(days) or correlation(range(len(days)), days) < TREND:
         return 0.0
-    return max(0.0, min(_slope(days), _slope(days[-WEEK:])))
+    slopes = (linear_regression(range(len(some)), some).slope for some in (days, days[-WEEK:]))
+    return max(0.0, min(slopes))
 
 
-def _slope(days: Sequence[float]) -> float:
-    return linear_regression(range(len(days)), days).slope
+class _Use(NamedTuple):
+    """What a file system holds on SSD and in its capacity pool, in bytes, and what it does. None is unknown."""
+
+    used: Series
+    fullest: float
+    pooled: float
+    disk_iops: float | None
+    needed_iops: int
+    traffic: tuple[float, float, float] | None
+    """Bytes a second at most, and bytes that clients read and write in a month."""
+
+    @property
+    def total(self) -> float:
+        """Bytes on SSD and in the capacity pool at most."""
+        return self.fullest + self.pooled
 
 
-def _needs(file_system: FsxFileSystem, window: int) -> dict[Metric, Need]:
-    """What a smaller one has to carry and hold. Nothing is priced for Windows, so nothing is asked."""
-    if file_system.file_system_type == "WINDOWS":
-        return {}
-    of = ("FileSystemId", file_system.id)
-    needs = {metric: metric.need(of, period_s=DAY_S, days=window) for metric in WORK}
-    if file_system.file_system_type == "ONTAP":
-        needs[IN_THE_POOL] = pooled_by_day(file_system, window)
-    return needs
+def _use(
+    file_system: FsxFileSystem, used: Series, pooled: float, work: Mapping[Metric, Series], limits: OversizedLimits
+) -> _Use:
+    """`work` has whole days. A metric with a missing day among the newest ones is unknown: all IOPS are needed then."""
+    known = {metric: one.present for metric, one in work.items() if not gaps(one, limits.least_days).holes}
+    iops, needed, traffic = None, file_system.iops or 0, None
+    if file_system.iops is not None and known.get(DISK_IOPS):
+        iops = max(known[DISK_IOPS]) / 100 * file_system.iops
+        needed = ceil(HEADROOM * iops)
+    if all(known.get(metric) for metric in (READ, WRITTEN, READ_PEAK, WRITE_PEAK)):
+        newest = (known[metric][-MONTH_DAYS:] for metric in (READ, WRITTEN))
+        read, written = (sum(days) / len(days) * MONTH_DAYS for days in newest)
+        # Reads and writes may have different busiest minutes: an upper bound.
+        traffic = (max(known[READ_PEAK]) + max(known[WRITE_PEAK])) / MINUTE_S, read, written
+    return _Use(used, max(used.present), pooled, iops, needed, traffic)
 
 
-def _load(file_system: FsxFileSystem, days: Mapping[Metric, Series], limits: OversizedLimits) -> _Load:
-    """From finished days; a metric with a gap in the newest ones says nothing."""
-    told = {metric: one.present for metric, one in days.items() if not gaps(one, limits.least_days).holes}
-    busiest = max(told.get(DISK_IOPS, ()), default=None)
-    disk_iops = None if busiest is None or file_system.iops is None else busiest / 100 * file_system.iops
-    if not all(told.get(metric) for metric in (READ, WRITTEN, READ_PEAK, WRITE_PEAK)):
-        return _Load(disk_iops=disk_iops)
-    month = {metric: told[metric][-MONTH_DAYS:] for metric in (READ, WRITTEN)}
-    return _Load(
-        disk_iops=disk_iops,
-        peak_bytes_per_s=(max(told[READ_PEAK]) + max(told[WRITE_PEAK])) / MINUTE_S,
-        read_per_month=sum(month[READ]) / len(month[READ]) * MONTH_DAYS,
-        written_per_month=sum(month[WRITTEN]) / len(month[WRITTEN]) * MONTH_DAYS,
-    )
-
-
-def _wanted_iops(file_system: FsxFileSystem, load: _Load) -> int:
-    """Of the disks of whatever takes its place; all that it has where nobody knows what it needs."""
-    return (file_system.iops or 0) if load.disk_iops is None else ceil(HEADROOM * load.disk_iops)
-
-
-def _smaller(file_system: FsxFileSystem, holds: _Holds, load: _Load, limits: OversizedLimits) -> FsxFileSystem | None:
-    """The same with less SSD; None where it would save too little to copy it."""
-    iops = _wanted_iops(file_system, load)
-    gib = max(
-        _least_gib(file_system),
-        ceil(holds.fullest / GIB / (limits.fill_percent / 100)),
-        ceil(iops / MOST_IOPS_PER_GIB),
-    )
-    if file_system.storage_gib - gib < max(limits.least_surplus_gib, LEAST_SHRINK * file_system.storage_gib):
-        return None
-    server = fsx.file_server(file_system)
-    least_iops = max(fsx.INCLUDED_IOPS_PER_GIB * gib, server.least_iops if server else 0)
-    return replace(file_system, storage_gib=gib, iops=max(iops, least_iops) if file_system.iops is not None else None)
+def _smaller(file_system: FsxFileSystem, use: _Use, limits: OversizedLimits) -> FsxFileSystem | None:
+    """The same with less SSD. None if it saves too little for a copy."""
+    stored_bytes = use.fullest / (limits.fill_percent / 100)
+    smaller = formulas.with_least_ssd(file_system, stored_bytes=stored_bytes, iops=use.needed_iops)
+    least = max(limits.least_surplus_gib, formulas.LEAST_SHRINK * file_system.storage_gib)
+    return smaller if file_system.storage_gib - smaller.storage_gib >= least else None
 
 
 def _flag(
-    file_system: FsxFileSystem,
-    holds: _Holds,
-    load: _Load,
-    smaller: FsxFileSystem | None,
-    seen: Seen,
-    limits: OversizedLimits,
+    file_system: FsxFileSystem, use: _Use, smaller: FsxFileSystem | None, recorded: Series, limits: OversizedLimits
 ) -> Flagged:
-    days = seen.finished(holds.used, file_system.created_at)
-    watched = len(days) - days.missing
-    owner = file_system.managed_by
-    name = NAMES[file_system.file_system_type]
-    evidence = [
-        Evidence(
-            label="On SSD at most",
-            value=round(holds.fullest / GIB, 1),
-            unit="GiB",
-            series=holds.used.over(GIB),
-            scale=file_system.storage_gib,
-            lines=(
-                Line("Provisioned", file_system.storage_gib),
-                *(() if smaller is None else (Line("Proposed", smaller.storage_gib),)),
-            ),
-        ),
-        Evidence(label="SSD provisioned", value=file_system.storage_gib, unit="GiB"),
-        Evidence(label="Days that its space was seen", value=watched, unit="days"),
-        Evidence(label="Deployment", value=f"{name}, {file_system.deployment_type}", unit="words"),
-    ]
-    if file_system.file_system_type == "ONTAP":
-        evidence.append(Evidence(label="In the capacity pool at most", value=round(holds.pooled / GIB, 1), unit="GiB"))
-    if load.disk_iops is not None:
-        evidence.append(Evidence(label="Disk IOPS at most", value=round(load.disk_iops), unit="IOPS"))
-    if load.peak_bytes_per_s is not None:
-        evidence.append(Evidence(label="Clients move at most", value=round(load.peak_bytes_per_s / fsx.MB, 1), unit="MB/s"))
-    caveats = ["Nobody knows from metrics what the space was bought for: ask whether more data is to come."]
-    if days.missing:
-        caveats.append(f"CloudWatch began to watch {days.missing} days later: it may have been fuller before.")
-    if load.disk_iops is None and file_system.iops:
-        caveats.append("What its disks do is not known: a smaller one gets all the IOPS that this one has.")
-    if file_system.file_system_type == "ONTAP":
-        caveats.append("ONTAP counts what is left after deduplication and compression: elsewhere the same may take more.")
-    if file_system.file_system_type == "ONTAP" and smaller:
-        caveats.append(
-            "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY begin to move cold data to the capacity pool, which is"
-            " slower and billed by what it holds and by request: look at their policies, or leave more room."
-        )
-    if holds.pooled:
-        caveats.append("What lies in its capacity pool is billed as well; where everything moves, that is saved too.")
-    if owner:
-        caveats.append(f"It is managed by {owner}: change it there.")
+    provisioned, present = file_system.storage_gib, len(recorded) - recorded.missing
+    is_ontap = file_system.file_system_type == "ONTAP"
+    pooled, iops, traffic = round(use.pooled / GIB, 1), use.disk_iops, use.traffic
+    mb_s = round(traffic[0] / formulas.MB, 1) if traffic else 0
     return Flagged(
         summary=(
-            f"{name} with {file_system.storage_gib:,} GiB of SSD, of which {size_words(holds.fullest)}"
-            f" ({_percent(file_system, holds.fullest):.1f} %) were used at most in {watched} days"
+            f"{fsx.NAMES[file_system.file_system_type]}: {provisioned:,} GiB of SSD provisioned, at most"
+            f" {size_words(use.fullest)} ({_percent(file_system, use.fullest):.1f} %) used in {present} days"
         ),
-        confidence="high" if watched >= SURE_DAYS and not days.missing else "medium",
-        evidence=tuple(evidence),
-        advice=() if smaller is None else (_shrink(file_system, smaller),),
-        gist=(file_system.storage_gib, size_class(holds.total)),
-        caveats=tuple(caveats),
-        remedies=_elsewhere(file_system, holds, load, limits),
+        confidence="high" if present >= SURE_DAYS and not recorded.missing else "medium",
+        evidence=(
+            Evidence(
+                label="Used SSD, per day",
+                value=round(use.fullest / GIB, 1),
+                unit="GiB",
+                series=use.used.over(GIB),
+                scale=provisioned,
+                lines=(Line("Provisioned", provisioned), *([Line("Proposed", smaller.storage_gib)] if smaller else [])),
+            ),
+            Evidence(label="Provisioned SSD", value=provisioned, unit="GiB"),
+            Evidence(label="Recorded days", value=present, unit="days"),
+            fsx.deployment(file_system),
+            *([Evidence(label="In the capacity pool at most", value=pooled, unit="GiB")] if is_ontap else []),
+            *([] if iops is None else [Evidence(label="Disk IOPS at most", value=round(iops), unit="IOPS")]),
+            *([Evidence(label="Throughput of clients at most", value=mb_s, unit="MB/s")] if traffic else []),
+        ),
+        advice=(_shrink(file_system, smaller),) if smaller else (),
+        gist=(provisioned, size_class(use.total)),
+        caveats=tuple(_caveats(file_system, use, smaller)),
+        remedies=_elsewhere(file_system, use, limits),
         cheapest_first=True,
     )
 
 
-def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
-    """In place where SSD shrinks; otherwise by a copy."""
-    before, after = fsx.monthly_units(file_system), fsx.monthly_units(smaller)
-    changes = None if before is None or after is None else difference(before, after)
-    size = f"{smaller.storage_gib:,} GiB of SSD"
-    if smaller.iops:
-        size += f" and {smaller.iops:,} IOPS"
-    if file_system.file_system_type == "ONTAP" and file_system.deployment_type in SHRINKS:
-        return Advice(
-            action="shrink-ssd",
-            summary=f"Shrink it in place to {size}, while it is in use.",
-            changes=changes,
-            risk="FSx moves every volume to new disks, which takes hours to days and file-server time; it can grow again.",
-            reversible=True,
-            command=_shrink_command(file_system, smaller),
+def _caveats(file_system: FsxFileSystem, use: _Use, smaller: FsxFileSystem | None) -> list[str]:
+    found = []
+    if use.disk_iops is None and file_system.iops:
+        found.append("The IOPS of its disks are unknown, so a smaller one keeps all of its IOPS.")
+    if file_system.file_system_type == "ONTAP" and smaller:
+        found.append(
+            "Above half full, volumes that tier by AUTO or SNAPSHOT_ONLY move cold data to the capacity pool, which is"
+            " slower and billed by size and request. Check their policies, or leave more room."
         )
-    return Advice(
-        action="move-to-smaller",
-        summary=(
-            f"SSD cannot shrink here. Make a new file system of the same type with {size} and the same throughput,"
-            f" {COPY[file_system.file_system_type]}, switch the clients, copy the rest; back up the old one and delete it."
-        ),
-        changes=changes,
-        risk="Both are billed while the copy runs; clients mount another address; snapshots and backups stay with the old one.",
-        reversible=True,
-    )
+    elif use.pooled:
+        found.append("AWS also bills its capacity pool. If you move all data, you save that too.")
+    return found
 
 
 COPY: Final[Mapping[str, str]] = {
-    "OPENZFS": "copy to it with AWS DataSync, or volume by volume with copy-snapshot-and-update-volume",
-    "ONTAP": "copy to it with SnapMirror",
-    "WINDOWS": "copy to it with AWS DataSync, or robocopy with its access lists",
+    "OPENZFS": "AWS DataSync, or volume by volume with copy-snapshot-and-update-volume",
+    "ONTAP": "SnapMirror",
+    "WINDOWS": "AWS DataSync, or robocopy with its access lists",
 }
 
 
+def _shrink(file_system: FsxFileSystem, smaller: FsxFileSystem) -> Advice:
+    """In place if the SSD can shrink, else by a copy."""
+    kind = file_system.file_system_type
+    in_place = kind == "ONTAP" and file_system.deployment_type in formulas.SHRINKS
+    size = f"{smaller.storage_gib:,} GiB of SSD" + (f" and {smaller.iops:,} IOPS" if smaller.iops else "")
+    if in_place:
+        how = f"shrink it in place to {size}, while it is in use."
+        risk = "FSx moves all volumes to new disks, which takes hours to days of file server time. It can grow again."
+    else:
+        how = (
+            f"create a file system of the same type with {size} and the same throughput, as SSD cannot shrink here."
+            f" Copy to it with {COPY[kind]}, switch the clients, copy the rest, back up the old one and delete it."
+        )
+        risk = "AWS bills both during the copy. Clients mount another address. Snapshots and backups do not move."
+    return Advice(
+        action="shrink-ssd" if in_place else "move-to-smaller",
+        summary=f"Ask whether more data is planned. If not, {how}",
+        changes=fsx.saved(file_system, smaller),
+        risk=risk,
+        reversible=True,
+        command=_shrink_command(file_system, smaller) if in_place else None,
+    )
+
+
 def _shrink_command(file_system: FsxFileSystem, smaller: FsxFileSystem) -> str:
-    """The mode of the IOPS is named if they are known: what was provisioned for the larger SSD would stay, and stay billed."""
+    """It sets known IOPS too: FSx would keep, and AWS bill, those that were provisioned for the larger SSD."""
     command = (
         f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
         f" --storage-capacity {smaller.storage_gib}"
     )
     if smaller.iops is None:
         return command
-    included = smaller.iops == fsx.INCLUDED_IOPS_PER_GIB * smaller.storage_gib
+    included = smaller.iops == formulas.INCLUDED_IOPS_PER_GIB * smaller.storage_gib
     iops = "Mode=AUTOMATIC" if included else f"Mode=USER_PROVISIONED,Iops={smaller.iops}"
     return f"{command} --ontap-configuration 'DiskIopsConfiguration={{{iops}}}'"
 
 
-def _elsewhere(file_system: FsxFileSystem, holds: _Holds, load: _Load, limits: OversizedLimits) -> tuple[Remedy, ...]:
-    """The smaller services, for what is held and moved. OpenZFS provisions room to grow, EFS bills what is there."""
-    before = fsx.monthly_units(file_system)
-    if before is None or load.peak_bytes_per_s is None:
+def _elsewhere(file_system: FsxFileSystem, use: _Use, limits: OversizedLimits) -> tuple[Remedy, ...]:
+    """The smaller services that carry the same. OpenZFS provisions room to grow; EFS bills what it holds."""
+    before = formulas.monthly_units(file_system)
+    if before is None or use.traffic is None:
         return ()
+    bytes_per_s, read, written = use.traffic
     inputs = {
-        "throughput": f"{HEADROOM * load.peak_bytes_per_s:.0f}B/s",
-        "iops": _wanted_iops(file_system, load),
+        "throughput": f"{HEADROOM * bytes_per_s:.0f}B/s",
+        "iops": use.needed_iops,
         "multi_az": file_system.deployment_type.startswith("MULTI_AZ"),
-        "read_per_month": f"{load.read_per_month:.0f}B",
-        "write_per_month": f"{load.written_per_month:.0f}B",
+        "read_per_month": f"{read:.0f}B",
+        "write_per_month": f"{written:.0f}B",
     }
-    room = {"openzfs": holds.total / (limits.fill_percent / 100), "efs": holds.total}
-    services = ("openzfs", "efs") if file_system.file_system_type == "ONTAP" else ("efs",)
+    room = {"efs": use.total}
+    if file_system.file_system_type == "ONTAP":
+        room = {"openzfs": use.total / (limits.fill_percent / 100), **room}
     return tuple(
         Remedy(
             kind="shared-storage",
-            inputs={**inputs, "capacity": f"{max(GIB, room[service]):.0f}B"},
+            inputs={**inputs, "capacity": f"{max(GIB, capacity):.0f}B"},
             advise=partial(_move, service, before),
         )
-        for service in services
+        for service, capacity in room.items()
     )
 
 
@@ -386,56 +319,34 @@ def _move(service: str, before: tuple[Change, ...], way: Alternative) -> Advice 
     if way.id != service or not way.solves:
         return None
     after = None if way.changes is None else tuple(Change(one.item, -one.quantity) for one in way.changes)
-    trial = "; try it with your own writes first, because small ones wait longer there" if service == "efs" else ""
+    trial = " Try it with your own writes first, because small ones wait longer there." if service == "efs" else ""
     return Advice(
         action=f"move-to-{service}",
         summary=(
-            f"{way.summary}{trial}. Copy to it with AWS DataSync, switch the clients, copy the rest; then back up the old one"
-            " and delete it."
+            f"{way.summary}.{trial} Copy to it with AWS DataSync, switch the clients, copy the rest, back up the old"
+            " one and delete it."
         ),
         changes=None if after is None else difference(before, after),
-        risk="Only for clients that speak NFS as it does; they mount another address, and both are billed while the copy runs.",
+        risk="Only for clients that speak NFS. They mount another address, and AWS bills both during the copy.",
         reversible=True,
     )
 
 
-_TARGET = Target("123456789012", "ap-northeast-1")
-_ZFS = FsxFileSystem(
-    id="fs-0b1c2d3e4f5a60718",
-    arn="arn:aws:fsx:ap-northeast-1:123456789012:file-system/fs-0b1c2d3e4f5a60718",
-    target=_TARGET,
-    tags={"Name": "wordpress"},
-    file_system_type="OPENZFS",
-    deployment_type="MULTI_AZ_1",
-    state="AVAILABLE",
-    created_at=CASE_NOW - timedelta(days=200),
-    storage_type="SSD",
-    storage_gib=2_000,
-    throughput_mb_s=160,
-    iops=6_000,
-    iops_mode="AUTOMATIC",
-    root_volume_id="fsvol-0b1c2d3e4f5a60718",
+WORKING = {DISK_IOPS: 8.0, READ: 2.0 * GIB, WRITTEN: 0.5 * GIB, READ_PEAK: 300e6, WRITE_PEAK: 60e6}
+GROWING = [(50 + 4.0 * day) * GIB for day in range(37)]
+
+openzfs = Cases(examples.fsx(storage_gib=2_000, iops=6_000), {**WORKING, USED: 150.0 * GIB})
+tight = Cases(examples.fsx(storage_gib=400, iops=20_000), {**WORKING, USED: 50.0 * GIB, DISK_IOPS: 45.0})
+ontap = Cases(
+    examples.fsx(file_system_type="ONTAP", storage_gib=1_024, throughput_mb_s=128, iops=3_072),
+    {**WORKING, ON_SSD: 90.0 * GIB, IN_POOL: 0.0},
 )
-_ONTAP = replace(_ZFS, file_system_type="ONTAP", storage_gib=1_024, throughput_mb_s=128, iops=3_072, root_volume_id=None)
-_WINDOWS = replace(_ZFS, file_system_type="WINDOWS", deployment_type="SINGLE_AZ_2", iops=None, iops_mode=None)
-type _Given = Mapping[tuple[Metric, int], Sequence[float | None]]
-_QUIET: _Given = {
-    (DISK_IOPS, DAY_S): [8.0] * 37,
-    (READ, DAY_S): [2.0 * GIB] * 37,
-    (WRITTEN, DAY_S): [0.5 * GIB] * 37,
-    (READ_PEAK, DAY_S): [300e6] * 37,
-    (WRITE_PEAK, DAY_S): [60e6] * 37,
-}
-
-
-def _holding(gib: float, pool_gib: float = 0, day: int = 0, then_gib: float = 0) -> _Given:
-    """So much on SSD at most every day, and on one day, counted from the newest, something else."""
-    days = [gib * GIB] * 37
-    if day:
-        days[-day] = then_gib * GIB
-    space: _Given = {(metric, DAY_S): days for metric in (USED, ON_SSD)}
-    return {**_QUIET, **space, (IN_THE_POOL, DAY_S): [pool_gib * GIB] * 37}
-
+second = Cases(
+    examples.fsx(file_system_type="ONTAP", deployment_type="MULTI_AZ_2", storage_gib=8_192, throughput_mb_s=384, iops=24_576),
+    {**WORKING, ON_SSD: 700.0 * GIB, IN_POOL: 9_000.0 * GIB},
+)
+windows = Cases(examples.fsx(file_system_type="WINDOWS", storage_gib=2_000, iops=None), {FREE: 1_900.0 * GIB})
+unread = Cases(openzfs.resource)
 
 DETECTOR = Detector(
     title="FSx file system whose SSD is far too large",
@@ -444,117 +355,25 @@ DETECTOR = Detector(
     limits=OversizedLimits,
     judge=judge,
     cases=(
-        Case(
-            title="2,000 GiB of OpenZFS, 150 used",
-            resource=_ZFS,
-            metrics=_holding(150),
-            expect=Flagged,
-            says="2,000 GiB of SSD, of which 150 GiB (7.5 %)",
-        ),
-        Case(
-            title="ONTAP at its minimum, 90 GiB used",
-            resource=_ONTAP,
-            metrics=_holding(90),
-            expect=Flagged,
-            says="of which 90 GiB (8.8 %)",
-        ),
-        Case(
-            title="ONTAP of the second generation, which shrinks",
-            resource=replace(_ONTAP, deployment_type="MULTI_AZ_2", storage_gib=8_192, throughput_mb_s=384, iops=24_576),
-            metrics=_holding(700, 9_000),
-            expect=Flagged,
-        ),
-        Case(
-            title="2,000 GiB of Windows, 1,900 free",
-            resource=_WINDOWS,
-            metrics={(FREE, DAY_S): [1_900.0 * GIB] * 37},
-            expect=Flagged,
-            says="of which 100 GiB (5.0 %)",
-        ),
-        Case(title="a fifth full", resource=_ZFS, metrics=_holding(400), expect=Fine, says="20 % full"),
-        Case(
-            title="ONTAP's minimum, well filled",
-            resource=_ONTAP,
-            metrics=_holding(620),
-            expect=Fine,
-            says="61 % full",
-        ),
-        Case(
-            title="ONTAP at its minimum, with its data in the capacity pool",
-            resource=_ONTAP,
-            metrics=_holding(90, 4_000),
-            expect=Fine,
-            says="in its capacity pool",
-        ),
-        Case(
-            title="filled for a night each month, for a render",
-            resource=_ZFS,
-            metrics=_holding(150, day=33, then_gib=1_700),
-            expect=Fine,
-            says="85 % full",
-        ),
-        Case(
-            title="being filled",
-            resource=_ZFS,
-            metrics={(USED, DAY_S): [(50 + 4.0 * day) * GIB for day in range(37)]},
-            expect=Fine,
-            says="grows by 4 GiB a day",
-        ),
-        Case(
-            title="data copied there once, six days ago",
-            resource=_ZFS,
-            metrics={(USED, DAY_S): [100.0 * GIB] * 30 + [300.0 * GIB] * 7},
-            expect=Flagged,
-            says="of which 300 GiB (15.0 %)",
-        ),
-        Case(title="64 GiB, the least there is", resource=replace(_ZFS, storage_gib=64), expect=Fine, says="64 GiB"),
-        Case(
-            title="a minimum that its IOPS demand",
-            resource=replace(_ZFS, storage_gib=400, iops=20_000, iops_mode="USER_PROVISIONED"),
-            metrics={**_holding(50), (DISK_IOPS, DAY_S): [45.0] * 37},
-            expect=Fine,
-            says="hardly be smaller",
-        ),
-        Case(
-            title="a week in which nobody saw its space",
-            resource=_ZFS,
-            metrics={(USED, DAY_S): [150.0 * GIB] * 25 + [None] * 7 + [150.0 * GIB] * 5},
-            expect=Unknown,
-            says="no point on 7 of 36 days",
-        ),
-        Case(title="no metric at all", resource=_ZFS, expect=Unknown, says="14 of 14 days"),
-        Case(
-            title="ONTAP, and nobody knows what its pool holds",
-            resource=_ONTAP,
-            metrics={(ON_SSD, DAY_S): [90.0 * GIB] * 37},
-            expect=Unknown,
-            says="capacity pool",
-        ),
-        Case(
-            title="ONTAP at its minimum, and nobody knows what its clients move",
-            resource=_ONTAP,
-            metrics={**_holding(90), (READ_PEAK, DAY_S): []},
-            expect=Unknown,
-            says="which smaller service",
-        ),
-        Case(
-            title="ten days old",
-            resource=replace(_ZFS, created_at=CASE_NOW - timedelta(days=10)),
-            expect=Fine,
-            says="younger than 15 days",
-        ),
-        Case(
-            title="Intelligent-Tiering",
-            resource=replace(_ZFS, storage_type="INTELLIGENT_TIERING", storage_gib=0),
-            expect=Fine,
-            says="INTELLIGENT_TIERING",
-        ),
-        Case(
-            title="Lustre",
-            resource=replace(_WINDOWS, file_system_type="LUSTRE", deployment_type="PERSISTENT_2"),
-            expect=Fine,
-            says="is its throughput",
-        ),
-        Case(title="being made", resource=replace(_ZFS, state="CREATING"), expect=Fine, says="creating"),
+        openzfs("2,000 GiB of OpenZFS, 150 used", Flagged, "at most 150 GiB (7.5 %) used"),
+        ontap("ONTAP at its minimum, 90 GiB used", Flagged, "at most 90 GiB (8.8 %) used"),
+        second("ONTAP of the second generation, which shrinks", Flagged, "at most 700 GiB (8.5 %) used"),
+        windows("2,000 GiB of Windows, 1,900 free", Flagged, "at most 100 GiB (5.0 %) used"),
+        openzfs("data copied there six days ago", Flagged, metrics={USED: days(100.0 * GIB, {range(7): 300.0 * GIB})}),
+        openzfs("a fifth full", Fine, "20 % full", metrics={USED: 400.0 * GIB}),
+        ontap("ONTAP's minimum, well filled", Fine, "61 % full", metrics={ON_SSD: 620.0 * GIB}),
+        ontap("ONTAP's minimum, with data in its pool", Fine, "capacity pool", metrics={IN_POOL: 4_000.0 * GIB}),
+        openzfs("filled one night a month", Fine, "85 % full", metrics={USED: days(150.0 * GIB, {32: 1_700.0 * GIB})}),
+        openzfs("being filled", Fine, "grows by 4 GiB a day", metrics={USED: GROWING}),
+        unread("64 GiB, the least there is", Fine, "64 GiB", storage_gib=64),
+        tight("a minimum that its IOPS require", Fine, "hardly be smaller"),
+        openzfs("a week without points", Unknown, "7 of 36", metrics={USED: days(150.0 * GIB, {range(5, 12): None})}),
+        unread("no metric at all", Unknown, "14 of 14 days"),
+        ontap("ONTAP whose capacity pool is unknown", Unknown, "capacity pool", metrics={IN_POOL: None}),
+        ontap("ONTAP at its minimum with unknown clients", Unknown, "which smaller service", metrics={READ_PEAK: None}),
+        unread("ten days old", Fine, "younger than 15 days", created_at=days_ago(10)),
+        unread("Intelligent-Tiering", Fine, "INTELLIGENT_TIERING", storage_type="INTELLIGENT_TIERING", storage_gib=0),
+        unread("Lustre", Fine, "is its throughput", file_system_type="LUSTRE", deployment_type="PERSISTENT_2"),
+        unread("being created", Fine, "creating", state="CREATING"),
     ),
 )

@@ -1,207 +1,165 @@
-"""FSx for OpenZFS and ONTAP file servers far larger than their busiest minute.
+"""FSx file systems with far more throughput capacity than they use.
 
 ## What it finds
-A file system whose throughput capacity could be a smaller one: at the next sizes down, the busiest minute of the last 35 days
-would still be less than half of what the smaller file server carries, of its network, its processors and its disks alike, each
-by its own column of AWS's table: half the throughput capacity of ONTAP may have less than half the network. The *peak* counts,
-and of what a file server does in bursts nothing: where its burst credits fell below 90 % it lives on them.
+An OpenZFS or ONTAP file system on SSD that a smaller file server could carry. In the busiest minute of the last 35
+days, the network, the processors and the disks of the smaller one would be less than half busy. Each of them counts by
+its own column of AWS's table: half the throughput capacity of ONTAP can have less than half the network. The *peak*
+counts, but not bursts: a file system whose burst credits fell below 90 % is not flagged.
 
 ## Why it matters
-Throughput capacity is billed by the MB/s from the first one on, used or not, and in several Availability Zones it is the
-dearest part of a file system. It is bought for a migration, or in the hope that a slow export becomes fast ("Sharing WordPress
-content on FSx for OpenZFS", 2025-03: it did not).
+AWS bills throughput capacity from the first MB/s on, used or not. In several Availability Zones it is the most
+expensive part of a file system. People buy it for a migration, or to speed up a slow export, which it does not
+("Sharing WordPress content on FSx for OpenZFS", 2025-03).
 
 ## When it is wrong
-A smaller file server has less memory: what its cache held is then read from the disks, which these metrics cannot foretell. A
-quarterly load needs more than 35 days: lengthen `window_days`. Two weeks without a gap are enough to judge, with less
-confidence. File systems whose table of sizes is not built in (Windows, Lustre, ONTAP of the second generation) are not judged,
-nor is Intelligent-Tiering, which reads from what its file server caches.
+- A smaller file server has less memory. What its cache held is then read from the disks, which these metrics cannot
+  predict.
+- A quarterly load needs more than 35 days. Set a longer `window_days`.
+- Two weeks without a missing day are enough to judge, with medium confidence.
+- Windows, Lustre and the second generation of ONTAP are not judged, because their table of sizes is not built in.
+  Neither is Intelligent-Tiering, which reads from the cache of its file server.
 
 ## What to do
-Lower the throughput capacity in a quiet hour, watch the same metrics for a week, and raise it again the same way if need be.
+Lower the throughput capacity at a quiet hour and watch the same metrics for a week. You can raise it the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
-from typing import Final, NamedTuple
+from operator import attrgetter
+from typing import Final
 
-from slackwater.model.detector import CASE_NOW, Case, Detector, Seen, limit
+from slackwater.model.detector import Detector, Seen, limit
 from slackwater.model.metrics import Metric
-from slackwater.model.money import difference
-from slackwater.model.resources import FsxFileSystem, Target
-from slackwater.model.units import DAY_S
-from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.performance import fsx
-from slackwater.rules.fsx import Utilization, UtilizationLimits, peak, update, utilization
+from slackwater.model.resources import FsxFileSystem
+from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
+from slackwater.performance import fsx as formulas
+from slackwater.performance.fsx import FileServer
+from slackwater.rules import examples, fsx
+from slackwater.rules.examples import Cases, Metrics, days, days_ago
 
-NETWORK = Metric("AWS/FSx", "NetworkThroughputUtilization", "Maximum", "percent")
-DISK_IOPS = Metric("AWS/FSx", "FileServerDiskIopsUtilization", "Maximum", "percent")
-SERVER: Final = (
-    Metric("AWS/FSx", "CPUUtilization", "Maximum", "percent"),
-    Metric("AWS/FSx", "FileServerDiskThroughputUtilization", "Maximum", "percent"),
-    DISK_IOPS,
+NETWORK, CPU, DISK_THROUGHPUT, DISK_IOPS = (
+    Metric("AWS/FSx", name, "Maximum", "percent")
+    for name in (
+        "NetworkThroughputUtilization",
+        "CPUUtilization",
+        "FileServerDiskThroughputUtilization",
+        "FileServerDiskIopsUtilization",
+    )
 )
+SERVER: Final = (CPU, DISK_THROUGHPUT, DISK_IOPS)
 BALANCES: Final = tuple(
-    Metric("AWS/FSx", name, "Minimum", "percent") for name in ("FileServerDiskThroughputBalance", "FileServerDiskIopsBalance")
+    Metric("AWS/FSx", f"FileServerDisk{kind}Balance", "Minimum", "percent") for kind in ("Throughput", "Iops")
 )
+CAPACITY: Final[Mapping[Metric, Callable[[FileServer], int]]] = {
+    NETWORK: attrgetter("network_mb_s"),
+    CPU: attrgetter("throughput_mb_s"),
+    DISK_THROUGHPUT: attrgetter("throughput_mb_s"),
+    DISK_IOPS: attrgetter("disk_iops"),
+}
+"""What each metric is a percentage of. Assumed: processors follow the throughput capacity, because AWS lists none."""
 
 
-class SurplusThroughputLimits(UtilizationLimits):
+class SurplusThroughputLimits(fsx.UtilizationLimits):
     """How busy the smaller file server may be."""
 
-    balance_percent: float = limit(90, unit="percent", gt=0, le=100, why="below it, work is done on burst credits")
+    balance_percent: float = limit(90, unit="percent", gt=0, le=100, why="below it, the work uses burst credits")
 
 
 def judge(file_system: FsxFileSystem, seen: Seen, limits: SurplusThroughputLimits) -> Verdict:
-    """Flag a file system that the busiest minute of the window would leave half idle on a smaller file server."""
-    table, server = fsx.deployment(file_system), fsx.file_server(file_system)
+    """Flag a file system that a smaller file server would carry at less than half its capacity."""
+    table, server = formulas.deployment(file_system), formulas.file_server(file_system)
     if file_system.state != "AVAILABLE":
         return Fine(f"it is {file_system.state.lower()}")
-    if table is None:
-        return Fine(f"AWS's table of sizes for {file_system.file_system_type} {file_system.deployment_type} is not built in")
     if file_system.storage_type != "SSD":
         return Fine(f"file servers of {file_system.storage_type} are not judged")
-    if server is None:
-        return Fine(f"its {file_system.throughput_mb_s} MB/s are not in AWS's table of sizes")
+    if table is None or server is None:
+        return Fine("the table of sizes for its type, deployment type and throughput capacity is not built in")
     present = server.throughput_mb_s
     smaller = [one for one in table.file_servers if one.throughput_mb_s < present and not one.least_gib]
     if not smaller:
         return Fine("there is no smaller one")
-    next_down = smaller[-1]
 
-    seen_network = utilization(file_system, seen, limits, NETWORK)
-    if not isinstance(seen_network, Utilization):
-        return seen_network
-    (network,) = seen_network.series
-    if _on(next_down, server, NETWORK, peak(network)) >= limits.busy_percent:
-        return Fine(f"its network was {peak(network):.0f} % busy: {next_down.throughput_mb_s:,} MB/s would be too little")
+    recorded = fsx.utilization(file_system, seen, limits, NETWORK)
+    if not isinstance(recorded, fsx.Utilization):
+        return recorded
+    peaks = {NETWORK: fsx.peak(recorded.series[0])}
+    if _load(smaller[-1], server, peaks)[0] >= limits.busy_percent:
+        return _too_small(smaller[-1], server, peaks)
     bursts = present < table.bursts_below_mb_s
-    rest = utilization(file_system, seen, limits, *SERVER, *(BALANCES if bursts else ()))
-    if not isinstance(rest, Utilization):
+    rest = fsx.utilization(file_system, seen, limits, *SERVER, *(BALANCES if bursts else ()))
+    if not isinstance(rest, fsx.Utilization):
         return rest
-    peaks = {NETWORK: peak(network)}
-    peaks |= {metric: peak(series) for metric, series in zip(SERVER, rest.series[: len(SERVER)], strict=True)}
-    lowest = min((min(series.present) for series in rest.series[len(SERVER) :]), default=100.0)
-    if lowest < limits.balance_percent:
-        return Fine(f"it lives on burst credits, which fell to {lowest:.0f} %")
-    loads = {one: _busiest(one, server, peaks) for one in smaller}
-    fitting = [one for one, load in loads.items() if load.percent < limits.busy_percent]
-    if not fitting:
-        metric = loads[next_down].metric
-        return Fine(f"{metric.name} was {peaks[metric]:.0f} %: {next_down.throughput_mb_s:,} MB/s would be too little")
-    least, load = fitting[0].throughput_mb_s, loads[fitting[0]]
-    days = min(seen_network.days, rest.days)
-    before = fsx.monthly_units(file_system)
-    after = fsx.monthly_units(replace(file_system, throughput_mb_s=least))
-    caveats = [
-        "Less memory means more reads from the disks, which these metrics cannot foretell.",
-        "Two changes of throughput or IOPS lie 6 hours apart at least in several zones.",
-    ]
-    if owner := file_system.managed_by:
-        caveats.append(f"It is managed by {owner}: change it there.")
+    peaks |= zip(SERVER, map(fsx.peak, rest.series), strict=False)
+    balance = min((min(one.present) for one in rest.series[len(SERVER) :]), default=100.0)
+    if balance < limits.balance_percent:
+        return Fine(f"it uses burst credits, which fell to {balance:.0f} %")
+    fitting = next((one for one in smaller if _load(one, server, peaks)[0] < limits.busy_percent), None)
+    if fitting is None:
+        return _too_small(smaller[-1], server, peaks)
+
+    least, recorded_days = fitting.throughput_mb_s, min(recorded.days, rest.days)
+    percent, busiest = _load(fitting, server, peaks)
     return Flagged(
         summary=(
-            f"{present:,} MB/s provisioned, and its busiest minute of {days} days used {max(peaks.values()):.0f} % of it:"
-            f" {least:,} MB/s would be {load.percent:.0f} % busy at most"
+            f"{present:,} MB/s provisioned, {max(peaks.values()):.0f} % used in the busiest minute of {recorded_days}"
+            f" days: {least:,} MB/s would be at most {percent:.0f} % busy"
         ),
-        confidence="high" if seen_network.whole and rest.whole else "medium",
+        confidence="high" if recorded.whole and rest.whole else "medium",
         evidence=(
             Evidence(label="Throughput capacity", value=present, unit="MB/s"),
-            Evidence(label=f"Busiest minute ({load.metric.name})", value=round(peaks[load.metric], 1), unit="percent"),
-            Evidence(
-                label="Network, busiest minute by day",
-                value=round(peak(network), 1),
-                unit="percent",
-                series=network,
-                scale=100,
-                lines=(
-                    Line(f"Provisioned ({present:,} MB/s)", 100),
-                    Line(f"Proposed ({least:,} MB/s)", round(100 / _on(fitting[0], server, NETWORK, 1), 2)),
-                ),
+            Evidence(label=f"Busiest minute ({busiest.name})", value=round(peaks[busiest], 1), unit="percent"),
+            fsx.utilization_chart(
+                "Busiest minute of the network, per day",
+                recorded.series[0],
+                f"{present:,} MB/s",
+                f"{least:,} MB/s",
+                100 / _on(fitting, server, NETWORK, 1),
             ),
-            *([Evidence(label="Burst credits at the least", value=round(lowest, 1), unit="percent")] if bursts else []),
+            *([Evidence(label="Lowest burst credits", value=round(balance, 1), unit="percent")] if bursts else []),
         ),
         advice=(
             Advice(
                 action="lower-throughput-capacity",
-                summary=f"Set {least:,} MB/s: {load.percent:.0f} % busy at its busiest. Storage and IOPS stay.",
-                changes=None if before is None or after is None else difference(before, after),
+                summary=f"Set {least:,} MB/s, which is at most {percent:.0f} % busy. Storage and IOPS stay.",
+                changes=fsx.saved(file_system, replace(file_system, throughput_mb_s=least)),
                 risk=(
-                    "It fails over while it changes."
-                    if _has_standby(file_system)
-                    else "It is down for minutes while it changes."
-                )
-                + " A smaller file server has less memory to cache with: watch its disks for a week.",
+                    f"{fsx.interruption(file_system)} A smaller file server has less memory for its cache, so watch its"
+                    " disks for a week."
+                ),
                 reversible=True,
-                command=update(file_system, f"ThroughputCapacity={least}"),
+                command=fsx.update(file_system, f"ThroughputCapacity={least}"),
             ),
         ),
         gist=(present, least),
-        caveats=tuple(caveats),
+        caveats=("In several Availability Zones, FSx needs at least 6 hours between two changes of throughput or IOPS.",),
     )
 
 
-class _Load(NamedTuple):
-    """What a file server would be busiest with, percent."""
-
-    percent: float
-    metric: Metric
+def _on(smaller: FileServer, server: FileServer, metric: Metric, percent: float) -> float:
+    """What `percent` of a file server is in percent of a smaller one."""
+    return percent * CAPACITY[metric](server) / CAPACITY[metric](smaller)
 
 
-def _on(smaller: fsx.FileServer, server: fsx.FileServer, metric: Metric, percent: float) -> float:
-    """What `percent` of a file server is of a smaller one, by the metric's own column of the table."""
-    return percent * _whole(server, metric) / _whole(smaller, metric)
+def _load(smaller: FileServer, server: FileServer, peaks: Mapping[Metric, float]) -> tuple[float, Metric]:
+    """How busy a smaller file server would be, in percent, and by which metric."""
+    loads = ((_on(smaller, server, metric, percent), metric) for metric, percent in peaks.items())
+    return max(loads, key=lambda load: load[0])
 
 
-def _whole(server: fsx.FileServer, metric: Metric) -> int:
-    """What a metric is a percentage of; processors are taken to follow the throughput capacity."""
-    return {NETWORK: server.network_mb_s, DISK_IOPS: server.disk_iops}.get(metric, server.throughput_mb_s)
+def _too_small(smaller: FileServer, server: FileServer, peaks: Mapping[Metric, float]) -> Fine:
+    _, busiest = _load(smaller, server, peaks)
+    return Fine(f"{busiest.name} was {peaks[busiest]:.0f} %: {smaller.throughput_mb_s:,} MB/s are not enough")
 
 
-def _busiest(smaller: fsx.FileServer, server: fsx.FileServer, peaks: Mapping[Metric, float]) -> _Load:
-    loads = (_Load(_on(smaller, server, metric, percent), metric) for metric, percent in peaks.items())
-    return max(loads, key=lambda load: load.percent)
+def busy(network: float, *, cpu: float = 8, disks: float = 9, balance: float | None = 100) -> Metrics:
+    """So busy every day, in percent, and the burst credits that are left."""
+    return {NETWORK: network, CPU: cpu, DISK_THROUGHPUT: disks, DISK_IOPS: disks, **dict.fromkeys(BALANCES, balance)}
 
 
-def _has_standby(file_system: FsxFileSystem) -> bool:
-    """Only OpenZFS in a single zone without high availability has none."""
-    return file_system.file_system_type == "ONTAP" or file_system.deployment_type not in ("SINGLE_AZ_1", "SINGLE_AZ_2")
-
-
-_SHARE = FsxFileSystem(
-    id="fs-0123456789abcdef0",
-    arn="arn:aws:fsx:ap-northeast-1:123456789012:file-system/fs-0123456789abcdef0",
-    target=Target("123456789012", "ap-northeast-1"),
-    tags={"Name": "renders"},
-    file_system_type="OPENZFS",
-    deployment_type="MULTI_AZ_1",
-    state="AVAILABLE",
-    created_at=CASE_NOW - timedelta(days=250),
-    storage_type="SSD",
-    storage_gib=1_024,
-    throughput_mb_s=640,
-    iops=3_072,
-    iops_mode="AUTOMATIC",
-)
-_DAYS = 36
-
-
-def _busy(
-    network: float, *, cpu: float = 8, disks: float = 9, balance: float | None = 100, days: int = _DAYS
-) -> dict[tuple[Metric, int], list[float | None]]:
-    """So busy every day, and what was left of the credits."""
-    return {
-        (NETWORK, DAY_S): [network] * days,
-        **{(metric, DAY_S): [cpu if metric.name == "CPUUtilization" else disks] * days for metric in SERVER},
-        **{(metric, DAY_S): [balance] * days for metric in BALANCES},
-    }
-
-
-_QUIET = _busy(6)
-_A_NIGHT: Mapping[tuple[Metric, int], Sequence[float | None]] = {**_QUIET, (NETWORK, DAY_S): [6.0] * 20 + [92.0] + [6.0] * 15}
+quiet = Cases(examples.fsx(throughput_mb_s=640), busy(6))
+unread = Cases(quiet.resource)
 
 DETECTOR = Detector(
     title="FSx file server far larger than its work",
@@ -210,71 +168,27 @@ DETECTOR = Detector(
     limits=SurplusThroughputLimits,
     judge=judge,
     cases=(
-        Case(
-            title="640 MB/s, 9 % busy at most",
-            resource=_SHARE,
-            metrics=_QUIET,
-            expect=Flagged,
-            says="160 MB/s would be 36 % busy",
+        quiet("640 MB/s, 9 % busy at most", Flagged, "160 MB/s would be at most 36 % busy"),
+        quiet("a quarter of it is used", Flagged, "320 MB/s would be at most 48 %", metrics=busy(24)),
+        quiet("recorded for three weeks", Flagged, "minute of 21 days", metrics={NETWORK: [6.0] * 22}),
+        quiet("a monthly job at full speed", Fine, "was 92 %", metrics={NETWORK: days(6.0, {15: 92.0})}),
+        quiet("its processors are half busy", Fine, "CPUUtilization", metrics=busy(6, cpu=55)),
+        quiet("half of it is not enough", Fine, "320 MB/s are not enough", metrics=busy(26)),
+        quiet("on burst credits", Fine, "burst credits", metrics=busy(6, balance=40)),
+        quiet(
+            "ONTAP, whose next smaller file server has less than half the network",
+            Fine,
+            "was 24 %: 512 MB/s are not enough",
+            metrics=busy(24),
+            file_system_type="ONTAP",
+            throughput_mb_s=1_024,
         ),
-        Case(title="a monthly job at full speed", resource=_SHARE, metrics=_A_NIGHT, expect=Fine, says="network was 92 %"),
-        Case(
-            title="its processors are half busy", resource=_SHARE, metrics=_busy(6, cpu=55), expect=Fine, says="CPUUtilization"
-        ),
-        Case(
-            title="half would be too little",
-            resource=_SHARE,
-            metrics=_busy(26),
-            expect=Fine,
-            says="320 MB/s would be too little",
-        ),
-        Case(
-            title="a quarter of it is used", resource=_SHARE, metrics=_busy(24), expect=Flagged, says="320 MB/s would be 48 %"
-        ),
-        Case(title="on burst credits", resource=_SHARE, metrics=_busy(6, balance=40), expect=Fine, says="burst credits"),
-        Case(title="the smallest there is", resource=replace(_SHARE, throughput_mb_s=160), expect=Fine, says="no smaller one"),
-        Case(
-            title="Windows",
-            resource=replace(_SHARE, file_system_type="WINDOWS", deployment_type="SINGLE_AZ_2"),
-            expect=Fine,
-            says="not built in",
-        ),
-        Case(
-            title="ten days old",
-            resource=replace(_SHARE, created_at=CASE_NOW - timedelta(days=10)),
-            metrics=_QUIET,
-            expect=Fine,
-            says="younger than 15 days",
-        ),
-        Case(
-            title="watched for three weeks",
-            resource=_SHARE,
-            metrics=_busy(6, days=22),
-            expect=Flagged,
-            says="busiest minute of 21 days",
-        ),
-        Case(
-            title="ONTAP, whose next smaller file server has less than half the network",
-            resource=replace(_SHARE, file_system_type="ONTAP", throughput_mb_s=1_024),
-            metrics=_busy(24),
-            expect=Fine,
-            says="network was 24 % busy: 512 MB/s would be too little",
-        ),
-        Case(
-            title="Intelligent-Tiering",
-            resource=replace(_SHARE, storage_type="INTELLIGENT_TIERING", storage_gib=0),
-            metrics=_QUIET,
-            expect=Fine,
-            says="INTELLIGENT_TIERING",
-        ),
-        Case(
-            title="a day on which nobody watched",
-            resource=_SHARE,
-            metrics={**_QUIET, (NETWORK, DAY_S): [6.0] * 30 + [None] + [6.0] * 5},
-            expect=Unknown,
-            says="no point on 1 of 35 days",
-        ),
-        Case(title="nobody knows its credits", resource=_SHARE, metrics=_busy(6, balance=None), expect=Unknown, says="Balance"),
-        Case(title="being updated", resource=replace(_SHARE, state="UPDATING"), expect=Fine, says="updating"),
+        quiet("a day without a point", Unknown, "no point on 1 of 35 days", metrics={NETWORK: days(6.0, {6: None})}),
+        quiet("its burst credits are not published", Unknown, "Balance", metrics=busy(6, balance=None)),
+        quiet("ten days old", Fine, "younger than 15 days", created_at=days_ago(10)),
+        unread("the smallest file server", Fine, "no smaller one", throughput_mb_s=160),
+        unread("Windows", Fine, "not built in", file_system_type="WINDOWS", deployment_type="SINGLE_AZ_2"),
+        unread("Intelligent-Tiering", Fine, "INTELLIGENT_TIERING", storage_type="INTELLIGENT_TIERING", storage_gib=0),
+        unread("being updated", Fine, "updating", state="UPDATING"),
     ),
 )

@@ -11,8 +11,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
+from slackwater.engine.authority import named
 from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Cleanup, Control, Copy, Subject, Tagging
-from slackwater.model.fleet import Fleet, is_root
+from slackwater.model.fleet import Fleet, UnreadableRecordError, is_root
 from slackwater.model.ownership import restored_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, Resource, Volume
@@ -127,8 +128,7 @@ def may_approve(who: str, cleanup: CleanupSection) -> bool:
     """
     if who.startswith("slack:"):
         return who.removeprefix("slack:") in cleanup.approvers
-    role = who.rpartition("/")[0] if ":assumed-role/" in who else who
-    return who in cleanup.approver_identities or role in cleanup.approver_identities
+    return named(who, cleanup.approver_identities)
 
 
 def may_stop(who: str, policy: Policy) -> bool:
@@ -153,6 +153,13 @@ def change_blocker(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | 
         fleet: The inventory as it is now.
         deletes: Whether the resource would be deleted, rather than a setting changed.
     """
+    try:
+        return _change_blocker(resource, fleet, deletes=deletes)
+    except UnreadableRecordError as error:
+        return str(error)
+
+
+def _change_blocker(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
     if resource.tags is None:
         return "its tags could not be read: it may be protected"
     if why := manager_blocker(resource.managed_by):

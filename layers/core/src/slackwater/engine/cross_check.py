@@ -13,7 +13,7 @@ from typing import Final
 
 from slackwater.engine.evaluation import FlaggedResource
 from slackwater.model.detector import AnyDetector
-from slackwater.model.fleet import Fleet
+from slackwater.model.fleet import Fleet, UnreadableRecordError
 from slackwater.model.resources import (
     AttachmentEvent,
     IdleRecommendation,
@@ -52,7 +52,17 @@ def recommendation_kinds(detector: AnyDetector) -> tuple[type[OptimizerRecommend
 
 
 def cross_check(flagged: FlaggedResource, fleet: Fleet, now: datetime) -> FlaggedResource:
-    """Add Compute Optimizer's view as evidence, if it has one on the resource as it is now."""
+    """Add Compute Optimizer's view as evidence, if it has one on the resource as it is now.
+
+    A recommendation or an event that could not be read counts as none here: a gap reports it.
+    """
+    try:
+        return _cross_check(flagged, fleet, now)
+    except UnreadableRecordError:
+        return flagged
+
+
+def _cross_check(flagged: FlaggedResource, fleet: Fleet, now: datetime) -> FlaggedResource:
     resource = flagged.resource
     for kind in recommendation_kinds(flagged.enabled.detector):
         found = fleet.get(kind, resource.id)

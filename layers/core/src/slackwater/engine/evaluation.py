@@ -17,11 +17,12 @@ from slackwater.engine.managed import naming_the_manager
 from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of, window_of
 from slackwater.engine.remedies import resolved
 from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, MetricsNeededError, Seen
-from slackwater.model.findings import CEILING, UnknownVerdict
-from slackwater.model.fleet import Fleet
+from slackwater.model.findings import HELD_BACK, UnknownVerdict
+from slackwater.model.fleet import Fleet, UnreadableRecordError
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import InstanceType, Record, Resource
 from slackwater.model.verdicts import Ask, FindingKind, Fine, Flagged, Unknown, Verdict
+from slackwater.performance.unpublished import UnpublishedError
 
 BUG: Final = "a mistake of ours, please report it"
 
@@ -183,7 +184,7 @@ class EvaluationQueue:
                 for need in verdict.needs:
                     window_of(need, self._now)
                 question.asked += verdict.needs
-        except TooFineError as error:
+        except (TooFineError, UnpublishedError, UnreadableRecordError) as error:
             return Unknown(str(error))
         except Exception as error:  # noqa: BLE001 -- a bug in one detector must not lose what the others found
             return self._broken(question, f"{BUG}: {type(error).__name__}: {error}")
@@ -194,10 +195,14 @@ class EvaluationQueue:
         for kind in question.enabled.detector.reads:
             if kind in self.fleet.unreadable:
                 return Unknown(f"{kind.KIND} records could not be read: {self.fleet.unreadable[kind]}")
+        if self.fleet.broken:
+            others = looked_at(question.enabled.detector) - {question.enabled.detector.resource}
+            if broken := self.fleet.broken_of(question.resource, others):
+                return Unknown(str(broken))
         for need in question.asked:
             if need in group.failed:
                 why = group.failed[need]
-                return Unknown(why if why.startswith(CEILING) else f"{need.metric.name} could not be read: {why}")
+                return Unknown(why if HELD_BACK.match(why) else f"{need.metric.name} could not be read: {why}")
         return None
 
     def _resolved(self, question: _Question, verdict: Flagged) -> Flagged:

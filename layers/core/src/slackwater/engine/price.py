@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import Final
@@ -57,7 +57,7 @@ def price(flagged: FlaggedResource, table: PriceTable, owner: str | None = None)
         evidence=verdict.evidence,
         recommendations=recommendations,
         price_basis=basis,
-        caveats=verdict.caveats,
+        caveats=(*verdict.caveats, *_without_price(recommendations[:1], table)),
         fingerprint=_digest(finding_id, *map(str, verdict.gist)),
     )
 
@@ -70,6 +70,18 @@ def savings(advice: Advice, table: PriceTable) -> Decimal | None:
     if advice.changes is None or any(change.item not in table for change in advice.changes):
         return None
     return sum((change.quantity * table[change.item].usd for change in advice.changes), Decimal(0)).quantize(CENT)
+
+
+def _without_price(first: Iterable[Recommendation], table: PriceTable) -> Iterator[str]:
+    """What the saving of the first recommendation is without the parts that have no known price."""
+    for advice in (one.advice for one in first if one.monthly_savings_usd is None):
+        changes = advice.changes or ()
+        unknown = [change.item.id for change in changes if change.item not in table]
+        known = [change for change in changes if change.item in table]
+        if unknown:
+            words = f"The saving is unknown: no price is known for {', '.join(unknown)}."
+            part = sum((change.quantity * table[change.item].usd for change in known), Decimal(0)).quantize(CENT)
+            yield f"{words} Without that, it is {part:,.2f} USD a month." if known else words
 
 
 def _by_people(recommendation: Recommendation) -> Recommendation:

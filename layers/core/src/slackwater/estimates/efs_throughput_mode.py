@@ -180,6 +180,7 @@ def _mode(mode: EfsMode, fit: Fit, inputs: EfsThroughputMode, load: Load, known:
     )
 
 
+LEAST_KNOWN: Final = "costs least of the modes that carry this and have a known price"
 UNSAID: Final = "what it costs is unknown without read-per-month and write-per-month"
 
 
@@ -210,7 +211,10 @@ def _summary(fits: Mapping[EfsMode, Fit], modes: Mapping[EfsMode, Mode], cheapes
     if depends:
         words.append(depends)
     elif cheapest:
-        words.append(f"{cheapest.capitalize()} is the cheapest that carries this: it {_cost_words(modes[cheapest])}.")
+        unknown = any(fit.carries and fit.units and modes[mode].throughput_usd is None for mode, fit in fits.items())
+        # What costs nothing beside the storage is the cheapest whatever the others cost.
+        least = "is the cheapest that carries this" if not unknown or not modes[cheapest].throughput_usd else LEAST_KNOWN
+        words.append(f"{cheapest.capitalize()} {least}: it {_cost_words(modes[cheapest])}.")
         if note := fits[cheapest].note:
             words.append(f"{note}.")
     elif any(fit.carries for fit in fits.values()):

@@ -30,7 +30,7 @@ from slackwater.model.estimates import (
     usd_words,
 )
 from slackwater.model.money import Change, amount, difference, ebs_storage, efs_storage
-from slackwater.model.quantities import DURATION, Size, duration_words, size_words
+from slackwater.model.quantities import DURATION, NUMBER, Size, duration_words, size_words
 from slackwater.model.units import GIB, HOUR_S, MINUTE_S
 
 REPORT: Final = 'report "Can Amazon EFS replace EBS?" (2025-02-19)'
@@ -48,7 +48,7 @@ def _hours(said: object) -> float:
         ValueError: it is neither, or no time that could be billed.
     """
     if isinstance(said, str):
-        hours = float(said) if re.fullmatch(BARE, said) else DURATION.read(said) / HOUR_S
+        hours = float(said) if re.fullmatch(NUMBER, said) else DURATION.read(said) / HOUR_S
     elif isinstance(said, int | float) and not isinstance(said, bool):
         hours = said
     else:
@@ -58,8 +58,6 @@ def _hours(said: object) -> float:
     return float(hours)
 
 
-BARE: Final = r"[0-9]{1,15}(?:\.[0-9]{1,9})?"
-
 Hours = Annotated[
     float,
     BeforeValidator(_hours),
@@ -67,7 +65,7 @@ Hours = Annotated[
         {
             "anyOf": [
                 {"type": "number", "minimum": LEAST_HOURS, "maximum": MOST_HOURS},
-                {"type": "string", "pattern": rf"{DURATION.pattern}|^{BARE}$"},
+                {"type": "string", "pattern": rf"{DURATION.pattern}|^{NUMBER}$"},
             ],
             "examples": ["59min", 720],
         }

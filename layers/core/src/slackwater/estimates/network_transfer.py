@@ -76,9 +76,9 @@ class Transfer(Result):
 def work(inputs: NetworkTransfer, known: Known) -> Answer[Transfer]:
     """The transfer on the instance's own baseline and burst, then on larger types and past it."""
     this = known.instance_type(inputs.instance_type, "instance_type")
-    baseline, peak = network.baseline(this), network.peak(this)
-    if not baseline:
+    if not network.is_published(this):
         raise InputError("instance_type", f"EC2 publishes no network bandwidth for {this.id}")
+    baseline, peak = network.baseline(this), network.peak(this)
     if inputs.needed_rate == 0:
         raise InputError("needed_rate", "must be above 0; leave it out for as fast as the instance can")
     needed = inputs.needed_rate or peak

@@ -277,10 +277,11 @@ def _choice(offers: Mapping[Service, Offer]) -> tuple[Service | None, str]:
         return None, f"{_listed(fitting)} fit, but have no known price."
     cheapest = min(prices, key=lambda service: prices[service])
     unknown = [service for service in fitting if service not in prices]
-    why = f"{NAMES[cheapest]} is the cheapest that fits: {_price(offers[cheapest])}."
-    if unknown:
-        why += f" {_listed(unknown)} would fit too, but {'has' if len(unknown) == 1 else 'have'} no known price."
-    return cheapest, why
+    if not unknown:
+        return cheapest, f"{NAMES[cheapest]} is the cheapest that fits: {_price(offers[cheapest])}."
+    has = "has" if len(unknown) == 1 else "have"
+    why = f"Of what fits and has a known price, {NAMES[cheapest]} costs least: {_price(offers[cheapest])}."
+    return cheapest, f"{why} {_listed(unknown)} would fit too, but {has} no known price."
 
 
 def _listed(services: list[Service]) -> str:

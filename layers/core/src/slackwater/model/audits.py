@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -103,3 +104,33 @@ class AuditRecord:
     policy: PolicyVersion | None
     outcome: AuditOutcome | None
     error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningAudits:
+    """The audits that have a place among those that may run at a time, by id, with when each took it.
+
+    One that has ended may still be there. `revision` counts the changes.
+    """
+
+    since: Mapping[str, datetime]
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What audits may still do. `spent_usd` of `most_usd` are spent on the metrics of a day (UTC).
+
+    What scans that are running have reserved counts as spent.
+    """
+
+    running: tuple[str, ...]
+    most_running: int
+    day: date
+    spent_usd: Decimal
+    most_usd: Decimal
+
+    @property
+    def left_usd(self) -> Decimal:
+        """What may still be spent that day."""
+        return max(self.most_usd - self.spent_usd, Decimal(0))

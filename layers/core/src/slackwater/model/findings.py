@@ -108,8 +108,15 @@ NOT_ENABLED: Final = "account:EnableRegion"
 
 CEILING: Final = "scan.most_metrics_usd would be passed"
 """How the reason begins where a metric was not asked for, because the audit would have spent more than it may."""
-HELD_BACK: Final = re.compile(rf"{re.escape(CEILING)}: (?P<spent>[\d.]+) of (?P<most>[\d.]+) USD were spent")
-"""The whole reason, with what was spent then and the most that may be, in USD."""
+DAY_CEILING: Final = "scan.most_metrics_usd_per_day would be passed"
+"""The same, because all audits of a day would have."""
+KEPT_FOR_OTHERS: Final = " beside what is kept for other accounts"
+"""How the reason ends where an account has used its share, and the rest is kept for others."""
+HELD_BACK: Final = re.compile(
+    rf"(?P<key>scan\.most_metrics_usd(?:_per_day)?) would be passed: (?P<spent>[\d.]+) of (?P<most>[\d.]+) USD were spent"
+    rf"(?P<kept>{KEPT_FOR_OTHERS})?"
+)
+"""The whole reason, with the policy's key, what was spent then and the most that may be, in USD."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,12 +11,43 @@ from slackwater.model.findings import Gap
 from slackwater.model.resources import DiskMetric, Instance, Record, Volume
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadableRecord:
+    """A record that AWS returned and that cannot be used; its neighbours can.
+
+    Attributes:
+        kind: What it is a record of.
+        id: Its id; empty where even that is unknown.
+        reason: Why it cannot be used.
+        owners: The ids of the resources that it belongs to, such as a volume's instances; None where they are unknown.
+    """
+
+    kind: type[Record]
+    id: str
+    reason: str
+    owners: tuple[str, ...] | None = ()
+
+    @property
+    def identified(self) -> bool:
+        """False where it may be any record of its kind, or belong to any resource."""
+        return bool(self.id) and self.owners is not None
+
+    def __str__(self) -> str:
+        """The record and the reason, for people."""
+        return f"{self.kind.KIND} {self.id or 'without an id'} could not be read: {self.reason}"
+
+
+class UnreadableRecordError(Exception):
+    """A judgement needs a record that could not be read."""
+
+
 class Late(NamedTuple):
     """What came of the rest: its records, the kinds that could not be read, and why, and the gaps that this leaves."""
 
     records: Sequence[Record]
     unreadable: Mapping[type[Record], str]
     gaps: Sequence[Gap]
+    broken: Sequence[UnreadableRecord] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +62,26 @@ class Fleet:
     """Every record that was read of one target, and which kinds could not be read to the end."""
 
     def __init__(
-        self, records: Iterable[Record], unreadable: Mapping[type[Record], str] | None = None, rest: Rest | None = None
+        self,
+        records: Iterable[Record],
+        unreadable: Mapping[type[Record], str] | None = None,
+        rest: Rest | None = None,
+        broken: Iterable[UnreadableRecord] = (),
     ) -> None:
-        """Index `records`; `unreadable` maps a kind to the reason it is missing or partial."""
+        """Index `records`.
+
+        Args:
+            records: What was read.
+            unreadable: Kinds that are missing or partial, and why.
+            rest: What is still being read.
+            broken: Single records that could not be read. A kind with one that is not identified is partial.
+        """
         self._by_kind: dict[type[Record], dict[str, Record]] = {}
         for record in records:
             self._by_kind.setdefault(type(record), {})[record.id] = record
-        self.unreadable: Mapping[type[Record], str] = dict(unreadable or {})
+        self.broken: Sequence[UnreadableRecord] = tuple(broken)
+        partial = {one.kind: str(one) for one in self.broken if not one.identified}
+        self.unreadable: Mapping[type[Record], str] = partial | dict(unreadable or {})
         self._rest = rest
 
     def all[R: Record](self, kind: type[R]) -> Sequence[R]:
@@ -45,8 +89,24 @@ class Fleet:
         return list(self._by_kind.get(kind, {}).values())  # type: ignore[arg-type]
 
     def get[R: Record](self, kind: type[R], id: str) -> R | None:
-        """The record with this id, or None. None means "does not exist" only if the kind is readable."""
-        return self._by_kind.get(kind, {}).get(id)  # type: ignore[return-value]
+        """The record with this id, or None. None means "does not exist" only if the kind is readable.
+
+        Raises:
+            UnreadableRecordError: AWS returned this record, and it could not be read.
+        """
+        found = self._by_kind.get(kind, {}).get(id)
+        if found is None and self.broken:
+            self._require(one for one in self.broken if one.kind is kind and one.id == id)
+        return found  # type: ignore[return-value]
+
+    def broken_of(self, resource: Record, kinds: Collection[type[Record]]) -> UnreadableRecord | None:
+        """The first unreadable record of these kinds that belongs to a resource; None where there is none."""
+        return next((one for one in self.broken if one.kind in kinds and resource.id in (one.owners or ())), None)
+
+    @staticmethod
+    def _require(broken: Iterable[UnreadableRecord]) -> None:
+        for one in broken:
+            raise UnreadableRecordError(str(one))
 
     @property
     def awaited(self) -> frozenset[type[Record]]:
@@ -58,7 +118,8 @@ class Fleet:
         if self._rest is None:
             return self
         late = self._rest.wait()
-        return Fleet((*self._every(), *late.records), {**self.unreadable, **late.unreadable})
+        broken = (*self.broken, *late.broken)
+        return Fleet((*self._every(), *late.records), {**self.unreadable, **late.unreadable}, broken=broken)
 
     def late_gaps(self) -> Sequence[Gap]:
         """The gaps of what is awaited: waits for it."""
@@ -66,19 +127,24 @@ class Fleet:
 
     def with_(self, record: Record) -> Fleet:
         """The same fleet, with another record of the same kind and id."""
-        return Fleet((*self._every(), record), self.unreadable, self._rest)
+        return Fleet((*self._every(), record), self.unreadable, self._rest, self.broken)
 
     def mapped(self, change: Callable[[Record], Record]) -> Fleet:
         """The same fleet with each record changed, those too that are awaited. Kinds and ids have to stay as they are."""
         rest = self._rest
         late = Rest(rest.kinds, lambda: (came := rest.wait())._replace(records=[*map(change, came.records)])) if rest else None
-        return Fleet(map(change, self._every()), self.unreadable, late)
+        return Fleet(map(change, self._every()), self.unreadable, late, self.broken)
 
     def _every(self) -> Iterable[Record]:
         return (one for kind in self._by_kind.values() for one in kind.values())
 
     def volumes_of(self, instance_id: str) -> Sequence[Volume]:
-        """The volumes that an instance carries."""
+        """The volumes that are attached to an instance.
+
+        Raises:
+            UnreadableRecordError: one of them could not be read.
+        """
+        self._require(one for one in self.broken if one.kind is Volume and instance_id in (one.owners or ()))
         return self._volumes.get(instance_id, ())
 
     @cached_property
@@ -90,7 +156,12 @@ class Fleet:
         return found
 
     def disks_of(self, instance_id: str) -> Sequence[DiskMetric]:
-        """The file systems that an instance's agent tells of."""
+        """The file systems that an instance's agent reports.
+
+        Raises:
+            UnreadableRecordError: one of them could not be read.
+        """
+        self._require(one for one in self.broken if one.kind is DiskMetric and instance_id in (one.owners or ()))
         return self._disks.get(instance_id, ())
 
     @cached_property

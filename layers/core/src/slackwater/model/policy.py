@@ -35,8 +35,20 @@ class ScanSection(Section):
         gt=0,
         description=(
             "The most that the metrics of an audit may cost, in USD, at 0.01 USD for 1,000; above it none is asked for, and the"
-            " audit is incomplete. 200,000 resources take about 7 USD."
+            " audit is incomplete. 200,000 resources take about 7 USD. Half of it is kept for the accounts of an organization,"
+            " in equal shares."
         ),
+    )
+    most_metrics_usd_per_day: float = Field(
+        default=50,
+        gt=0,
+        description=(
+            "The most that the metrics of all audits of a day (UTC) may cost, in USD; above it none is asked for, and no audit"
+            " starts. It counts what the service audits, and not scans of the command line."
+        ),
+    )
+    most_running_audits: int = Field(
+        default=3, ge=1, le=100, description="How many audits the service runs at a time; one more is refused."
     )
     calls_per_second: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default={},
@@ -170,6 +182,27 @@ class SlackSection(Section):
     top_findings: int = Field(default=5, ge=1, le=10, description="Findings in the digest itself; all are in its thread.")
     deciders: list[UserId] = Field(default=[], description="Who may snooze, dismiss and stop by button; empty is nobody.")
     auditors: list[UserId] = Field(default=[], description="Who may start audits by /slackwater audit; empty is nobody.")
+    viewers: list[UserId] = Field(
+        default=[],
+        description=(
+            "Who may read: details, status and top. Deciders, auditors and approvers may, too; empty is everybody in the"
+            " workspace."
+        ),
+    )
+
+
+class ApiSection(Section):
+    """Who may do what by API and command line, beside those whom cleanup.approver_identities lets approve."""
+
+    deciders: list[str] = Field(
+        default=[],
+        description=(
+            "Who may snooze, dismiss and reopen: an ARN as STS says it (without the session's name it is the whole role), or"
+            " the e-mail address or subject of a token. Empty is everybody whom IAM allows the request, and nobody with a"
+            " token."
+        ),
+    )
+    auditors: list[str] = Field(default=[], description="Who may start audits, named in the same way; empty means the same.")
 
 
 class UnattendedTag(Section):
@@ -242,6 +275,7 @@ class Policy:
     owners: OwnersSection = field(default_factory=OwnersSection)
     organization: OrganizationSection = field(default_factory=OrganizationSection)
     slack: SlackSection = field(default_factory=SlackSection)
+    api: ApiSection = field(default_factory=ApiSection)
     cleanup: CleanupSection = field(default_factory=CleanupSection)
     version: PolicyVersion = DEFAULTS
 

@@ -18,7 +18,11 @@ from pydantic import BeforeValidator, WithJsonSchema
 from slackwater.model.nearest import did_you_mean
 from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, PIB, TIB
 
-NUMBER: Final = r"[0-9]{1,15}(?:\.[0-9]{1,9})?"
+_FRACTION: Final = r"(?:\.[0-9]{1,100})?"
+NUMBER: Final = rf"(?:[0-9]{{1,15}}{_FRACTION}(?:[eE]-[0-9]{{1,3}})?|[0-9]{_FRACTION}[eE]\+?0?(?:[0-9]|1[0-4]))"
+"""A decimal below 10^15, with as many digits as a program prints of a float: `0.9833333333333333`, `1e-05`, `2.5e+3`."""
+LEAST: Final = 1e-9
+"""Less than this of a quantity's first unit counts as none, so that no estimate divides by next to nothing."""
 PART: Final = re.compile(r" ?([0-9](?:[0-9.,_' ]*[0-9.,_'])?(?:[eE][+-]?[0-9]+)?) ?([^\s0-9]*)")
 """A number, or what was meant as one, and the unit after it."""
 
@@ -73,7 +77,8 @@ class Quantity:
         if not re.fullmatch(self.pattern, words):
             raise ValueError(self._problem(words))
         units = {**self.units, **self.aliases}
-        return float(sum(Decimal(number) * units[unit] for number, unit in PART.findall(words)))
+        amount = float(sum(Decimal(number) * units[unit] for number, unit in PART.findall(words)))
+        return amount if amount >= LEAST else 0.0
 
     @property
     def pattern(self) -> str:
@@ -89,7 +94,7 @@ class Quantity:
         parts = [] if PART.sub("", words) else PART.findall(words)
         for number, unit in parts:
             if not re.fullmatch(NUMBER, number):
-                return f"{number} is no plain number: digits, 15 at most, and 9 at most after a point"
+                return f"{number} is no plain number below 10^15, such as 1500, 0.983 or 1e-05"
             if not unit:
                 return f"{self.noun} needs a unit: {', '.join(f'{number}{known}' for known in self.units)}"
             if unit not in self.units and unit not in self.aliases:
@@ -135,8 +140,13 @@ def decimal_size_words(size_bytes: float) -> str:
 def own_size_words(size_bytes: float) -> str:
     """Bytes for whoever typed them: in decimal units, and in binary ones if only those are exact: `5 TB`, `400 GiB`."""
     decimal, binary = decimal_size_words(size_bytes), size_words(size_bytes)
-    exact = [words for words in (decimal, binary) if SIZE.read(words.replace(",", "")) == size_bytes]
-    return [*exact, decimal][0]
+    return next((words for words in (decimal, binary) if _bytes(words) == size_bytes), decimal)
+
+
+def _bytes(words: str) -> Decimal:
+    """Read what `_scaled` wrote, however large it is."""
+    number, unit = words.replace(",", "").split(" ")
+    return Decimal(number) * SIZES[unit]
 
 
 def binary_rate_words(bytes_per_s: float) -> str:

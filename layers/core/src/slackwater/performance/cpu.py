@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from slackwater.performance.unpublished import UnpublishedError
+
 CREDITS_PER_VCPU_HOUR: Final = 60
 
 EARNED_PER_HOUR: Final[Mapping[str, float]] = {
@@ -33,12 +35,25 @@ EARNED_PER_HOUR_T2: Final[Mapping[str, float]] = {
 }
 
 
+EARNED_BY_FAMILY: Final[Mapping[str, Mapping[str, float]]] = {
+    "t2": EARNED_PER_HOUR_T2,
+    "t3": EARNED_PER_HOUR,
+    "t3a": EARNED_PER_HOUR,
+    "t4g": EARNED_PER_HOUR,
+}
+
+
 def earned_per_hour(instance_type: str) -> float:
-    """CPU credits that a type earns an hour; 0 where it has none, or nobody says."""
+    """CPU credits that a type earns an hour.
+
+    Raises:
+        UnpublishedError: the table has no such type: it is newer (T8i), or has no CPU credits.
+    """
     family, _, size = instance_type.partition(".")
-    if family in {"t3", "t3a", "t4g"}:
-        return EARNED_PER_HOUR.get(size, 0)
-    return EARNED_PER_HOUR_T2.get(size, 0) if family == "t2" else 0
+    earned = EARNED_BY_FAMILY.get(family, {}).get(size)
+    if earned is None:
+        raise UnpublishedError(f"the CPU credits that {instance_type} earns are not in the table of the EC2 User Guide")
+    return earned
 
 
 def used_per_hour(percent: float, vcpus: int) -> float:

@@ -8,7 +8,7 @@ states throughput in MBps and does not say whether its M is 10^6 or 2^20: it is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import ceil
 from typing import Final
@@ -230,3 +230,31 @@ def file_server(file_system: FsxFileSystem) -> FileServer | None:
     table = deployment(file_system)
     rows = table.file_servers if table else ()
     return next((one for one in rows if one.throughput_mb_s == file_system.throughput_mb_s), None)
+
+
+LEAST_GIB: Final[Mapping[str, int]] = {"OPENZFS": 64, "ONTAP": 1_024, "WINDOWS": 32}
+"""The least SSD by type, for ONTAP for each pair of file servers (API Reference, "CreateFileSystem", StorageCapacity)."""
+LEAST_PAIR_MB_S: Final = 1_536
+"""The least throughput of a pair of ONTAP SINGLE_AZ_2, the only type with several pairs. Their number is not read."""
+SHRINKS: Final = ("SINGLE_AZ_2", "MULTI_AZ_2")
+"""ONTAP deployment types whose SSD can shrink: the second generation."""
+LEAST_SHRINK: Final = 0.09
+MOST_IOPS_PER_GIB: Final = 50
+"""For ONTAP in all Regions, for OpenZFS in some. The others allow 1,000."""
+
+
+def least_gib(file_system: FsxFileSystem) -> int:
+    """The least SSD with the throughput that a file system has. Its type must be in `LEAST_GIB`."""
+    least = LEAST_GIB[file_system.file_system_type]
+    if file_system.file_system_type == "ONTAP" and file_system.deployment_type == "SINGLE_AZ_2":
+        return least * max(1, (file_system.throughput_mb_s or 0) // LEAST_PAIR_MB_S)
+    server = file_server(file_system)
+    return max(least, server.least_gib) if server else least
+
+
+def with_least_ssd(file_system: FsxFileSystem, *, stored_bytes: float, iops: int) -> FsxFileSystem:
+    """The same file system with the least SSD that holds and does this much."""
+    gib = max(least_gib(file_system), ceil(stored_bytes / GIB), ceil(iops / MOST_IOPS_PER_GIB))
+    server = file_server(file_system)
+    least_iops = max(iops, INCLUDED_IOPS_PER_GIB * gib, server.least_iops if server else 0)
+    return replace(file_system, storage_gib=gib, iops=None if file_system.iops is None else least_iops)

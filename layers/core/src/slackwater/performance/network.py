@@ -16,6 +16,7 @@ from typing import Final
 from slackwater.model.metrics import Series
 from slackwater.model.resources import InstanceType
 from slackwater.model.units import bytes_per_s_of_gbps
+from slackwater.performance.unpublished import UnpublishedError
 
 SINGLE_FLOW_GBPS: Final = 5.0
 """What one flow outside a cluster placement group, or all flows through an internet gateway of a small instance, may carry."""
@@ -184,28 +185,43 @@ def has_cpu_credits(instance_type: str) -> bool:
     return re.match(r"t\d", instance_type) is not None
 
 
+def is_published(instance_type: InstanceType) -> bool:
+    """Whether EC2 publishes the network bandwidth of a type."""
+    return instance_type.network_baseline_gbps is not None and instance_type.network_peak_gbps is not None
+
+
 def baseline(instance_type: InstanceType) -> float:
-    """Bytes a second without credits; 0 where EC2 publishes none."""
-    return _whole_bytes_per_s(instance_type.network_baseline_gbps)
+    """Bytes a second without credits.
+
+    Raises:
+        UnpublishedError: EC2 publishes none.
+    """
+    return _whole_bytes_per_s(instance_type, instance_type.network_baseline_gbps)
 
 
 def peak(instance_type: InstanceType) -> float:
-    """Bytes a second while there are credits; 0 where EC2 publishes none."""
-    return _whole_bytes_per_s(instance_type.network_peak_gbps)
+    """Bytes a second while there are credits.
+
+    Raises:
+        UnpublishedError: EC2 publishes none.
+    """
+    return _whole_bytes_per_s(instance_type, instance_type.network_peak_gbps)
 
 
-def _whole_bytes_per_s(gbps: float | None) -> float:
-    return float(round(bytes_per_s_of_gbps(gbps or 0)))  # 4.1 Gbps are 512,500,000, and not a hair less
+def _whole_bytes_per_s(instance_type: InstanceType, gbps: float | None) -> float:
+    if gbps is None:
+        raise UnpublishedError(f"EC2 publishes no network bandwidth for {instance_type.id}")
+    return float(round(bytes_per_s_of_gbps(gbps)))  # 4.1 Gbps are 512,500,000, and not a hair less
 
 
 def smallest_that_carries(types: Iterable[InstanceType], bytes_per_s: float) -> InstanceType | None:
-    """The type with the lowest baseline that carries a rate without credits."""
-    return min((one for one in types if baseline(one) >= bytes_per_s), key=_size, default=None)
+    """The type with the lowest published baseline that carries a rate without credits."""
+    return min((one for one in types if is_published(one) and baseline(one) >= bytes_per_s), key=_size, default=None)
 
 
 def largest(types: Iterable[InstanceType]) -> InstanceType | None:
-    """The type with the highest baseline; the smallest of several."""
-    return min(types, key=lambda one: (-baseline(one), _size(one)), default=None)
+    """The type with the highest published baseline; the smallest of several."""
+    return min(filter(is_published, types), key=lambda one: (-baseline(one), _size(one)), default=None)
 
 
 def _size(instance_type: InstanceType) -> tuple[float, int, str]:

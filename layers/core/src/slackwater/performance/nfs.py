@@ -9,10 +9,10 @@ EFS is in Bursting mode, of less than 1 TiB.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from math import log
+from itertools import groupby, pairwise
+from math import isnan, log
 from typing import Final, Literal
 
 from slackwater.model.units import MIB
@@ -198,3 +198,52 @@ def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: f
         operations_per_s=files * rate.operations / seconds,
         files_per_s=files / seconds,
     )
+
+
+ONE_CEILING: Final = 0.6
+"""A run of writes has one ceiling if this share of its points is near it. The others are its start, its end and noise."""
+TWO_CEILINGS: Final = 0.8
+"""The same for two ceilings, which prove less than one."""
+
+
+def held_at_ceiling(writes: Sequence[float], least: float, width: float) -> list[int]:
+    """Which points of busy runs lie at a ceiling: clients that wait for each answer cannot write faster.
+
+    A run continues while a point has at least half of `least`, so that a demand that rises and falls shows its slopes.
+
+    Args:
+        writes: Writes in each period. NaN is a missing point, which ends no run.
+        least: How many writes in a period are busy.
+        width: How far from a ceiling a point may lie, as a fraction of the ceiling.
+
+    Returns:
+        Indexes of `writes`.
+    """
+    busy = (i for i, count in enumerate(writes) if not count < least / 2)
+    held: list[int] = []
+    for _, group in groupby(enumerate(busy), key=lambda at: at[1] - at[0]):
+        held += _held(writes, [i for _, i in group if not isnan(writes[i])], width)
+    return held
+
+
+def _held(writes: Sequence[float], run: Sequence[int], width: float) -> list[int]:
+    """The points of a run near its ceiling, or near its two: the ceiling moves if a writer comes or goes.
+
+    A demand that falls passes through the values between two ceilings, which a wait does not.
+    """
+    if not run:
+        return []
+    high = ceiling([writes[i] for i in run])
+    near = [i for i in run if abs(writes[i] / high - 1) <= width]
+    if len(near) >= ONE_CEILING * len(run):
+        return near
+    rest = sorted(set(run) - set(near))
+    low = ceiling([writes[i] for i in rest])
+    near += [i for i in rest if abs(writes[i] / low - 1) <= width]
+    is_clear = low * (1 + width) < high * (1 - width)
+    return near if is_clear and len(near) >= TWO_CEILINGS * len(run) else []
+
+
+def ceiling(writes: Sequence[float]) -> float:
+    """The rate that a tenth of these points reach."""
+    return sorted(writes)[round(0.9 * (len(writes) - 1))]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
     from pathlib import Path
 
-    from slackwater.model.audits import AuditRecord
+    from slackwater.model.audits import AuditRecord, RunningAudits
     from slackwater.model.cleanup import Cleanup, Control
     from slackwater.model.listing import FindingQuery, Page
     from slackwater.model.tracking import LedgerEntry, TrackedFinding, Write
@@ -61,6 +61,14 @@ class AuditStore(Protocol):
 
     def get(self, id: str) -> AuditRecord | None:
         """One audit as it is now."""
+        ...
+
+    def running(self) -> RunningAudits:
+        """The audits that have a place among those that may run at a time, as it is now."""
+        ...
+
+    def write_running(self, running: RunningAudits) -> bool:
+        """Store it if its revision is one more than what is stored; False, and nothing stored, where it is not."""
         ...
 
     def list(self, limit: int, cursor: str | None) -> Page[AuditRecord]:

@@ -17,6 +17,7 @@ from slackwater.model.resources import (
     Attachment,
     EfsFileSystem,
     FsxFileSystem,
+    FsxVolume,
     Instance,
     InstanceType,
     Record,
@@ -132,6 +133,12 @@ def fsx(**fields: Any) -> FsxFileSystem:
     return replace(made, arn=_arn(made, "fsx", "file-system"))
 
 
+def fsx_volume(**fields: Any) -> FsxVolume:
+    """A volume of the file system of `fsx`, of the same age. It is exported to nobody."""
+    made = replace(_FSX_VOLUME, **fields)
+    return replace(made, arn=_arn(made, "fsx", f"volume/{made.file_system_id}"))
+
+
 def instance(**fields: Any) -> Instance:
     """A running m5.large, launched 300 days ago."""
     made = replace(_INSTANCE, **fields)
@@ -208,6 +215,17 @@ _FSX: Final = FsxFileSystem(
     throughput_mb_s=160,
     iops=3_000,
     iops_mode="AUTOMATIC",
+)
+_FSX_VOLUME: Final = FsxVolume(
+    id="fsvol-0123456789abcdef0",
+    arn="",
+    target=HERE,
+    tags={"Name": "wordpress-content"},
+    file_system_id=_FSX.id,
+    volume_type="OPENZFS",
+    state="AVAILABLE",
+    created_at=_FSX.created_at,
+    path="/fsx/wordpress",
 )
 _INSTANCE: Final = Instance(
     id="i-0bbbbbbbbbbbbbbbb",

@@ -63,7 +63,8 @@ def utilization(
 
 def daily(file_system: FsxFileSystem, days: float, *metrics: Metric) -> list[Need]:
     """These metrics of the last `days`, with a point for each day."""
-    return [metric.need(("FileSystemId", file_system.id), period_s=DAY_S, days=days) for metric in metrics]
+    of = ("FileSystemId", file_system.id)
+    return [metric.need(of, *TIERS.get(metric, ()), period_s=DAY_S, days=days) for metric in metrics]
 
 
 def peak(series: Series) -> float:
@@ -95,42 +96,38 @@ NAMES: Final[Mapping[str, str]] = {
     "WINDOWS": "FSx for Windows File Server",
     "LUSTRE": "FSx for Lustre",
 }
+
+
+def deployment(file_system: FsxFileSystem) -> Evidence:
+    """Evidence: the type and the deployment type."""
+    kind = file_system.file_system_type
+    return Evidence(label="Deployment", value=f"{NAMES.get(kind, kind)}, {file_system.deployment_type}", unit="words")
+
+
 USED: Final = Metric("AWS/FSx", "UsedStorageCapacity", "Maximum", "bytes")
 FREE: Final = Metric("AWS/FSx", "FreeStorageCapacity", "Minimum", "bytes")
 ON_SSD: Final = Metric("AWS/FSx", "StorageUsed", "Maximum", "bytes")
-IN_THE_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
-"""A capacity pool fills slowly: a day's mean is as good as its most."""
+IN_POOL: Final = Metric("AWS/FSx", "StorageUsed", "Average", "bytes")
+"""What ONTAP's capacity pool holds. It fills slowly, so the average of a day is exact enough."""
+TIERS: Final = {
+    ON_SSD: (("StorageTier", "SSD"), ("DataType", "All")),
+    IN_POOL: (("StorageTier", "StandardCapacityPool"), ("DataType", "All")),
+}
+"""The dimensions of ONTAP's metrics of space."""
+SPACE: Final[Mapping[str, Metric]] = {"OPENZFS": USED, "ONTAP": ON_SSD, "WINDOWS": FREE}
+"""The metric of the SSD space, by type. Snapshots count as used. Lustre publishes its space only for each disk."""
 
 
-def used_by_day(file_system: FsxFileSystem, days: float) -> Need | None:
-    """What settles how full it was at its fullest; None of Lustre, which publishes its space by disk."""
-    of = ("FileSystemId", file_system.id)
-    match file_system.file_system_type:
-        case "OPENZFS":
-            return USED.need(of, period_s=DAY_S, days=days)
-        case "ONTAP":
-            return ON_SSD.need(of, ("StorageTier", "SSD"), ("DataType", "All"), period_s=DAY_S, days=days)
-        case "WINDOWS":
-            return FREE.need(of, period_s=DAY_S, days=days)
-    return None
-
-
-def pooled_by_day(file_system: FsxFileSystem, days: float) -> Need:
-    """What lies in ONTAP's capacity pool."""
-    tier = ("StorageTier", "StandardCapacityPool"), ("DataType", "All")
-    return IN_THE_POOL.need(("FileSystemId", file_system.id), *tier, period_s=DAY_S, days=days)
-
-
-def used_bytes(file_system: FsxFileSystem, series: Series) -> Series:
-    """The answer to `used_by_day` as bytes used: Windows tells what is free."""
+def used_bytes(file_system: FsxFileSystem, space: Series) -> Series:
+    """The used SSD space, from the metric that `SPACE` names: Windows publishes the free space."""
     if file_system.file_system_type != "WINDOWS":
-        return series
+        return space
     whole = file_system.storage_gib * GIB
-    return Series.of(series.start_s, series.period_s, [None if v is None else max(0.0, whole - v) for v in series.optional()])
+    return Series.of(space.start_s, space.period_s, [None if v is None else max(0.0, whole - v) for v in space.optional()])
 
 
 OPTIONS: Final[Mapping[str, str]] = {"OPENZFS": "--open-zfs-configuration", "ONTAP": "--ontap-configuration"}
-"""Where `aws fsx update-file-system` takes the settings of a type."""
+"""The option of `aws fsx update-file-system` for the settings of a type."""
 
 
 def update(file_system: FsxFileSystem, setting: str) -> str:
@@ -142,3 +139,10 @@ def update(file_system: FsxFileSystem, setting: str) -> str:
         f"aws fsx update-file-system --region {file_system.target.region} --file-system-id {file_system.id}"
         f" {OPTIONS[file_system.file_system_type]} {setting}"
     )
+
+
+def interruption(file_system: FsxFileSystem) -> str:
+    """What a change of the throughput capacity does to clients. Only OpenZFS in a single zone can lack a standby."""
+    if file_system.file_system_type == "OPENZFS" and file_system.deployment_type in ("SINGLE_AZ_1", "SINGLE_AZ_2"):
+        return "It is down for minutes while it changes."
+    return "It fails over while it changes."

@@ -17,7 +17,7 @@ from slackwater.aws.cleanup.fsx import backups as cleanup_fsx_backups
 from slackwater.aws.cleanup.fsx import cleanup as cleanup_fsx
 from slackwater.aws.cleanup.fsx import restore as cleanup_fsx_restore
 from slackwater.aws.client import identity, regions, session
-from slackwater.aws.deployment import audit_starter, background, cleanup_starter, event_bus, secrets, stack
+from slackwater.aws.deployment import audit_starter, background, cleanup_starter, event_bus, secrets, stack, trust
 from slackwater.aws.inventory import inventory, organization
 from slackwater.aws.metrics import cloudwatch, spending
 from slackwater.aws.pricing import instance_types
@@ -35,6 +35,7 @@ PLAN: Final = (
     | documents.READ
     | documents.WRITE
     | audit_store.AUDIT_CLAIM
+    | audit_starter.LOOK_ACTIONS
 )
 SCAN: Final = (
     inventory.ACTIONS
@@ -71,6 +72,7 @@ ANNOUNCE: Final = event_bus.ACTIONS
 DECIDE: Final = (
     documents.READ
     | audit_starter.ACTIONS
+    | audit_starter.LOOK_ACTIONS
     | audit_store.AUDIT_READ
     | finding_store.FINDING_READ
     | finding_store.FINDING_WRITE
@@ -94,6 +96,7 @@ OPERATE: Final = (
     | identity.ACTIONS
     | secrets.ACTIONS
     | regions.ACTIONS
+    | trust.ACTIONS
     | _BACKUPS
 )
 """Everything that the command line does with the deployed service."""

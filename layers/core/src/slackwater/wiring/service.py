@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from slackwater.app.audit.audits import Audits
+    from slackwater.app.audit.limits import AuditLimits
     from slackwater.app.audit.plan import Planner
     from slackwater.app.audit.publish import Publisher
     from slackwater.app.audit.scan import Audit
@@ -48,11 +49,11 @@ if TYPE_CHECKING:
 
 from slackwater.wiring.scan import audit, clock, estimating, kept_while_warm
 
-type Sharing = Callable[[Policy, str, Target, str], AbstractContextManager[tuple[Callable[[], float], Spending]]]
+type Sharing = Callable[[Policy, AuditPlan, Target, str], AbstractContextManager[tuple[Callable[[], float], Spending]]]
 
 
 def among_others(deployed: Deployed) -> Sharing:
-    """What the scans of the service share: given a policy, an audit's id, a target and a name that no other scan has.
+    """What the scans of the service share: given a policy, an audit's plan, a target and a name that no other scan has.
 
     It gives, while the scan goes on, what `audit` takes: `share` and `spending`. What it goes on without is in the log.
     """
@@ -65,9 +66,17 @@ def among_others(deployed: Deployed) -> Sharing:
     leases: Leases = DynamoLeases(aside, deployed.table_name, clock, LOGGER.warning)
 
     @contextmanager
-    def hold(policy: Policy, audit_id: str, target: Target, holder: str) -> Iterator[tuple[Callable[[], float], Spending]]:
+    def hold(policy: Policy, plan: AuditPlan, target: Target, holder: str) -> Iterator[tuple[Callable[[], float], Spending]]:
         ceiling = DynamoSpending(
-            own, deployed.table_name, audit_id, policy.scan.most_metrics_usd, clock=clock, warn=LOGGER.warning
+            own,
+            deployed.table_name,
+            plan.audit_id,
+            policy.scan.most_metrics_usd,
+            clock=clock,
+            warn=LOGGER.warning,
+            day_usd=policy.scan.most_metrics_usd_per_day,
+            account=target.account,
+            accounts=len({one.account for one in plan.to_scan}),
         )
         with leases.hold(target, holder) as share, ceiling as spending:
             yield share, spending
@@ -114,6 +123,7 @@ def planning(deployed: Deployed) -> Planner:
         regions=lambda who, account: members(who).regions(account),
         home=session.home,
         clock=clock,
+        limits=lambda machine: _limits(deployed, session, machine),
     )
 
 
@@ -129,7 +139,7 @@ def scanning(deployed: Deployed) -> Scanner:
         meter = CallMeter()
         own = AwsSession(meter=meter)  # another one each time: it counts for the meter of this scan
         session = _members(deployed, own, plan.own_account or target.account, target.partition).session(target.account)
-        with others(policy, plan.audit_id, target, uuid.uuid4().hex) as (share, spending):
+        with others(policy, plan, target, uuid.uuid4().hex) as (share, spending):
             yield audit(
                 session,
                 meter,
@@ -309,6 +319,7 @@ class Serving:
     findings: Findings
     audits: Audits
     cleanups: Cleanups
+    policy: Callable[[], Policy]
     known_regions: Callable[[], Collection[str]]
     estimates: Callable[[], Estimates]
     """Made anew for each question, whose time runs from then on."""
@@ -332,9 +343,12 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: boo
     findings = Findings(store=_findings(deployed, session), documents=documents)
     return Serving(
         findings=findings,
+        policy=lambda: policies(deployed, session).current(),
         cleanups=_cleanups(deployed, session, findings, tells=tells),
         audits=Audits(
             audits=_audits(deployed, session),
+            limits=_limits(deployed, session, machine_arn),
+            policy=lambda: policies(deployed, session).current(),
             documents=documents,
             starter=StateMachineStarter(session, machine_arn),
             registry=registry,
@@ -458,3 +472,18 @@ def _audits(deployed: Deployed, session: AwsSession) -> AuditStore:
     from slackwater.aws.store.table import Table
 
     return DynamoAudits(Table(session, deployed.table_name), timedelta(days=deployed.retention_days), clock)
+
+
+def _limits(deployed: Deployed, session: AwsSession, machine_arn: str | None) -> AuditLimits:
+    """The limits of audits of a state machine. Where that is not known, an audit runs as long as its record says so."""
+    from slackwater.app.audit.limits import AuditLimits
+    from slackwater.aws.deployment.audit_starter import execution_state
+    from slackwater.aws.metrics.spending import DynamoDays
+    from slackwater.aws.store.table import Table
+
+    return AuditLimits(
+        audits=_audits(deployed, session),
+        state=lambda audit_id: execution_state(session, machine_arn, audit_id) if machine_arn else "running",
+        spent_usd=DynamoDays(Table(session, deployed.table_name)).spent_usd,
+        clock=clock,
+    )

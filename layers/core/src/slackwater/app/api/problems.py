@@ -12,6 +12,7 @@ from aws_lambda_powertools.event_handler.exceptions import ServiceError
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestUnsupportedContentType, RequestValidationError
 
 from slackwater.app.api.requests import CHECKS
+from slackwater.app.audit.limits import TooManyAuditsError
 from slackwater.app.audit.request import AuditRequestError
 from slackwater.app.estimates.estimates import EstimateError, UnknownKindError
 from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
@@ -108,6 +109,8 @@ def answer_problems(api: APIGatewayHttpResolver, as_aws_error: Callable[[Excepti
         }
         if errors:
             problem["errors"] = errors[:MOST_ERRORS]
+        if isinstance(error, TooManyAuditsError):
+            problem["running"] = list(error.running)
         headers = {"Retry-After": str(RETRY_AFTER_S)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
         return Response(status, PROBLEM_JSON, json.dumps(problem), headers)
 

@@ -9,13 +9,17 @@ from datetime import timedelta
 from operator import itemgetter
 from typing import Final, Literal
 
+from slackwater.app.audit.limits import AuditLimits
 from slackwater.app.audit.request import check_detectors, keyed_id, new_id
 from slackwater.app.findings.findings import NotFoundError
+from slackwater.app.policy.file import PolicyError
 from slackwater.engine.registry import Registry
 from slackwater.model import object_keys
-from slackwater.model.audits import AuditRecord, AuditRequest
+from slackwater.model.audits import Allowance, AuditRecord, AuditRequest
 from slackwater.model.listing import Page
+from slackwater.model.policy import Policy, ScanSection
 from slackwater.ports.clock import Clock
+from slackwater.ports.errors import AwsError
 from slackwater.ports.executions import AuditStarter
 from slackwater.ports.store import AuditStore, Documents
 from slackwater.views.api import to_json as service_json
@@ -33,9 +37,11 @@ LOOKED_AT: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audits:
-    """Everything that it takes."""
+    """Everything that it takes. `policy` reads the newest one."""
 
     audits: AuditStore
+    limits: AuditLimits
+    policy: Callable[[], Policy]
     documents: Documents
     starter: AuditStarter
     registry: Callable[[], Registry]
@@ -46,12 +52,34 @@ class Audits:
 
         Raises:
             AuditRequestError: a detector that nobody knows.
+            TooManyAuditsError: as many audits run as may.
+            SpentError: what the metrics of a day may cost is spent.
         """
         if request.detectors:
             check_detectors(request, self.registry())
         audit_id = keyed_id(request.requested_by, key) if key else new_id(self.clock())
-        self.starter.start(audit_id, request)
+        self.limits.admit(audit_id, self._scan_section())
+        try:
+            self.starter.start(audit_id, request)
+        except AwsError:
+            self.limits.leave(audit_id)  # should it have started all the same, its first state takes a place again
+            raise
         return audit_id
+
+    def allowance(self) -> Allowance | None:
+        """What audits may still do; None where the policy cannot be used."""
+        try:
+            scan = self.policy().scan
+        except PolicyError:
+            return None
+        return self.limits.allowance(scan)
+
+    def _scan_section(self) -> ScanSection:
+        """The policy's, or the defaults where the policy cannot be used: the audit's own record then says why it failed."""
+        try:
+            return self.policy().scan
+        except PolicyError:
+            return ScanSection()
 
     def listed(self, limit: int, cursor: str | None = None) -> Page[AuditRecord]:
         """Audits, the newest first.

@@ -11,6 +11,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
+from slackwater.app.audit.limits import AuditLimits
 from slackwater.app.audit.request import AuditRequestError, check_accounts, check_detectors, check_regions
 from slackwater.app.policy.stored import Policies
 from slackwater.app.telemetry import LOGGER
@@ -41,7 +42,8 @@ class Planner:
     """Everything that planning needs.
 
     `accounts` returns those that a policy's section selects. `regions` are those that are
-    enabled in an account; it fails where that cannot be entered. `home` is the region where that is tried.
+    enabled in an account; it fails where that cannot be entered. `home` is the region where that is tried. `limits` are
+    those of a state machine, by its ARN.
     """
 
     policies: Policies
@@ -52,15 +54,19 @@ class Planner:
     regions: Callable[[Identity, str], Collection[str]]
     home: str
     clock: Clock
+    limits: Callable[[str | None], AuditLimits]
 
-    def plan(self, audit_id: str, request: AuditRequest) -> AuditPlan | None:
+    def plan(self, audit_id: str, request: AuditRequest, machine: str | None = None) -> AuditPlan | None:
         """Plan an audit and put it on record. Planned again, it stays as it was.
 
+        `machine` is the ARN of the state machine; an execution of an older version does not say it.
         None where there is nothing to do: its occasion is another audit's, or it has ended (an id may come again after months).
 
         Raises:
             PolicyError: the policy is not valid.
             AuditRequestError: a detector or region that nobody knows.
+            TooManyAuditsError: as many audits run as may.
+            SpentError: what the metrics of a day may cost is spent.
         """
         if request.occasion and self.audits.claim(request.occasion, audit_id) != audit_id:
             return None
@@ -69,7 +75,7 @@ class Planner:
             return None
         plan = _stored(self.documents, audit_id)
         if plan is None:
-            plan = self._made(audit_id, request)
+            plan = self._made(audit_id, request, self.limits(machine))
             if not self.documents.write_once(object_keys.plan(audit_id), PLAN.dump_json(plan, indent=2).decode()):
                 plan = plan_of(self.documents, audit_id)  # another try was faster, and scans may have begun by its plan
         self.documents.write(object_keys.targets(audit_id), TARGETS.dump_json(plan.to_scan).decode())
@@ -87,10 +93,11 @@ class Planner:
         )
         return plan
 
-    def _made(self, audit_id: str, request: AuditRequest) -> AuditPlan:
+    def _made(self, audit_id: str, request: AuditRequest, limits: AuditLimits) -> AuditPlan:
         check_detectors(request, self.policies.registry)
-        before = self._tried(request.retry_of) if request.retry_of else None
+        before = self._tried(request.retry_of, limits) if request.retry_of else None
         policy = self.policies.current(before.detectors if before else request.detectors)
+        limits.admit(audit_id, policy.scan)
         if not {*request.regions} <= {*self.policies.known_regions()}:
             check_regions(request, {*self.policies.known_regions(), *self.policies.enabled_regions()})
         who = self.identity()
@@ -162,8 +169,8 @@ class Planner:
                     targets += [Target(account, region, who.partition) for region in here]
         return tuple(targets), tuple(gaps)
 
-    def _tried(self, audit_id: str) -> AuditPlan:
-        """The plan of an audit that is to be tried again.
+    def _tried(self, audit_id: str, limits: AuditLimits) -> AuditPlan:
+        """The plan of an audit that is to be tried again. One whose execution is over has ended, whatever its record says.
 
         Raises:
             AuditRequestError: there is none, or it has not ended.
@@ -173,7 +180,7 @@ class Planner:
             raise AuditRequestError(
                 f"retry_of: there is no audit {audit_id!r} with a plan; `slackwater audits list` shows them"
             )
-        if record.state == "running":
+        if limits.settled(record).state == "running":
             raise AuditRequestError(f"retry_of: audit {audit_id} has not ended yet")
         return plan
 

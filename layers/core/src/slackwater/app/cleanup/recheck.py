@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
@@ -16,7 +17,7 @@ from slackwater.engine.plan import MetricCall
 from slackwater.model.cleanup import CLEANUP_TAG, Cleanup, CurrentState, SubResource
 from slackwater.model.detector import Limits
 from slackwater.model.findings import Finding, Gap, TargetScan
-from slackwater.model.fleet import Fleet
+from slackwater.model.fleet import Fleet, UnreadableRecordError
 from slackwater.model.metrics import Series
 from slackwater.model.ownership import managed_by
 from slackwater.model.policy import Policy
@@ -232,8 +233,9 @@ class _Kept:
     ) -> tuple[Fleet, list[Gap]]:
         rails = RAILS_READ[self.cleanup.resource.type]
         read, gaps = self.inner.read(target, {*required, *rails}, optional)
-        for was in self._remembered(read):
-            read = read.with_(was)
+        with suppress(UnreadableRecordError):  # a gap names the record, and so the clean-up waits
+            for was in self._remembered(read):
+                read = read.with_(was)
         self.fleet = read
         return read, gaps
 

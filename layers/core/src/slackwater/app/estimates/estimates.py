@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -34,6 +34,8 @@ class UnknownKindError(EstimateError):
 
 MOST_ROUNDS: Final = 8
 """An estimate knows what to look up after two or three."""
+MOST_NAMED: Final = 3
+"""Items without a price that the headline names."""
 LONGEST_SHOWN: Final = 60
 """Characters of a wrong input that are said again, and looked at for what they are like."""
 
@@ -60,12 +62,13 @@ class Estimates:
         inputs = self._read(estimate, said)
         region = self.default_region if inputs.region is None else inputs.region
         answered, items, table, gaps = self._answer(kind, estimate, inputs, region)
+        unpriced = tuple(sorted(items - table.keys()))
         return Estimated(
             kind=kind,
             inputs={name: said.get(name, default) for name, default in _defaults(estimate)} | {"region": region},
-            answer=answered,
+            answer=replace(answered, summary=f"{answered.summary}{_without_price(unpriced, region)}"),
             price_basis=tuple(PriceBasis(item, table[item]) for item in sorted(table)),
-            unpriced=tuple(sorted(items - table.keys())),
+            unpriced=unpriced,
             gaps=gaps,
         )
 
@@ -109,6 +112,15 @@ class Estimates:
                 types, found = self.types.of(families, region)
                 gaps |= dict.fromkeys(found)
         raise RuntimeError(f"the estimate {kind} asks without end: {sorted(new_items)}, {sorted(new_families)}")
+
+
+def _without_price(items: Sequence[PriceItem], region: str) -> str:
+    """A sentence that names the items without a known price; empty where there are none."""
+    if not items:
+        return ""
+    named = ", ".join(item.id for item in items[:MOST_NAMED])
+    more = f" and {len(items) - MOST_NAMED} more" if len(items) > MOST_NAMED else ""
+    return f" No price is known in {region} for {named}{more}."
 
 
 def _worked(estimate: AnyEstimate, inputs: Inputs, known: Known) -> Answer[Any] | InputError:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -43,6 +43,8 @@ IDS: Final = {
     UNIT: ("unit's", "it looks like ou-ab12-34cd56ef, or the root's like r-ab12"),
 }
 """By an id's pattern: whose it is, and what it looks like."""
+DEEPEST: Final = 16
+"""Levels of tables and lists that a policy may nest. The deepest key that there is, a price override, is on the fourth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +215,32 @@ def policy_text(path: Path) -> str:
 
 
 def _parsed(name: str, text: str) -> dict[str, Any]:
+    """Parse a policy text, and refuse one that is too deep for recursive functions to read.
+
+    Raises:
+        PolicyError: the text is not TOML, or nests too deeply.
+    """
+    too_deep = f"nests more than {DEEPEST} levels of tables and lists"
     try:
-        return tomllib.loads(text)
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PolicyError([_broken(name, text, error)]) from error
+    except RecursionError:
+        raise PolicyError([Problem(name, None, "", too_deep)]) from None
+    for key, value in data.items():
+        if any(depth > DEEPEST for depth, _ in _nested(value)):
+            raise PolicyError([Problem(name, None, key, too_deep)])
+    return data
+
+
+def _nested(value: object) -> Iterator[tuple[int, object]]:
+    """Yield a value and all values in it, each with its depth from one on. It does not recurse."""
+    waiting = [(1, value)]
+    while waiting:
+        depth, one = waiting.pop()
+        yield depth, one
+        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        waiting.extend((depth + 1, each) for each in inner)
 
 
 def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:

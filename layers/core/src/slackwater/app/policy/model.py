@@ -25,6 +25,7 @@ from slackwater.model.money import (
 )
 from slackwater.model.nearest import did_you_mean, unknown
 from slackwater.model.policy import (
+    ApiSection,
     CleanupSection,
     ExemptSection,
     OrganizationSection,
@@ -96,6 +97,7 @@ SECTIONS: Final[dict[str, type[Section]]] = {
     "owners": OwnersSection,
     "organization": OrganizationSection,
     "slack": SlackSection,
+    "api": ApiSection,
     "cleanup": CleanupSection,
 }
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from slackwater.app.policy.file import Problem, key_of
 from slackwater.app.policy.toml_lines import KeyLines, KeyPath
+from slackwater.engine.authority import BY_IDENTITY_CENTER, SESSION
 from slackwater.engine.cleanup import CLEANABLE, UNATTENDED
 from slackwater.engine.registry import Registry, registry
 from slackwater.model.policy import USER, CleanupSection, Policy, ScanSection
@@ -26,15 +27,57 @@ POINTS_AWS_ALLOWS: Final = 396_000
 NOBODY_IS_WARNED: Final = "nothing is deleted unless a webhook can warn owners: slack names no channel"
 
 
-def doubts(text: str, name: str, policy: Policy) -> list[Problem]:
+type Pinned = Callable[[str, str], bool | None]
+"""Whether a role's trust policy pins the name of its sessions, by the role's account and name; None if nobody can say."""
+
+
+def doubts(text: str, name: str, policy: Policy, pinned: Pinned = lambda *_: None) -> list[Problem]:
     """What has no effect in the text, called `name`, of this policy, or another than meant; in the order of its lines."""
     lines = KeyLines(text)
     read = tomllib.loads(text)
     disabled = {id_ for id_, section in read.get("detectors", {}).items() if not section.get("enabled", True)}
     about = _Cleanup(policy, registry(), read.get("cleanup", {}).keys(), disabled)
-    told = [*about.doubts(), *_routes(policy), *_organization(policy, read), *_rates(policy.scan)]
+    told = [*about.doubts(), *_identities(policy, pinned), *_routes(policy), *_organization(policy, read), *_rates(policy.scan)]
     found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in told]
     return sorted(found, key=lambda problem: problem.line or 0)
+
+
+def _identities(policy: Policy, pinned: Pinned) -> Iterator[Doubt]:
+    """Whoever is named in a way that names nobody, or whose name others can take."""
+    lists = {
+        ("cleanup", "approver_identities"): policy.cleanup.approver_identities,
+        ("api", "deciders"): policy.api.deciders,
+        ("api", "auditors"): policy.api.auditors,
+    }
+    for where, identities in lists.items():
+        for n, who in enumerate(identities):
+            for problem, remedy in _identity(who, where, pinned):
+                yield (*where, n), problem, remedy
+
+
+def _identity(who: str, where: KeyPath, pinned: Pinned) -> Iterator[tuple[str, str]]:
+    if role := ROLE.fullmatch(who):
+        partition, account, role_name = who.split(":")[1], role[1], role[2]
+        says = f"arn:{partition}:sts::{account}:assumed-role/{role_name}"
+        yield "never asks: STS names a role that is assumed in another way", f"write {says}"
+    elif re.fullmatch(USER, who.removeprefix("slack:")):
+        key = "cleanup.approvers" if where[0] == "cleanup" else f"slack.{where[1]}"
+        yield "is a member of Slack, who asks there", f"name them in {key}"
+    elif "*" in who:
+        yield "fits nobody: an identity is named as it is, without wildcards", ""
+    elif not who.startswith("arn:") and "@" not in who:
+        says = f"arn:PARTITION:sts::ACCOUNT:assumed-role/{who}"
+        yield "is neither an ARN nor an e-mail address: only a token's subject fits", f"for a role write {says}"
+    elif (session := SESSION.fullmatch(who)) and not session["role"].startswith(BY_IDENTITY_CENTER):
+        is_pinned = pinned(session["account"], session["role"])
+        if not is_pinned:
+            unless = (
+                ", unless its trust policy pins sts:RoleSessionName, which nobody could look up" if is_pinned is None else ""
+            )
+            yield (
+                f"is not one person: whoever may assume {session['role']} chooses the session's name{unless}",
+                "pin sts:RoleSessionName in the role's trust policy, or name a role that is only theirs",
+            )
 
 
 def _routes(policy: Policy) -> Iterator[Doubt]:
@@ -94,7 +137,6 @@ class _Cleanup:
             yield ("cleanup",), NOBODY_IS_WARNED, "set slack.channel"
         yield from self._detectors(cleanup)
         yield from self._regions(cleanup)
-        yield from self._approvers(cleanup)
         yield from self._warnings(cleanup)
         yield from self._unattended(cleanup)
 
@@ -114,21 +156,6 @@ class _Cleanup:
         for n, region in enumerate(cleanup.regions):
             if (scanned := self.policy.scan.regions) and region not in scanned:
                 yield ("cleanup", "regions", n), "is not scanned: scan.regions does not name it", ""
-
-    def _approvers(self, cleanup: CleanupSection) -> Iterator[Doubt]:
-        for n, who in enumerate(cleanup.approver_identities):
-            where = ("cleanup", "approver_identities", n)
-            if role := ROLE.fullmatch(who):
-                partition, account, role_name = who.split(":")[1], role[1], role[2]
-                says = f"arn:{partition}:sts::{account}:assumed-role/{role_name}"
-                yield where, "never asks: STS names a role that is assumed in another way", f"write {says}"
-            elif re.fullmatch(USER, who.removeprefix("slack:")):
-                yield where, "is a member of Slack, who approves by button", "name them in cleanup.approvers"
-            elif "*" in who:
-                yield where, "fits nobody: an identity is named as it is, without wildcards", ""
-            elif not who.startswith("arn:") and "@" not in who:
-                says = f"arn:PARTITION:sts::ACCOUNT:assumed-role/{who}"
-                yield where, "is neither an ARN nor an e-mail address: only a token's subject fits", f"for a role write {says}"
 
     def _warnings(self, cleanup: CleanupSection) -> Iterator[Doubt]:
         for n, days in enumerate(cleanup.warn_days):

@@ -26,6 +26,7 @@ from slackwater.app.findings.findings import (
 )
 from slackwater.app.policy.file import LIST_DETECTORS, PolicyError
 from slackwater.app.telemetry import LOGGER
+from slackwater.engine.authority import may_view
 from slackwater.engine.registry import Registry, documentation
 from slackwater.model.audits import AuditRequest
 from slackwater.model.cleanup import ActorNote
@@ -162,6 +163,8 @@ class Answerer:
                     return self._approve(asked, seen)
                 case Press() if _stops(asked):
                     return self._stop(asked)
+                case Press(action="details") if not self._may_view(asked):
+                    return answers.not_allowed("slack.viewers", asked.asker.user)
                 case Press(action="details"):
                     shown = self.findings.shown(asked.about)
                     return answers.details(shown.finding, shown.evidence, shown.ledger)
@@ -303,8 +306,10 @@ class Answerer:
 
     def _report(self, asked: Press) -> Message:
         policy = self.policy()
-        if asked.asker.user not in {*policy.slack.deciders, *policy.slack.auditors, *policy.cleanup.approvers}:
-            return answers.not_allowed("slack.deciders, slack.auditors or cleanup.approvers", asked.asker.user)
+        slack = policy.slack
+        if asked.asker.user not in {*slack.viewers, *slack.deciders, *slack.auditors, *policy.cleanup.approvers}:
+            keys = "slack.viewers, slack.deciders, slack.auditors or cleanup.approvers"
+            return answers.not_allowed(keys, asked.asker.user)
         report = self.audits.latest_report()
         record = self.audits.audits.get(report["audit_id"])
         if record is None:
@@ -314,6 +319,8 @@ class Answerer:
     def _command(self, asked: Command) -> Message:
         name, *rest = asked.text.split() or ["help"]
         match name.lower():
+            case "status" | "top" if not self._may_view(asked):
+                return answers.not_allowed("slack.viewers", asked.asker.user)
             case "status" if not rest:
                 return self._status()
             case "top" if len(rest) <= 1:
@@ -327,11 +334,15 @@ class Answerer:
             case _:
                 return answers.usage(f"Slackwater does not understand “{asked.text}”.")
 
+    def _may_view(self, asked: Asked) -> bool:
+        return may_view(asked.asker.user, self.policy())
+
     def _status(self) -> Message:
         audits = self.audits.listed(AUDITS).items
         last = next((one for one in audits if one.state != "running"), None)
         running = next((one for one in audits if one.state == "running"), None)
-        return answers.status(last, self.findings.listed(FindingQuery(limit=MAX_PAGE)), running)
+        findings = self.findings.listed(FindingQuery(limit=MAX_PAGE))
+        return answers.status(last, findings, running, self.audits.allowance())
 
     def _top(self, said: str = str(TOP)) -> Message:
         if not re.fullmatch(r"[0-9]{1,3}", said) or not 1 <= int(said) <= answers.TOP:
@@ -357,7 +368,10 @@ class Answerer:
         except AuditRequestError as error:
             return answers.problem(str(error))
         account = next(iter(accounts), None if of_organization else own)
-        return answers.started(self.audits.start(request, asked.id), account, regions)
+        try:
+            return answers.started(self.audits.start(request, asked.id), account, regions)
+        except ConflictError as error:
+            return answers.problem(f"No audit was started: {error}.")
 
     def _explain(self, id: str) -> Message:
         detectors = self.registry()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from slackwater.ports.errors import AwsError, BrokenAnswerError
 
 MAX_EMPTY: Final = 100
 """Empty pages in a row after which a list has no end; AWS gives a few where it searches, or filters."""
+
+
+type PageNews = Literal["new", "nothing", "repeated"]
+"""What a page says that others did not; `nothing` is fine for a while."""
 
 
 class TooManyPagesError(AwsError):
@@ -23,9 +26,12 @@ def pages(
     next_in: str = "NextToken",
     next_out: str = "NextToken",
     max_pages: int | None = None,
+    watch: Callable[[Sequence[Any]], PageNews] | None = None,
     **parameters: Any,
 ) -> Iterator[Any]:
     """Every item under `key`, over all pages.
+
+    `watch` says what is new on a page that has items. Without one, two pages with the same look are the same page.
 
     An empty page at the end is asked for once more: EC2 ends so where the last page before it was full, and a page that got
     lost looks the same. What a service leaves out each time, nobody can see from here.
@@ -35,7 +41,8 @@ def pages(
             are only empty pages any more.
         TooManyPagesError: there are more than `max_pages`; those were read.
     """
-    tokens, looks, empty = set[str](), set[int](), 0
+    tokens, empty = set[str](), 0
+    watch = watch or _Looks()
     asked_again = False
     while True:
         page = call(**parameters)
@@ -47,10 +54,9 @@ def pages(
         if not (items or token or asked_again) and tokens:
             asked_again = True
             continue
-        if items and (tokens or token):
-            if (look := _look(items)) in looks:
-                raise BrokenAnswerError(f"the answer repeats a page of {key}")
-            looks.add(look)
+        news: PageNews = watch(items) if items and (tokens or token) else "new"
+        if news == "repeated":
+            raise BrokenAnswerError(f"the answer repeats a page of {key}")
         yield from items
         if not token:
             return
@@ -58,23 +64,27 @@ def pages(
             raise TooManyPagesError(f"there are more than {max_pages} pages of {key}: the rest was not read")
         if token in tokens:
             raise BrokenAnswerError(f"the answer repeats its {next_out}")
-        empty = 0 if items else empty + 1
+        empty = 0 if items and news == "new" else empty + 1
         if empty == MAX_EMPTY:
             raise BrokenAnswerError(f"the last {MAX_EMPTY} pages hold no {key}, and there is a {next_out} still")
         tokens.add(token)
         parameters[next_in] = token
 
 
+class _Looks:
+    """Tells a page that came before by its look."""
+
+    def __init__(self) -> None:
+        self._seen = set[int]()
+
+    def __call__(self, items: Sequence[Any]) -> PageNews:
+        look = _look(items)
+        if look in self._seen:
+            return "repeated"
+        self._seen.add(look)
+        return "new"
+
+
 def _look(items: Sequence[Any]) -> int:
-    """What two pages have in common only if they are the same one: how many items, the first and the last, and the first
-    metric that has points, since many have none on a page of GetMetricData, and none has the same point twice.
-    """
-    telling = next((item for item in items if isinstance(item, dict) and item.get("Values")), None)
-    return hash((len(items), *(repr(_brief(item)) for item in (items[0], items[-1], telling))))
-
-
-def _brief(item: Any) -> Any:
-    """An item, with the first of many numbers."""
-    if not isinstance(item, dict):
-        return item
-    return {name: value[:2] if isinstance(value, array) else value for name, value in item.items()}
+    """What two pages have in common only if they are the same one: how many items, the first and the last."""
+    return hash((len(items), repr(items[0]), repr(items[-1])))

@@ -2,6 +2,8 @@
 
 Botocore builds all of an answer: an instance is some 150 XML elements, of which the inventory reads ten, and a fleet's metrics
 are millions of time stamps. The factory is registered on our own session only.
+
+A value that is not of its type fails where it is read, not where it is parsed: so it costs its own record, and not its page.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import json
 import threading
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
@@ -17,8 +19,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from botocore.parsers import EC2QueryParser, JSONParser, ResponseParserError, ResponseParserFactory
+from botocore.parsers import EC2QueryParser, JSONParser, ResponseParserError, ResponseParserFactory, RestJSONParser
 from botocore.utils import parse_timestamp
+
+from slackwater.ports.errors import BrokenAnswerError
 
 if TYPE_CHECKING:
     from botocore.model import ListShape, Shape, StructureShape
@@ -27,6 +31,9 @@ type Wanted = Mapping[str, Wanted]
 """Members of a shape to read, and what of each; nothing below means all of a scalar."""
 
 type Reader = Callable[[Element], Any]
+
+UNREADABLE: Final = (ValueError, TypeError, AttributeError, KeyError, OverflowError)
+"""What botocore's parsers raise where a value is not of its type."""
 
 POINTS: Final = ("Timestamps", "Values")
 TIMES: Final = b'"Timestamps":['
@@ -80,7 +87,73 @@ def timestamp(value: str | float) -> datetime:
     return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
-class LeanEc2Parser(EC2QueryParser):
+class Incomplete(dict[str, Any]):
+    """A structure of which some members are not of their type: whoever reads one of those is told."""
+
+    def __init__(self, members: Mapping[str, Any], unreadable: Mapping[str, str]) -> None:
+        """`unreadable` has the text of each such member."""
+        super().__init__(members)
+        self._unreadable = unreadable
+
+    def __missing__(self, name: str) -> Any:
+        if name in self._unreadable:
+            raise BrokenAnswerError(f"{name} is {self._unreadable[name]!r:.60}")
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in self._unreadable
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As of any mapping, but for a member that is not of its type.
+
+        Raises:
+            BrokenAnswerError: it is not.
+        """
+        return self[name] if name in self else default  # noqa: SIM401 -- this is what get does here
+
+
+class LenientJson:
+    """Botocore's parser of a JSON protocol, but a member that is not of its type costs itself alone."""
+
+    def _handle_structure(self, shape: Any, value: Any) -> Any:
+        try:
+            return super()._handle_structure(shape, value)  # type: ignore[misc]
+        except UNREADABLE:
+            if not isinstance(value, dict):
+                raise
+            named = {member.serialization.get("name", name): (name, member) for name, member in shape.members.items()}
+            raw = ((*named[key], value[key]) for key in named.keys() & value.keys() if value[key] is not None)
+            return _incomplete_of(self, raw)
+
+
+class LenientXml:
+    """The same of EC2's protocol."""
+
+    def _handle_structure(self, shape: Any, node: Any) -> Any:
+        try:
+            return super()._handle_structure(shape, node)  # type: ignore[misc]
+        except UNREADABLE:
+            parser: Any = self
+            nodes = parser._build_name_to_xml_node(node)  # noqa: SLF001 -- botocore gives no other way to read one member
+            named = ((name, member, parser._member_key_name(member, name)) for name, member in shape.members.items())  # noqa: SLF001
+            return _incomplete_of(self, ((name, member, nodes[key]) for name, member, key in named if key in nodes))
+
+
+def _incomplete_of(parser: Any, raw: Iterable[tuple[str, Any, Any]]) -> Incomplete:
+    members, unreadable = dict[str, Any](), dict[str, str]()
+    for name, shape, value in raw:
+        try:
+            members[name] = parser._parse_shape(shape, value)  # noqa: SLF001
+        except UNREADABLE:
+            unreadable[name] = str(getattr(value, "text", value) or "")
+    return Incomplete(members, unreadable)
+
+
+class LeanRestJsonParser(LenientJson, RestJSONParser):
+    """EFS's parser, which reads the members that are of their type."""
+
+
+class LeanEc2Parser(LenientXml, EC2QueryParser):
     """EC2's parser, but for the shapes in WANTED it walks only what is wanted."""
 
     def parse(self, response: Any, shape: Any) -> Any:
@@ -93,14 +166,11 @@ class LeanEc2Parser(EC2QueryParser):
         except ParseError as error:
             raise ResponseParserError(f"The answer is not XML: {error}") from error
         namespace, closed, _ = root.tag.rpartition("}")
-        try:
-            found = _reader(shape, wanted, namespace + closed, {})(root)
-        except (ValueError, KeyError) as error:
-            raise ResponseParserError(f"The answer cannot be read: {error}") from error
+        found = _reader(shape, wanted, namespace + closed, {})(root)
         return {**found, "ResponseMetadata": {"HTTPStatusCode": HTTPStatus.OK}}
 
 
-class LeanJsonParser(JSONParser):
+class LeanJsonParser(LenientJson, JSONParser):
     """The JSON parser, but GetMetricData's points stay the numbers they are: time stamps in epoch seconds."""
 
     def parse(self, response: Any, shape: Any) -> Any:
@@ -175,7 +245,7 @@ class LeanParserFactory(ResponseParserFactory):
 
     def create_parser(self, protocol_name: str) -> Any:
         """The parser for a protocol, as botocore names it."""
-        lean = {"ec2": LeanEc2Parser, "json": LeanJsonParser}.get(protocol_name)
+        lean = {"ec2": LeanEc2Parser, "json": LeanJsonParser, "rest-json": LeanRestJsonParser}.get(protocol_name)
         return lean(timestamp_parser=timestamp) if lean else super().create_parser(protocol_name)
 
 
@@ -190,13 +260,32 @@ def _reader(shape: Shape, wanted: Wanted, namespace: str, texts: dict[str, str])
             namespace + members[name].serialization.get("name", name): (name, _reader(members[name], below, namespace, texts))
             for name, below in wanted.items()
         }
-        return lambda element: {field[0]: field[1](child) for child in element if (field := fields.get(child.tag)) is not None}
+
+        def structure(element: Element) -> dict[str, Any]:
+            try:
+                return {field[0]: field[1](child) for child in element if (field := fields.get(child.tag)) is not None}
+            except UNREADABLE:
+                return _incomplete(element, fields)
+
+        return structure
     if shape.type_name == "list":
         item = _reader(cast("ListShape", shape).member, wanted, namespace, texts)
         return lambda element: [item(child) for child in element]
     if shape.type_name == "string":
         return lambda element: texts.setdefault(element.text or "", element.text or "")
     return _SCALARS[shape.type_name]
+
+
+def _incomplete(element: Element, fields: Mapping[str, tuple[str, Reader]]) -> Incomplete:
+    """A structure, member by member: some are not of their type."""
+    members, unreadable = dict[str, Any](), dict[str, str]()
+    for child in element:
+        if (field := fields.get(child.tag)) is not None:
+            try:
+                members[field[0]] = field[1](child)
+            except UNREADABLE:
+                unreadable[field[0]] = child.text or ""
+    return Incomplete(members, unreadable)
 
 
 BOOLEANS: Final = {"true": True, "false": False}

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from slackwater.aws.client.errors import remedies
+from slackwater.aws.client.errors import code_of, remedies
 
 if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
     from slackwater.model.audits import AuditRequest
+    from slackwater.ports.executions import ExecutionState
 
 ACTIONS: Final = frozenset({"states:StartExecution"})
+LOOK_ACTIONS: Final = frozenset({"states:DescribeExecution"})
+"""What it takes to see that an execution is over that did not say so."""
 
 
 class StateMachineStarter:
@@ -36,5 +39,30 @@ class StateMachineStarter:
             try:
                 client.start_execution(stateMachineArn=self._arn, name=audit_id, input=json.dumps(asdict(request)))
             except ClientError as error:
-                if error.response.get("Error", {}).get("Code") != "ExecutionAlreadyExists":
+                if code_of(error) != "ExecutionAlreadyExists":
                     raise
+
+    def state(self, audit_id: str) -> ExecutionState:
+        """Whether the execution of an audit still works. One that may be redriven has ended.
+
+        Raises:
+            AwsError: Step Functions did not say.
+        """
+        return execution_state(self._session, self._arn, audit_id)
+
+
+def execution_state(session: AwsSession, machine_arn: str, name: str) -> ExecutionState:
+    """Whether the execution of this name, of this state machine, still works. One that may be redriven has ended.
+
+    Raises:
+        AwsError: Step Functions did not say.
+    """
+    arn = f"{machine_arn.replace(':stateMachine:', ':execution:', 1)}:{name}"
+    with remedies():
+        try:
+            found = session.client("stepfunctions", session.home).describe_execution(executionArn=arn)
+        except ClientError as error:
+            if code_of(error) != "ExecutionDoesNotExist":
+                raise
+            return "none"
+        return "running" if found["status"] == "RUNNING" else "ended"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from slackwater.aws.client.errors import code_of, remedies
+from slackwater.aws.deployment.audit_starter import execution_state
 
 if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
@@ -34,15 +35,7 @@ class StateMachineCleanups:
             AwsError: Step Functions did not say.
         """
         machine = self._of_undos if undo else self._cleanup_arn
-        arn = f"{machine.replace(':stateMachine:', ':execution:', 1)}:{execution}"
-        with remedies():
-            try:
-                found = self._session.client("stepfunctions", self._session.home).describe_execution(executionArn=arn)
-            except ClientError as error:
-                if code_of(error) != "ExecutionDoesNotExist":
-                    raise
-                return "none"
-            return "running" if found["status"] == "RUNNING" else "ended"
+        return execution_state(self._session, machine, execution)
 
     def start(self, finding_id: str, execution: str) -> None:
         """Start the clean-up of a finding under this name; the same name again starts nothing.

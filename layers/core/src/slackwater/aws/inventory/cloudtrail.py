@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from slackwater.aws.client.errors import reason
 from slackwater.aws.client.pages import pages
+from slackwater.aws.inventory.records import BROKEN, ReadRecord
+from slackwater.aws.inventory.validate import sound
+from slackwater.model.fleet import UnreadableRecord
 from slackwater.model.resources import AttachmentEvent, Volume
+from slackwater.ports.errors import BrokenAnswerError
 
 if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
@@ -26,13 +32,15 @@ type EventName = Literal["AttachVolume", "DetachVolume"]
 EVENT_NAMES: Final[tuple[EventName, ...]] = ("DetachVolume", "AttachVolume")
 """A volume whose last event is AttachVolume, and that is on no instance, left it when the instance was terminated."""
 
+LATEST: Final = datetime.max.replace(tzinfo=UTC)
+
 PAGE: Final = 50
 MAX_PAGES: Final = 30
 """Per event name: 1,500 events, half a minute at CloudTrail's own pace for both."""
 
 
-def attachment_events(session: AwsSession, target: Target, before: Earlier) -> Iterator[AttachmentEvent]:
-    """The last attachment or detachment of each volume that is unattached now. Nothing is asked when there is none.
+def attachment_events(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[AttachmentEvent]]:
+    """Read the last attachment or detachment of each volume that is unattached now. Nothing is asked when there is none.
 
     A history that breaks off is still the newest part, and right: what was read is given before the error is raised.
     """
@@ -40,13 +48,13 @@ def attachment_events(session: AwsSession, target: Target, before: Earlier) -> I
     since = {v.id: v.created_at for v in before.all(Volume) if v.state == "available"}
     if not since:
         return
-    last: dict[str, AttachmentEvent] = {}
+    last: dict[str, ReadRecord[AttachmentEvent]] = {}
     failure: Exception | None = None
     for name in EVENT_NAMES:
         try:
-            for found in _events(session, target, name, since):
-                if since.get(found.id, found.at) < found.at:
-                    since[found.id] = found.at
+            for at, found in _events(session, target, name, since):
+                if not found.id or since.get(found.id, at) < at:
+                    since[found.id] = at
                     last[found.id] = found
         except Exception as error:  # noqa: BLE001 -- raised below, when what was read is safe
             failure = error
@@ -55,8 +63,10 @@ def attachment_events(session: AwsSession, target: Target, before: Earlier) -> I
         raise failure
 
 
-def attachment_event(session: AwsSession, target: Target, before: Earlier, volume_id: str) -> Iterator[AttachmentEvent]:
-    """The same of one volume, from its own history. Nothing is asked where it is attached, or not there.
+def attachment_event(
+    session: AwsSession, target: Target, before: Earlier, volume_id: str
+) -> Iterator[ReadRecord[AttachmentEvent]]:
+    """Read the same of one volume, from its own history. Nothing is asked where it is attached, or not there.
 
     CloudTrail files an event under each resource that it names, so this is what the account's history says of it.
     """
@@ -65,36 +75,67 @@ def attachment_event(session: AwsSession, target: Target, before: Earlier, volum
         return
     call = session.client("cloudtrail", target.region).lookup_events
     attributes = [{"AttributeKey": "ResourceName", "AttributeValue": volume_id}]
-    last: AttachmentEvent | None = None
+    last: list[tuple[datetime, ReadRecord[AttachmentEvent]]] = []
     for event in pages(call, "Events", max_pages=MAX_PAGES, LookupAttributes=attributes, MaxResults=PAGE):
-        if event["EventTime"] <= volume.created_at or (last and event["EventTime"] < last.at):
+        at = _at(event)
+        if at <= volume.created_at or (last and at < last[0][0]):
             break  # newest first
-        name: EventName | None = next((one for one in EVENT_NAMES if one == event["EventName"]), None)
-        of_it = (one for one in (_of(event, name) if name else ()) if one.id == volume_id)
-        # Of two events in one second the detachment counts, as it does where all are read.
-        last = min([*([last] if last else []), *of_it], key=lambda one: EVENT_NAMES.index(one.event_name), default=None)
-    if last:
-        yield last
+        name: EventName | None = next((one for one in EVENT_NAMES if one == event.get("EventName")), None)
+        of_it = [
+            (at, one) for one in (_of(event, name) if name or "EventName" not in event else ()) if one.id in ("", volume_id)
+        ]
+        # Of two events in one second the detachment counts, as it does where all are read; what cannot be read may be either.
+        last = sorted([*last, *of_it], key=_order)[:1]
+    for _, found in last:
+        yield replace(found, id=volume_id) if isinstance(found, UnreadableRecord) else found
 
 
-def _events(session: AwsSession, target: Target, name: EventName, since: Mapping[str, datetime]) -> Iterator[AttachmentEvent]:
+def _at(event: Any) -> datetime:
+    """When it happened; an event that does not say may be the newest."""
+    at = event.get("EventTime")
+    return at if isinstance(at, datetime) else LATEST
+
+
+def _order(one: tuple[datetime, ReadRecord[AttachmentEvent]]) -> int:
+    return -1 if isinstance(one[1], UnreadableRecord) else EVENT_NAMES.index(one[1].event_name)
+
+
+def _events(
+    session: AwsSession, target: Target, name: EventName, since: Mapping[str, datetime]
+) -> Iterator[tuple[datetime, ReadRecord[AttachmentEvent]]]:
+    """Each event of this name, newest first, with its time; one without a time may be the newest."""
     call = session.client("cloudtrail", target.region).lookup_events
     attributes = [{"AttributeKey": "EventName", "AttributeValue": name}]
     events = pages(call, "Events", max_pages=MAX_PAGES, LookupAttributes=attributes, MaxResults=PAGE)
     for count, event in enumerate(events, start=1):
-        yield from _of(event, name)
-        if count % PAGE == 0 and event["EventTime"] <= min(since.values()):
+        at = _at(event)
+        yield from ((at, one) for one in _of(event, name))
+        if count % PAGE == 0 and at <= min(since.values()):
             return  # newest first: the next page holds nothing that matters
 
 
-def _of(event: Any, name: EventName) -> Iterator[AttachmentEvent]:
-    detail = json.loads(event.get("CloudTrailEvent") or "{}")
-    if detail.get("errorCode"):  # refused or failed: nothing moved
-        return
-    asked = detail.get("requestParameters") or {}
-    named = [resource.get("ResourceName", "") for resource in event.get("Resources", ())]
-    volumes = {n for n in (*named, asked.get("volumeId") or "") if n.startswith("vol-")}
-    instances = [n for n in (*named, asked.get("instanceId") or "") if n.startswith("i-")]
-    for volume in volumes:
-        instance = instances[0] if len(set(instances)) == 1 else None
-        yield AttachmentEvent(id=volume, at=event["EventTime"], instance_id=instance, event_name=name)
+def _of(event: Any, name: EventName | None) -> Iterator[ReadRecord[AttachmentEvent]]:
+    """What an event says of each volume that it names; an event that cannot be read may be of any, unless it names some."""
+    named = list[str]()
+    try:
+        named = [resource.get("ResourceName", "") for resource in event.get("Resources", ())]
+        if name is None:
+            raise BrokenAnswerError("an event has no name")
+        detail = json.loads(event.get("CloudTrailEvent") or "{}")
+        if detail.get("errorCode"):  # refused or failed: nothing moved
+            return
+        asked = detail.get("requestParameters") or {}
+        volumes = sorted({n for n in (*named, asked.get("volumeId") or "") if n.startswith("vol-")})
+        instances = {n for n in (*named, asked.get("instanceId") or "") if n.startswith("i-")}
+        instance = instances.pop() if len(instances) == 1 else None
+        found = [
+            sound(AttachmentEvent(id=volume, at=event["EventTime"], instance_id=instance, event_name=name))
+            for volume in volumes
+        ]
+        if not found:
+            raise BrokenAnswerError("an event names no volume")
+    except BROKEN as error:
+        of_any = [one for one in named if one.startswith("vol-")] or [""]
+        yield from (UnreadableRecord(AttachmentEvent, one, reason(error)) for one in of_any)
+    else:
+        yield from found

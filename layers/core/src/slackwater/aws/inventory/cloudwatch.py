@@ -7,9 +7,10 @@ listed, not guessed. ListMetrics shows what had points in the last two weeks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.client.pages import pages
+from slackwater.aws.inventory.records import ReadRecord, records
 from slackwater.aws.inventory.snapshot import is_any
 from slackwater.model.resources import AgentMetric, DiskMetric, Instance, InstanceType
 
@@ -25,14 +26,14 @@ ALLOWANCES: Final = ("ethtool_bw_in_allowance_exceeded", "ethtool_bw_out_allowan
 DISKS: Final = ("disk_used_percent",)
 
 
-def agent_metrics(session: AwsSession, target: Target, before: Earlier) -> Iterator[AgentMetric]:
+def agent_metrics(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[AgentMetric]]:
     """The allowance counters of the fleet's instances. Nothing is asked when no instance's network bursts."""
     used = {instance.instance_type for instance in before.all(Instance)}
     if any(_bursts(before.get(InstanceType, name)) for name in used):
         yield from _listed(session, target, AgentMetric, ALLOWANCES, before)
 
 
-def disk_metrics(session: AwsSession, target: Target, before: Earlier) -> Iterator[DiskMetric]:
+def disk_metrics(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[DiskMetric]]:
     """How full the file systems of the fleet's instances are. Nothing is asked when there is no instance."""
     if is_any(before, Instance):
         yield from _listed(session, target, DiskMetric, DISKS, before)
@@ -40,20 +41,32 @@ def disk_metrics(session: AwsSession, target: Target, before: Earlier) -> Iterat
 
 def _listed[M: AgentMetric](
     session: AwsSession, target: Target, kind: type[M], names: Iterable[str], before: Earlier
-) -> Iterator[M]:
+) -> Iterator[ReadRecord[M]]:
     call = session.client("cloudwatch", target.region).list_metrics
-    for name in names:
-        for metric in pages(call, "Metrics", Namespace=NAMESPACE, MetricName=name):
-            dimensions = {d["Name"]: d["Value"] for d in metric["Dimensions"]}
-            instance_id = dimensions.get("InstanceId")
-            if instance_id and before.get(Instance, instance_id):
-                yield kind(
-                    id="/".join([name, *(f"{key}={value}" for key, value in sorted(dimensions.items()))]),
-                    namespace=NAMESPACE,
-                    name=name,
-                    instance_id=instance_id,
-                    dimensions=tuple(sorted(dimensions.items())),
-                )
+    found = ((name, metric) for name in names for metric in pages(call, "Metrics", Namespace=NAMESPACE, MetricName=name))
+
+    def read(one: tuple[str, Any]) -> M | None:
+        name, metric = one
+        dimensions = {each["Name"]: each["Value"] for each in metric.get("Dimensions", ())}
+        instance_id = dimensions.get("InstanceId")
+        if not instance_id or before.get(Instance, instance_id) is None:
+            return None
+        return kind(
+            id="/".join([name, *(f"{key}={value}" for key, value in sorted(dimensions.items()))]),
+            namespace=NAMESPACE,
+            name=name,
+            instance_id=instance_id,
+            dimensions=tuple(sorted(dimensions.items())),
+        )
+
+    return records(
+        kind, found, read, id_of=lambda one: f"{one[0]} of {_instance_of(one)}", owners_of=lambda one: (_instance_of(one),)
+    )
+
+
+def _instance_of(one: tuple[str, Any]) -> str:
+    """The instance that a metric names, where another of its dimensions cannot be read."""
+    return next(str(each["Value"]) for each in one[1]["Dimensions"] if each.get("Name") == "InstanceId")
 
 
 def _bursts(kind: InstanceType | None) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.client.pages import pages
+from slackwater.aws.inventory.records import ReadRecord, by_filter, named, records, settled
 from slackwater.model.ownership import operated_by
 from slackwater.model.resources import Attachment, Instance, Volume
 from slackwater.ports.errors import BrokenAnswerError
@@ -25,53 +27,82 @@ PAGE: Final = 1_000
 GONE_VOLUME: Final = frozenset({"deleting", "deleted"})
 GONE_INSTANCE: Final = frozenset({"shutting-down", "terminated"})
 
+WITH_IOPS: Final = frozenset({"gp3", "io1", "io2"})
+WITH_THROUGHPUT: Final = frozenset({"gp3"})
+"""Types of which it is paid for: EC2 always says how much, and without it is not 0."""
+
 TRANSITION: Final = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)")
 """The time in `User initiated (2026-09-01 10:00:00 GMT)`."""
 
 
-def volumes(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[Volume]:
-    """Every volume that is not being deleted; only some, where EC2's own parameters say which."""
-    client = session.client("ec2", target.region)
-    for volume in pages(client.describe_volumes, "Volumes", **only or {"MaxResults": PAGE}):
-        if volume["State"] not in GONE_VOLUME:
-            yield _volume(volume, target)
+def volumes(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[ReadRecord[Volume]]:
+    """Read every volume that is not being deleted; only some, where EC2's own parameters say which."""
+    call = session.client("ec2", target.region).describe_volumes
+    return records(
+        Volume,
+        pages(call, "Volumes", **only or {"MaxResults": PAGE}),
+        partial(_volume, target=target),
+        id_of=named("VolumeId"),
+        owners_of=_instances_of,
+        again=settled(session, by_filter(lambda filters: pages(call, "Volumes", Filters=filters), "volume-id")),
+    )
 
 
-def instances(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[Instance]:
-    """Every instance that is not terminated; only some, where EC2's own parameters say which."""
-    client = session.client("ec2", target.region)
-    for reservation in pages(client.describe_instances, "Reservations", **only or {"MaxResults": PAGE}):
-        for instance in reservation["Instances"]:
-            if instance["State"]["Name"] not in GONE_INSTANCE:
-                yield _instance(instance, target)
+def instances(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[ReadRecord[Instance]]:
+    """Read every instance that is not terminated; only some, where EC2's own parameters say which."""
+    call = session.client("ec2", target.region).describe_instances
+
+    def found(**parameters: Any) -> Iterator[Any]:
+        for reservation in pages(call, "Reservations", **parameters):
+            # One without its instances is an instance without an id: nobody can say which is missing.
+            yield from reservation.get("Instances", [{}])
+
+    return records(
+        Instance,
+        found(**only or {"MaxResults": PAGE}),
+        partial(_instance, target=target),
+        id_of=named("InstanceId"),
+        again=settled(session, by_filter(lambda filters: found(Filters=filters), "instance-id")),
+    )
 
 
 def tags_of(tags: Iterable[Any] | None) -> dict[str, str]:
-    """AWS's list of keys and values as a mapping. A describe call that lists none says that there are none.
+    """AWS's list of keys and values as a mapping.
+
+    A describe call that lists no tags says that there are none. A tag without a value has an empty one: recorded answers of
+    real accounts have such tags, and its key may be the one that keeps the resource.
 
     Raises:
         BrokenAnswerError: a tag has no key; it may be the one that keeps the resource.
-        KeyError: it has none, or no value, not even an empty one.
     """
-    found = {tag["Key"]: tag["Value"] for tag in tags or ()}
+    found = {tag.get("Key", ""): tag.get("Value", "") for tag in tags or ()}
     if "" in found:
         raise BrokenAnswerError("a tag has no key")
     return found
 
 
-def _volume(volume: Any, target: Target) -> Volume:
+def _instances_of(volume: Any) -> tuple[str, ...] | None:
+    """The instances of a volume; None where it is on some, and does not say which."""
+    attached = tuple(one["InstanceId"] for one in volume.get("Attachments", ()))
+    return None if not attached and volume.get("State") != "available" else attached
+
+
+def _volume(volume: Any, target: Target) -> Volume | None:
+    if volume["State"] in GONE_VOLUME:
+        return None
     if volume["State"] == "in-use" and not volume.get("Attachments"):
         raise BrokenAnswerError(f"{volume['VolumeId']} is in use, and on nothing")
+    kind = volume["VolumeType"]
     return Volume(
         id=volume["VolumeId"],
         arn=f"arn:{target.partition}:ec2:{target.region}:{target.account}:volume/{volume['VolumeId']}",
         target=target,
         tags=tags_of(volume.get("Tags")),
         manager=operated_by(volume.get("Operator")),
-        volume_type=volume["VolumeType"],
+        volume_type=kind,
         size_gib=volume["Size"],
-        iops=volume.get("Iops"),
-        throughput_mib_s=volume.get("Throughput"),
+        iops=volume["Iops"] if kind in WITH_IOPS else volume.get("Iops"),
+        throughput_mib_s=volume["Throughput"] if kind in WITH_THROUGHPUT else volume.get("Throughput"),
         state=volume["State"],
         created_at=volume["CreateTime"],
         availability_zone=volume["AvailabilityZone"],
@@ -84,8 +115,10 @@ def _volume(volume: Any, target: Target) -> Volume:
     )
 
 
-def _instance(instance: Any, target: Target) -> Instance:
+def _instance(instance: Any, target: Target) -> Instance | None:
     state = instance["State"]["Name"]
+    if state in GONE_INSTANCE:
+        return None
     return Instance(
         id=instance["InstanceId"],
         arn=f"arn:{target.partition}:ec2:{target.region}:{target.account}:instance/{instance['InstanceId']}",

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
+from slackwater.aws.client.errors import code_of
 from slackwater.aws.client.pages import pages
 from slackwater.aws.client.parallel import abreast
 from slackwater.aws.inventory.ec2 import tags_of
+from slackwater.aws.inventory.records import BROKEN, ReadRecord, named, one_by_one, records, settled
 from slackwater.aws.inventory.snapshot import is_any
-from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsMountTarget, EfsReplication
+from slackwater.model.resources import EfsFileSystem, EfsLifecycle, EfsMountTarget, EfsReplication, EfsStorageClass
 from slackwater.model.units import GIB
+from slackwater.ports.errors import BrokenAnswerError
 
 if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
@@ -32,95 +37,174 @@ ACTIONS: Final = frozenset(
 MOUNT_TARGETS_PAGE: Final = 100
 """The most that EFS gives a page; it gives ten unasked."""
 
+PROVISIONED: Final = "ProvisionedThroughputInMibps"
+NOT_FOUND: Final = "FileSystemNotFound"
 GONE: Final = frozenset({"deleting", "deleted"})
 
 
-def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[EfsFileSystem]:
-    """Every file system that is not being deleted, or the one that is named; EFS fixes its pages at 100."""
+def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[ReadRecord[EfsFileSystem]]:
+    """Read every file system that is not being deleted, or the one that is named; EFS fixes its pages at 100."""
     call = session.client("efs", target.region).describe_file_systems
-    for found in pages(call, "FileSystems", next_in="Marker", next_out="NextMarker", **only):
-        if found["LifeCycleState"] not in GONE:
-            yield _file_system(found, target)
+
+    def found(**parameters: Any) -> Iterator[Any]:
+        return pages(call, "FileSystems", next_in="Marker", next_out="NextMarker", **parameters)
+
+    return records(
+        EfsFileSystem,
+        found(**only),
+        partial(_file_system, target=target),
+        id_of=named("FileSystemId"),
+        again=settled(session, one_by_one(lambda id_: found(FileSystemId=id_), NOT_FOUND)),
+    )
 
 
-def replications(session: AwsSession, target: Target, before: Earlier) -> Iterator[EfsReplication]:
-    """Both sides of every replication, asked once for the account rather than once for each file system."""
+def replications(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[EfsReplication]]:
+    """Read both sides of every replication, asked once for the account rather than once for each file system."""
     if not is_any(before, EfsFileSystem):
         return
     call = session.client("efs", target.region).describe_replication_configurations
+    sides = chain.from_iterable(map(_sides, pages(call, "Replications")))
     try:
-        for found in pages(call, "Replications"):
-            destinations = found["Destinations"]
-            status = destinations[0]["Status"] if destinations else ""
-            yield EfsReplication(id=found["SourceFileSystemId"], role="source", status=status)
-            for destination in destinations:
-                yield EfsReplication(id=destination["FileSystemId"], role="destination", status=destination["Status"])
+        yield from records(EfsReplication, sides, _replication, id_of=named("FileSystemId"))
     except ClientError as error:
-        if error.response["Error"]["Code"] != "ReplicationNotFound":  # EFS's word for "there is none"
+        if code_of(error) != "ReplicationNotFound":  # EFS's word for "there is none"
             raise
 
 
-def lifecycles(session: AwsSession, target: Target, before: Earlier) -> Iterator[EfsLifecycle]:
-    """The lifecycle policies of each file system with much in Standard: a call for each."""
+def _sides(found: Any) -> Iterator[Any]:
+    """The source of a replication and its destinations. A replication without destinations has one that nobody can name."""
+    destinations = found.get("Destinations") or [{}]
+    yield {"FileSystemId": found.get("SourceFileSystemId"), "Status": destinations[0].get("Status", ""), "Role": "source"}
+    for destination in destinations:
+        yield {"Status": "", **destination, "Role": "destination"}
+
+
+def _replication(side: Any) -> EfsReplication:
+    return EfsReplication(id=side["FileSystemId"], role=side["Role"], status=side["Status"])
+
+
+def lifecycles(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[EfsLifecycle]]:
+    """Read the lifecycle policies of each file system with much in Standard: a call for each."""
     call = session.client("efs", target.region).describe_lifecycle_configuration
     least_bytes = EfsLifecycle.LEAST_STANDARD_GIB * GIB
     systems = (one for one in before.all(EfsFileSystem) if one.stored_bytes["Standard"] >= least_bytes)
-    for system, policies in abreast(lambda system: (system, _of(system, call, "LifecyclePolicies")), systems):
-        if policies is not None:
-            words = {name: word for policy in policies for name, word in policy.items()}
-            yield EfsLifecycle(
-                id=system.id,
-                transition_to_ia=words.get("TransitionToIA"),
-                transition_to_archive=words.get("TransitionToArchive"),
-                transition_to_primary=words.get("TransitionToPrimaryStorageClass"),
-            )
+    answers = abreast(lambda system: _of(system, call, "LifecyclePolicies"), systems)
+    return records(EfsLifecycle, answers, _lifecycle, id_of=_system_of)
 
 
-def mount_targets(session: AwsSession, target: Target, before: Earlier) -> Iterator[EfsMountTarget]:
-    """The mount target of each Regional file system that has just one: a call for each."""
+def _lifecycle(answer: _Answer) -> EfsLifecycle | None:
+    if answer.items() is None:
+        return None
+    words = {name: word for policy in answer.items() or () for name, word in policy.items()}
+    return EfsLifecycle(
+        id=answer.system_id,
+        transition_to_ia=words.get("TransitionToIA"),
+        transition_to_archive=words.get("TransitionToArchive"),
+        transition_to_primary=words.get("TransitionToPrimaryStorageClass"),
+    )
+
+
+def mount_targets(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[EfsMountTarget]]:
+    """Read the mount target of each Regional file system that has just one: a call for each."""
     call = partial(session.client("efs", target.region).describe_mount_targets, MaxItems=MOUNT_TARGETS_PAGE)
     systems = (one for one in before.all(EfsFileSystem) if one.availability_zone is None and one.mount_targets == 1)
-    for system, mounts in abreast(lambda system: (system, _of(system, call, "MountTargets")), systems):
-        for found in mounts or ():
-            if found["LifeCycleState"] not in GONE:
-                yield EfsMountTarget(
-                    id=found["MountTargetId"],
-                    file_system_id=system.id,
-                    availability_zone=found.get("AvailabilityZoneName"),
-                    subnet_id=found["SubnetId"],
-                    state=found["LifeCycleState"],
-                )
+    answers = abreast(lambda system: _of(system, call, "MountTargets"), systems)
+    found = ((answer, item) for answer in answers for item in answer.each())
+    return records(
+        EfsMountTarget,
+        found,
+        _mount_target,
+        id_of=lambda one: named("MountTargetId")(one[1]),
+        owners_of=lambda one: (one[0].system_id,),
+    )
 
 
-def _of(system: EfsFileSystem, call: Callable[..., Mapping[str, Any]], key: str) -> list[Any] | None:
-    """Everything under `key` about one file system; None where it was deleted since it was listed."""
-    try:
-        return list(pages(call, key, next_in="Marker", next_out="NextMarker", FileSystemId=system.id))
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "FileSystemNotFound":
-            raise
+def _mount_target(found: tuple[_Answer, Any]) -> EfsMountTarget | None:
+    answer, item = found
+    if answer.failure:
+        raise answer.failure
+    if item["LifeCycleState"] in GONE:
         return None
+    return EfsMountTarget(
+        id=item["MountTargetId"],
+        file_system_id=answer.system_id,
+        availability_zone=item.get("AvailabilityZoneName"),
+        subnet_id=item["SubnetId"],
+        state=item["LifeCycleState"],
+    )
 
 
-def _file_system(found: Any, target: Target) -> EfsFileSystem:
-    size = found["SizeInBytes"]
-    protection = found.get("FileSystemProtection", {})
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What EFS answered about one file system: items, or why they cannot be read; neither where it was deleted meanwhile."""
+
+    system_id: str
+    found: list[Any] | None = None
+    failure: Exception | None = None
+
+    def items(self) -> list[Any] | None:
+        """The items, or None where the file system is gone.
+
+        Raises:
+            Exception: the answer cannot be read.
+        """
+        if self.failure:
+            raise self.failure
+        return self.found
+
+    def each(self) -> list[Any]:
+        """One thing for each that has to be read: without an answer it is one, which is unreadable."""
+        return [{"MountTargetId": f"of {self.system_id}"}] if self.failure else self.found or []
+
+
+def _system_of(answer: _Answer) -> str:
+    return answer.system_id
+
+
+def _of(system: EfsFileSystem, call: Callable[..., Mapping[str, Any]], key: str) -> _Answer:
+    """Everything under `key` about one file system. An answer that cannot be read is that file system's alone."""
+    try:
+        return _Answer(system.id, list(pages(call, key, next_in="Marker", next_out="NextMarker", FileSystemId=system.id)))
+    except ClientError as error:
+        if code_of(error) != NOT_FOUND:
+            raise
+        return _Answer(system.id)
+    except BROKEN as error:
+        return _Answer(system.id, failure=error)
+
+
+def _stored(size: Any) -> dict[EfsStorageClass, int]:
+    """Bytes by storage class. One class that the answer does not name has what the total leaves for it.
+
+    Raises:
+        BrokenAnswerError: two classes are not named, and the total leaves something for them.
+    """
+    told: dict[EfsStorageClass, int | None] = {name: size.get(f"ValueIn{name}") for name in ("Standard", "IA", "Archive")}
+    if all(value is None for value in told.values()):  # answers from before there were storage classes
+        return {"Standard": size["Value"], "IA": 0, "Archive": 0}
+    missing = [name for name, value in told.items() if value is None]
+    left = max(0, size["Value"] - sum(value or 0 for value in told.values())) if missing else 0
+    if left and len(missing) > 1:
+        raise BrokenAnswerError(f"{left} bytes are in {' or '.join(missing)}, and it does not say which")
+    return {name: left if value is None else value for name, value in told.items()}
+
+
+def _file_system(found: Any, target: Target) -> EfsFileSystem | None:
+    if found["LifeCycleState"] in GONE:
+        return None
+    mode, protection = found["ThroughputMode"], found.get("FileSystemProtection", {})
     return EfsFileSystem(
         id=found["FileSystemId"],
         arn=found["FileSystemArn"],
         target=target,
-        tags=tags_of(found["Tags"]),
+        tags=tags_of(found["Tags"]) if "Tags" in found else None,  # EFS always returns them: without, any may be there
         state=found["LifeCycleState"],
         created_at=found["CreationTime"],
-        throughput_mode=found["ThroughputMode"],
-        provisioned_mib_s=found.get("ProvisionedThroughputInMibps"),
+        throughput_mode=mode,
+        provisioned_mib_s=found[PROVISIONED] if mode == "provisioned" else found.get(PROVISIONED),
         performance_mode=found["PerformanceMode"],
         availability_zone=found.get("AvailabilityZoneName"),
-        stored_bytes={
-            "Standard": size.get("ValueInStandard", size["Value"]),
-            "IA": size.get("ValueInIA", 0),
-            "Archive": size.get("ValueInArchive", 0),
-        },
+        stored_bytes=_stored(found["SizeInBytes"]),
         mount_targets=found["NumberOfMountTargets"],
         is_replica=protection.get("ReplicationOverwriteProtection") == "REPLICATING",
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.client.pages import pages
 from slackwater.aws.inventory.ec2 import tags_of
+from slackwater.aws.inventory.records import ReadRecord, named, one_by_one, records, settled
 from slackwater.model.resources import FsxFileSystem, FsxVolume, NfsClients
 
 if TYPE_CHECKING:
@@ -28,27 +30,41 @@ WITH_VOLUMES: Final = frozenset({"ONTAP", "OPENZFS"})
 """Types of file system that have volumes."""
 
 
-def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[FsxFileSystem]:
-    """Every file system that is not being deleted, or those that are named; FSx chooses the size of its pages."""
-    for found in pages(session.client("fsx", target.region).describe_file_systems, "FileSystems", **only):
-        if found["Lifecycle"] != "DELETING":
-            yield _file_system(found, target)
+def file_systems(session: AwsSession, target: Target, _: Earlier, **only: Any) -> Iterator[ReadRecord[FsxFileSystem]]:
+    """Read every file system that is not being deleted, or those that are named; FSx chooses the size of its pages."""
+    found = partial(pages, session.client("fsx", target.region).describe_file_systems, "FileSystems")
+    return records(
+        FsxFileSystem,
+        found(**only),
+        partial(_file_system, target=target),
+        id_of=named("FileSystemId"),
+        again=settled(session, one_by_one(lambda id_: found(FileSystemIds=[id_]), "FileSystemNotFound")),
+    )
 
 
-def volumes(session: AwsSession, target: Target, before: Earlier, **only: Any) -> Iterator[FsxVolume]:
-    """Every volume that is not being deleted; only some, where FSx's own parameters say which.
+def volumes(session: AwsSession, target: Target, before: Earlier, **only: Any) -> Iterator[ReadRecord[FsxVolume]]:
+    """Read every volume that is not being deleted; only some, where FSx's own parameters say which.
 
     Nothing is asked where it is known that no file system has volumes.
     """
     has_any = any(system.file_system_type in WITH_VOLUMES for system in before.all(FsxFileSystem))
     if not has_any and FsxFileSystem not in before.unreadable:
         return
-    for found in pages(session.client("fsx", target.region).describe_volumes, "Volumes", **only):
-        if found["Lifecycle"] != "DELETING":
-            yield _volume(found, target)
+    found = partial(pages, session.client("fsx", target.region).describe_volumes, "Volumes")
+    yield from records(
+        FsxVolume,
+        found(**only),
+        partial(_volume, target=target),
+        id_of=named("VolumeId"),
+        owners_of=lambda volume: (volume["FileSystemId"],),
+        again=settled(session, one_by_one(lambda id_: found(VolumeIds=[id_]), "VolumeNotFound")),
+    )
 
 
-def _file_system(found: Any, target: Target) -> FsxFileSystem:
+def _file_system(found: Any, target: Target) -> FsxFileSystem | None:
+    if found["Lifecycle"] == "DELETING":
+        return None
+    grows = found.get("StorageType") == "INTELLIGENT_TIERING"
     settings = found.get(CONFIGURATIONS.get(found["FileSystemType"], ""), {})
     iops = settings.get("DiskIopsConfiguration", {})
     return FsxFileSystem(
@@ -61,7 +77,7 @@ def _file_system(found: Any, target: Target) -> FsxFileSystem:
         state=found["Lifecycle"],
         created_at=found["CreationTime"],
         storage_type=found.get("StorageType", ""),
-        storage_gib=found.get("StorageCapacity", 0),  # Intelligent-Tiering provisions none
+        storage_gib=found.get("StorageCapacity", 0) if grows else found["StorageCapacity"],
         throughput_mb_s=settings.get("ThroughputCapacity"),
         iops=iops.get("Iops"),
         iops_mode=iops.get("Mode"),
@@ -70,7 +86,9 @@ def _file_system(found: Any, target: Target) -> FsxFileSystem:
     )
 
 
-def _volume(found: Any, target: Target) -> FsxVolume:
+def _volume(found: Any, target: Target) -> FsxVolume | None:
+    if found["Lifecycle"] == "DELETING":
+        return None
     openzfs, ontap = found.get("OpenZFSConfiguration", {}), found.get("OntapConfiguration", {})
     exports = openzfs.get("NfsExports") or [{}]
     return FsxVolume(

@@ -17,9 +17,8 @@ from slackwater.aws.inventory import fsx as inventory_fsx
 from slackwater.aws.inventory import optimizer as inventory_optimizer
 from slackwater.aws.inventory import types as inventory_types
 from slackwater.aws.inventory.snapshot import BATCH, PART_RECORDS, Shelf, StockError
-from slackwater.aws.inventory.validate import sound
 from slackwater.model.findings import Gap
-from slackwater.model.fleet import Fleet, Late, Rest
+from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.resources import (
     AgentMetric,
     AttachmentEvent,
@@ -42,6 +41,7 @@ from slackwater.model.resources import (
 
 if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
+    from slackwater.aws.inventory.records import ReadRecord
     from slackwater.aws.inventory.snapshot import Earlier
     from slackwater.ports.inventory import InventorySnapshot
 
@@ -55,7 +55,7 @@ class Reader:
     """
 
     action: str
-    read: Callable[[AwsSession, Target, Earlier], Iterator[Record]]
+    read: Callable[[AwsSession, Target, Earlier], Iterator[ReadRecord[Record]]]
     after: tuple[type[Record], ...] = ()
     heeds: tuple[type[Record], ...] = ()
     slow: bool = False
@@ -90,8 +90,20 @@ READERS: Final[Mapping[type[Record], Reader]] = {
 }
 """Every kind there is, each after those it needs or heeds."""
 
-NOT_READ: Final[Future[str | None]] = Future()
-NOT_READ.set_result("no detector that is on needs it")
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What could not be read of one kind: why it is missing or partial, if it is, and the single records."""
+
+    failure: str | None = None
+    broken: tuple[UnreadableRecord, ...] = ()
+
+
+NOT_READ: Final[Future[Outcome]] = Future()
+NOT_READ.set_result(Outcome("no detector that is on needs it"))
+
+MOST_NAMED: Final = 5
+"""Records that a gap names; it counts the others with the same reason."""
 
 ACTIONS: Final = frozenset(reader.action for reader in READERS.values())
 
@@ -134,7 +146,7 @@ class AwsInventory:
     ) -> InventorySnapshot:
         needed = with_foundations(required, self._readers)
         wanted = needed | with_foundations(optional, self._readers)
-        futures, slow = dict[type[Record], Future[str | None]](), dict[type[Record], Future[str | None]]()
+        futures, slow = dict[type[Record], Future[Outcome]](), dict[type[Record], Future[Outcome]]()
         late = list[Record]()
         pool = ThreadPoolExecutor(len(self._readers))
         for kind, reader in self._readers.items():
@@ -145,42 +157,78 @@ class AwsInventory:
         pool.shutdown(wait=False)
         wait(futures.values())
 
-        def gaps(failures: Mapping[type[Record], str]) -> list[Gap]:
+        def gaps(outcomes: Mapping[type[Record], Outcome]) -> list[Gap]:
             found = (
-                Gap(target.account, target.region, self._readers[kind].action, failure, optional=kind not in needed)
-                for kind, failure in failures.items()
+                Gap(target.account, target.region, self._readers[kind].action, reason, optional=kind not in needed)
+                for kind, outcome in outcomes.items()
+                for reason in _reasons(outcome)
             )
             return list(dict.fromkeys(found))  # once where two kinds share an action
 
         def rest() -> Late:
-            failures = _failures(slow)
-            return Late(late, failures, gaps(failures))
+            outcomes = _outcomes(slow)
+            return Late(late, _failures(outcomes), gaps(outcomes), _broken(outcomes))
 
-        failures = _failures(futures)
-        return shelf.snapshot(failures, gaps(failures), Rest(frozenset(slow), rest) if slow else None)
+        outcomes = _outcomes(futures)
+        still = Rest(frozenset(slow), rest) if slow else None
+        return shelf.snapshot(_failures(outcomes), gaps(outcomes), still, _broken(outcomes))
 
     def _read(
         self,
         reader: Reader,
         target: Target,
-        before: Mapping[type[Record], Future[str | None]],
+        before: Mapping[type[Record], Future[Outcome]],
         shelf: Shelf,
         put: Callable[[Sequence[Record]], None],
-    ) -> str | None:
-        """Put the records of one kind where they belong, those read before it failed too; why it failed."""
+    ) -> Outcome:
+        """Put the records of one kind where they belong, those read before it failed too; what could not be read."""
+        broken = list[UnreadableRecord]()
         try:
-            earlier = shelf.earlier(_failures(before))
-            _hand_over(map(sound, reader.read(self._session, target, earlier)), put)
+            earlier = shelf.earlier({kind: why for kind, one in _outcomes(before).items() if (why := _first_reason(one))})
+            _hand_over(_usable(reader.read(self._session, target, earlier), broken), put)
         except StockError:
             raise
         except Exception as error:  # noqa: BLE001 -- whatever broke, the rest of the inventory must still be read
-            return reason(error)
-        return None
+            return Outcome(reason(error), tuple(broken))
+        return Outcome(None, tuple(broken))
 
 
-def _failures(futures: Mapping[type[Record], Future[str | None]]) -> dict[type[Record], str]:
+def _outcomes(futures: Mapping[type[Record], Future[Outcome]]) -> dict[type[Record], Outcome]:
     """Waits for all."""
-    return {kind: why for kind, future in futures.items() if (why := future.result()) is not None}
+    return {kind: future.result() for kind, future in futures.items()}
+
+
+def _failures(outcomes: Mapping[type[Record], Outcome]) -> dict[type[Record], str]:
+    return {kind: one.failure for kind, one in outcomes.items() if one.failure is not None}
+
+
+def _broken(outcomes: Mapping[type[Record], Outcome]) -> list[UnreadableRecord]:
+    return [broken for one in outcomes.values() for broken in one.broken]
+
+
+def _first_reason(outcome: Outcome) -> str | None:
+    return next(_reasons(outcome), None)
+
+
+def _reasons(outcome: Outcome) -> Iterator[str]:
+    """Why the kind failed; then each reason for which single records could not be read, with the records it is of."""
+    if outcome.failure is not None:
+        yield outcome.failure
+    by_reason: dict[str, list[str]] = {}
+    for one in outcome.broken:
+        by_reason.setdefault(one.reason, []).append(one.id or "one without an id")
+    for why, ids in by_reason.items():
+        more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+        yield f"{', '.join(sorted(ids)[:MOST_NAMED])}{more}: {why}"
+
+
+def _usable(found: Iterable[ReadRecord[Record]], broken: list[UnreadableRecord]) -> Iterator[Record]:
+    """The records that can be used; the others go to `broken`."""
+    for one in found:
+        if isinstance(one, UnreadableRecord):
+            broken.append(one)
+        else:
+            yield one
 
 
 def _hand_over(records: Iterable[Record], put: Callable[[Sequence[Record]], None]) -> None:

@@ -36,11 +36,12 @@ from slackwater.model.resources import (
 
 if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
+    from slackwater.aws.inventory.records import ReadRecord
     from slackwater.aws.inventory.snapshot import Earlier
     from slackwater.model.tracking import TrackedResource
     from slackwater.ports.inventory import InventorySnapshot
 
-type Read = Callable[[AwsSession, Target, Earlier], Iterator[Record]]
+type Read = Callable[[AwsSession, Target, Earlier], Iterator[ReadRecord[Record]]]
 
 NOT_FOUND: Final = frozenset({"FileSystemNotFound", "InvalidVolume.NotFound"})
 """What EC2, EFS and FSx answer about an id that is none of theirs, or none any more."""
@@ -81,18 +82,18 @@ class OneInventory:
 def _of_volume(id: str, wanted: Collection[type[Record]]) -> Mapping[type[Record], Reader]:
     """A volume, its instances, its history; and, where it counts which disk of an instance is which, its instances' volumes."""
 
-    def volumes(session: AwsSession, target: Target, before: Earlier) -> Iterator[Volume]:
+    def volumes(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[Volume]]:
         found = list(inventory_ec2.volumes(session, target, before, VolumeIds=[id]))
         yield from found
         if DiskMetric in wanted and (on := _instances_of(found)):
             beside = inventory_ec2.volumes(session, target, before, Filters=_filter("attachment.instance-id", on))
             yield from (one for one in beside if one.id != id)
 
-    def instances(session: AwsSession, target: Target, before: Earlier) -> Iterator[Instance]:
+    def instances(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[Instance]]:
         if on := _instances_of([one for one in before.all(Volume) if one.id == id]):
             yield from inventory_ec2.instances(session, target, before, Filters=_filter("instance-id", on))
 
-    def event(session: AwsSession, target: Target, before: Earlier) -> Iterator[AttachmentEvent]:
+    def event(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[AttachmentEvent]]:
         return inventory_cloudtrail.attachment_event(session, target, before, id)
 
     return {
@@ -106,7 +107,7 @@ def _of_volume(id: str, wanted: Collection[type[Record]]) -> Mapping[type[Record
 def _of_efs(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reader]:
     """An EFS file system. What hangs on one is read of it alone; EFS lists replications in one call."""
 
-    def file_systems(session: AwsSession, target: Target, before: Earlier) -> Iterator[EfsFileSystem]:
+    def file_systems(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[EfsFileSystem]]:
         return inventory_efs.file_systems(session, target, before, FileSystemId=id)
 
     return {**READERS, EfsFileSystem: replace(READERS[EfsFileSystem], read=_unless_gone(file_systems))}
@@ -115,10 +116,10 @@ def _of_efs(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reade
 def _of_fsx(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reader]:
     """An FSx file system and its volumes."""
 
-    def file_systems(session: AwsSession, target: Target, before: Earlier) -> Iterator[FsxFileSystem]:
+    def file_systems(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[FsxFileSystem]]:
         return inventory_fsx.file_systems(session, target, before, FileSystemIds=[id])
 
-    def volumes(session: AwsSession, target: Target, before: Earlier) -> Iterator[FsxVolume]:
+    def volumes(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[FsxVolume]]:
         return inventory_fsx.volumes(session, target, before, Filters=_filter("file-system-id", [id]))
 
     return {
@@ -131,7 +132,7 @@ def _of_fsx(id: str, _: Collection[type[Record]]) -> Mapping[type[Record], Reade
 def _unless_gone(read: Read) -> Read:
     """The same, but what AWS calls not found is not there, rather than not read."""
 
-    def reading(session: AwsSession, target: Target, before: Earlier) -> Iterator[Record]:
+    def reading(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[Record]]:
         try:
             yield from read(session, target, before)
         except ClientError as error:
@@ -141,8 +142,9 @@ def _unless_gone(read: Read) -> Read:
     return reading
 
 
-def _instances_of(volumes: Collection[Volume]) -> list[str]:
-    return sorted({attachment.instance_id for volume in volumes for attachment in volume.attachments})
+def _instances_of(volumes: Collection[ReadRecord[Volume]]) -> list[str]:
+    readable = (one for one in volumes if isinstance(one, Volume))
+    return sorted({attachment.instance_id for volume in readable for attachment in volume.attachments})
 
 
 def _filter(name: str, values: Collection[str]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from slackwater.aws.client.pages import pages
+from slackwater.aws.inventory.records import ReadRecord, records
 from slackwater.aws.inventory.snapshot import is_any
 from slackwater.model.resources import IdleRecommendation, OptimizerEnrollment, Volume, VolumeOption, VolumeRecommendation
 from slackwater.ports.errors import BrokenAnswerError
@@ -35,6 +36,8 @@ CENT: Final = Decimal("0.01")
 NOT_ENROLLED: Final = "OptInRequiredException"
 VOLUMES_PAGE: Final = 1_000
 IDLE_PAGE: Final = 100
+REPORTED: Final = "slackwater:error"
+"""Under this an item has the error that it stands for."""
 IDLE_TYPES: Final = ("EBSVolume", "EC2Instance")
 
 
@@ -55,49 +58,66 @@ def enrollment(session: AwsSession, target: Target, before: Earlier) -> Iterator
         yield OptimizerEnrollment(id=target.account)
 
 
-def volume_recommendations(session: AwsSession, target: Target, before: Earlier) -> Iterator[VolumeRecommendation]:
-    """One for each volume that was attached for 30 hours in a row; none where the account is not enrolled."""
+def volume_recommendations(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[VolumeRecommendation]]:
+    """Read one for each volume that was attached for 30 hours in a row; none where the account is not enrolled."""
     if is_any(before, OptimizerEnrollment):
         call = session.client(SERVICE, target.region).get_ebs_volume_recommendations
-        for found in _paged(call, "volumeRecommendations", maxResults=VOLUMES_PAGE):
-            yield _volume(found)
+        found = _paged(call, "volumeRecommendations", maxResults=VOLUMES_PAGE)
+        yield from records(VolumeRecommendation, found, _volume, id_of=lambda one: _id(one.get("volumeArn")))
 
 
-def idle_recommendations(session: AwsSession, target: Target, before: Earlier) -> Iterator[IdleRecommendation]:
-    """Volumes and instances that it calls idle or unattached; none where the account is not enrolled."""
+def idle_recommendations(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[IdleRecommendation]]:
+    """Read the volumes and instances that it calls idle or unattached; none where the account is not enrolled."""
     if is_any(before, OptimizerEnrollment):
         call = session.client(SERVICE, target.region).get_idle_recommendations
         filters = [{"name": "ResourceType", "values": [*IDLE_TYPES]}]
-        for found in _paged(call, "idleRecommendations", maxResults=IDLE_PAGE, filters=filters):
-            yield IdleRecommendation(id=found["resourceId"], **_view(found, found))
+        found = _paged(call, "idleRecommendations", maxResults=IDLE_PAGE, filters=filters)
+        yield from records(IdleRecommendation, found, _idle, id_of=lambda one: _id(one.get("resourceId")))
 
 
 def _paged(call: Callable[..., Mapping[str, Any]], key: str, **parameters: Any) -> Iterator[Any]:
-    """The items of a list of the caller's own account."""
+    """The items of a list of the caller's own account, and an item for each error that an answer reports."""
+    errors = list[Any]()
+
+    def asked(**parameters: Any) -> Mapping[str, Any]:
+        answer = call(**parameters)
+        errors.extend(answer.get("errors") or ())
+        return answer
+
     try:
-        yield from pages(_whole(call), key, next_in="nextToken", next_out="nextToken", **parameters)
+        yield from pages(asked, key, next_in="nextToken", next_out="nextToken", **parameters)
     except ClientError as error:
         if error.response["Error"]["Code"] != NOT_ENROLLED:  # the account left meanwhile
             raise
+    yield from ({"resourceId": (named := error.get("identifier")), "volumeArn": named, REPORTED: error} for error in errors)
 
 
-def _whole(call: Callable[..., Mapping[str, Any]]) -> Callable[..., Mapping[str, Any]]:
-    """The call, but an answer that tells of errors is none."""
+def _usable(found: Any) -> Any:
+    """The item.
 
-    def checked(**parameters: Any) -> Mapping[str, Any]:
-        answer = call(**parameters)
-        for error in answer.get("errors") or ():
-            raise BrokenAnswerError(f"it says of {error.get('identifier')}: {error.get('code')}: {error.get('message')}")
-        return answer
+    Raises:
+        BrokenAnswerError: it stands for an error that Compute Optimizer reports.
+    """
+    if error := found.get(REPORTED):
+        raise BrokenAnswerError(f"{error.get('code')}: {error.get('message')}")
+    return found
 
-    return checked
+
+def _id(named: str | None) -> str:
+    """The id in an ARN, or the id itself; empty where it is the account's, of which any resource may be meant."""
+    id_ = (named or "").rpartition("/")[2]
+    return "" if id_.isdecimal() else id_
+
+
+def _idle(found: Any) -> IdleRecommendation:
+    return IdleRecommendation(id=_id(_usable(found)["resourceId"]), **_view(found, found))
 
 
 def _volume(found: Any) -> VolumeRecommendation:
     options = sorted(found.get("volumeRecommendationOptions") or (), key=lambda option: option.get("rank", 0))
     first = options[0] if options else {}
     return VolumeRecommendation(
-        id=found["volumeArn"].rpartition("/")[2],
+        id=_id(_usable(found)["volumeArn"]),
         option=_option(first) if first.get("configuration") else None,
         **_view(found, first),
     )

@@ -125,7 +125,7 @@ class Organization:
                 accounts = pages(self._client.list_accounts_for_parent, "Accounts", ParentId=unit)
                 entries = [_Entry.of(answer, path, LIST) for answer in accounts]
                 units_below = pages(self._client.list_organizational_units_for_parent, "OrganizationalUnits", ParentId=unit)
-                waiting += [(answer["Id"], f"{path}/{answer['Name']}") for answer in units_below]
+                waiting += [(answer["Id"], f"{path}/{answer.get('Name') or answer['Id']}") for answer in units_below]
             yield from entries
 
     def _alone(self, number: str) -> _Entry:
@@ -142,7 +142,7 @@ class Organization:
     def _tags(self, number: str) -> dict[str, str]:
         with _explained(number):
             tags = pages(self._client.list_tags_for_resource, "Tags", ResourceId=number)
-            return {tag["Key"]: tag["Value"] for tag in tags}
+            return {tag["Key"]: tag.get("Value", "") for tag in tags}
 
     def _path(self, unit: str) -> str:
         """The names from the root down to a unit."""

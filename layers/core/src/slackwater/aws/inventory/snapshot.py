@@ -26,7 +26,7 @@ from zlib import crc32
 
 from slackwater.model import resources
 from slackwater.model.findings import Gap
-from slackwater.model.fleet import Fleet, Rest
+from slackwater.model.fleet import Fleet, Rest, UnreadableRecord
 from slackwater.model.resources import (
     RESOURCE_KINDS,
     AgentMetric,
@@ -165,18 +165,23 @@ class Shelf:
         return self._file.get(kind, id)
 
     def snapshot(
-        self, unreadable: Mapping[type[Record], str], gaps: Sequence[Gap], rest: Rest | None = None
+        self,
+        unreadable: Mapping[type[Record], str],
+        gaps: Sequence[Gap],
+        rest: Rest | None = None,
+        broken: Sequence[UnreadableRecord] = (),
     ) -> InventorySnapshot:
         """All that was put there, and the `rest`, which is waited for only where there is a file; the shelf is used up."""
         if self._file is None:
             records = (record for of_kind in self._by_kind.values() for record in of_kind.values())
-            return WholeSnapshot(Fleet(records, unreadable, rest), gaps)
+            return WholeSnapshot(Fleet(records, unreadable, rest, broken), gaps)
         if rest:
             late = rest.wait()
             self._file.add(late.records)
-            unreadable, gaps = {**unreadable, **late.unreadable}, [*gaps, *late.gaps]
+            unreadable, gaps, broken = {**unreadable, **late.unreadable}, [*gaps, *late.gaps], [*broken, *late.broken]
         self._file.divide(self._part_records)
         self._file.note(unreadable={kind.KIND: why for kind, why in unreadable.items()}, gaps=[astuple(gap) for gap in gaps])
+        self._file.note(broken=[(one.kind.KIND, one.id, one.reason, one.owners) for one in broken])
         return ShelvedStock(self._file)
 
     def close(self) -> None:
@@ -208,6 +213,10 @@ class ShelvedStock:
         self.parts: int = notes["parts"]
         self.file: Path | None = file.path
         self._unreadable = {KINDS[kind]: why for kind, why in notes["unreadable"].items()}
+        self._broken = [
+            UnreadableRecord(KINDS[kind], id_, why, None if owners is None else tuple(owners))
+            for kind, id_, why, owners in notes.get("broken", ())  # a file of an older version has none
+        ]
 
     @property
     def resources(self) -> Mapping[str, int]:
@@ -223,7 +232,7 @@ class ShelvedStock:
         """
         if not 1 <= part <= self.parts:
             raise ValueError(f"there is no part {part} of {self.parts}")
-        return Fleet(self._file.part(part), self._unreadable)
+        return Fleet(self._file.part(part), self._unreadable, broken=self._broken)
 
     def __enter__(self) -> Self:
         """The file is there already."""

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cache
 from importlib.resources import files
-from itertools import batched
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from slackwater.aws.client.pages import pages
+from slackwater.aws.inventory.records import ReadRecord, by_filter, named, records
 from slackwater.model.resources import Instance, InstanceType
 from slackwater.performance.network import GENERAL_FAMILIES
-from slackwater.ports.errors import BrokenAnswerError
 
 if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
@@ -22,12 +21,12 @@ if TYPE_CHECKING:
 
 ACTIONS: Final = frozenset({"ec2:DescribeInstanceTypes"})
 
-PAGE: Final = 100
-"""DescribeInstanceTypes takes 100 names and gives 100 types a page."""
 
+def instance_types(session: AwsSession, target: Target, before: Earlier) -> Iterator[ReadRecord[InstanceType]]:
+    """Read the types that the fleet uses, as EC2 describes them; other sizes of their families come from the packaged snapshot.
 
-def instance_types(session: AwsSession, target: Target, before: Earlier) -> Iterator[InstanceType]:
-    """The types that the fleet uses, as EC2 describes them; then other sizes of their families, from the packaged snapshot."""
+    Of a type that the region no longer offers the packaged figures stand.
+    """
     used = sorted({instance.instance_type for instance in before.all(Instance)})
     if not used:
         return
@@ -35,13 +34,9 @@ def instance_types(session: AwsSession, target: Target, before: Earlier) -> Iter
     # First, so that what EC2 answers takes their place in the fleet.
     yield from (kind for kind in snapshot() if kind.family in families)
     call = session.client("ec2", target.region).describe_instance_types
-    for names in batched(used, PAGE, strict=False):
-        unsaid = {*names}
-        for found in pages(call, "InstanceTypes", InstanceTypes=list(names)):
-            unsaid.discard(found["InstanceType"])
-            yield instance_type(found)
-        if unsaid:
-            raise BrokenAnswerError(f"it says nothing of {', '.join(sorted(unsaid))}")
+    # By a filter: asked by name, one type that the region does not have fails the whole call.
+    found = by_filter(lambda filters: pages(call, "InstanceTypes", Filters=filters), "instance-type")(used)
+    yield from records(InstanceType, found, instance_type, id_of=named("InstanceType"))
 
 
 @cache

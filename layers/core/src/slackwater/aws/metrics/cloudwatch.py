@@ -6,11 +6,12 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any, Final
 
 from slackwater.aws.client.errors import reason
-from slackwater.aws.client.pages import pages
+from slackwater.aws.client.pages import PageNews, pages
 from slackwater.model.metrics import Series
 from slackwater.ports.errors import BrokenAnswerError
 from slackwater.ports.metrics import MetricAnswer
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 ACTIONS: Final = frozenset({"cloudwatch:GetMetricData"})
 
+NO_STATUS: Final = "NoStatus: CloudWatch does not say whether its answer is complete"
 SILENT: Final = "CloudWatch left this metric out of its answer"
 
 
@@ -35,6 +37,7 @@ class _Answer:
     values: array[float]
     status: str = ""
     says: str = ""
+    broken: str = ""
 
 
 class CloudWatchMetrics:
@@ -87,21 +90,24 @@ class CloudWatchMetrics:
         results = pages(
             self._session.client("cloudwatch", self._region).get_metric_data,
             "MetricDataResults",
+            watch=partial(_news, ids, answers, grids),
             MetricDataQueries=[_asked(id_, query) for id_, query in ids.items()],
             StartTime=datetime.fromtimestamp(call.window.start_s, UTC),
             EndTime=datetime.fromtimestamp(call.window.end_s, UTC),
             ScanBy="TimestampAscending",
         )
         for result in results:
-            if result["Id"] not in ids:
-                raise BrokenAnswerError(f"it answers {result['Id']}, which was not asked for")
-            answer, query = answers[result["Id"]], ids[result["Id"]]
+            id_ = result.get("Id")
+            if id_ not in ids:
+                continue  # the metric that it belongs to is left out of the answer, and fails as such
+            answer, query = answers[id_], ids[id_]
             times, points = result.get("Timestamps") or [], result.get("Values") or []
             if len(times) != len(points):
-                raise BrokenAnswerError(f"{len(times)} times for {len(points)} values")
+                answer.broken = f"{len(times)} times for {len(points)} values"
+                continue
             self._meter.count_datapoints(len(points))
             _lay(answer, grids[query.period_s], query.period_s, times, points)
-            answer.status, answer.says = result["StatusCode"], _messages(result)
+            answer.status, answer.says = result.get("StatusCode", NO_STATUS), _messages(result)
         return _sorted_out(ids, answers)
 
 
@@ -129,11 +135,40 @@ def _sorted_out(ids: Mapping[str, MetricQuery], answers: Mapping[str, _Answer]) 
     series, failed = dict[Any, Series](), dict[Any, str]()
     for id_, query in ids.items():
         answer = answers[id_]
-        if answer.status == "Complete":
+        if answer.broken:
+            failed[query] = f"BrokenAnswer: {answer.broken}"
+        elif answer.status == "Complete":
             series[query] = Series(query.window.start_s, query.period_s, answer.values)
         else:
             failed[query] = f"{answer.status}{answer.says}" if answer.status else SILENT
     return MetricAnswer(series, failed)
+
+
+def _news(
+    ids: Mapping[str, MetricQuery],
+    answers: Mapping[str, _Answer],
+    grids: Mapping[int, array[float]],
+    results: Sequence[Any],
+) -> PageNews:
+    """What a page of results tells that was not known.
+
+    A metric with many points, or whose points CloudWatch is still collecting (`PartialData`), comes again on later pages, under
+    the same id, and may have no point on any of them. But a page with points, all of which were there, is one that came before.
+    """
+    news: PageNews = "nothing"
+    for result in results:
+        id_, times = result.get("Id"), result.get("Timestamps") or ()
+        if id_ not in ids:
+            continue
+        values, grid, period_s = answers[id_].values, grids[ids[id_].period_s], ids[id_].period_s
+        places = (int((_epoch_s(time) - grid[0]) // period_s) for time in times)
+        if any(not 0 <= place < len(values) or isnan(values[place]) for place in places):
+            return "new"  # or wrong, which whoever lays the points says
+        if times:
+            news = "repeated"
+        elif news == "nothing" and result.get("StatusCode") != answers[id_].status:
+            news = "new"
+    return news
 
 
 def _messages(result: Mapping[str, Any]) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from botocore.exceptions import ClientError
 
 from slackwater.aws.client.errors import code_of, remedies
-from slackwater.model.findings import CEILING
+from slackwater.aws.store.table import Table, item
+from slackwater.model.findings import CEILING, DAY_CEILING, KEPT_FOR_OTHERS
 from slackwater.model.money import USD_PER_METRIC
 from slackwater.ports.errors import AwsError
 
@@ -24,6 +26,9 @@ KIND: Final = "SPEND"
 
 BLOCK: Final = 5_000
 """Metrics, 0.05 USD, that a scan takes at once at most: it writes once for ten full calls."""
+
+KEPT_FOR_SHARES: Final = Decimal("0.5")
+"""The part of an audit's ceiling that is kept for its accounts, in equal shares."""
 
 KEPT: Final = timedelta(days=2)
 """Longer than any audit, with its retries, goes on."""
@@ -49,12 +54,24 @@ class LocalSpending:
             return self._refusal
 
 
+@dataclass(frozen=True, slots=True)
+class _Purse:
+    """An item of the table that counts metrics, and how many it may count at most."""
+
+    id: str
+    most: int
+
+
 class DynamoSpending:
-    """The ceiling of an audit, over all its scans, in the table: a context, for one scan. Thread-safe.
+    """The ceilings of an audit and of a day, over all scans, in the table: a context, for one scan. Thread-safe.
 
     A scan takes blocks, as large as what it has asked so far, and gives back at its end what it did not ask. Where the table
-    does not answer, nothing is asked. A scan that dies gives nothing back, and one that is tried again counts again; an answer
-    that is lost on the way may count a block twice, taken or given back.
+    does not answer, nothing is asked. A scan that dies gives nothing back. A call that the SDK repeats counts once; a scan that
+    is tried again asks AWS again, which bills it again. An answer that is lost on the way may count a block twice, taken or
+    given back.
+
+    Of an audit of several accounts, half of the ceiling is kept for them in equal shares. An account uses its own share first,
+    then the other half, which is for all. So one account cannot use up what the others need.
     """
 
     def __init__(
@@ -66,12 +83,32 @@ class DynamoSpending:
         *,
         clock: Callable[[], datetime],
         warn: Callable[[str], None],
+        day_usd: float | None = None,
+        account: str = "",
+        accounts: int = 1,
     ) -> None:
-        """Makes no call, and no client. `warn` hears where what was not asked could not be given back."""
+        """Makes no call, and no client. `warn` hears where what was not asked could not be given back.
+
+        Args:
+            session: Where the table is.
+            table_name: Its name.
+            audit_id: The audit whose scans share `most_usd`.
+            most_usd: What the metrics of the audit may cost.
+            clock: Says which day it is, in UTC.
+            warn: Takes a line for the log.
+            day_usd: What the metrics of all audits of a day may cost; None is no such ceiling.
+            account: Whose scan this is.
+            accounts: How many accounts the audit scans.
+        """
         self._session, self._table_name, self._audit_id = session, table_name, audit_id
-        self._most_usd, self._clock, self._warn = most_usd, clock, warn
+        self._most_usd, self._day_usd, self._clock, self._warn = most_usd, day_usd, clock, warn
+        share = int(_most(most_usd) * KEPT_FOR_SHARES / accounts) if accounts > 1 else 0
+        common = _Purse(audit_id, _most(most_usd) - share * accounts)
+        self._purses = (_Purse(f"{audit_id}/{account}", share), common) if share else (common,)
         self._lock = threading.Lock()
         self._asked = self._left = 0
+        self._from: tuple[str, ...] = ()
+        """The items that counted the last block: what is left is of it."""
         self._refusal: str | None = None
         self._refused_from = 0
         """What is refused, and more than that with it: in one wording, and without asking the table again."""
@@ -83,8 +120,7 @@ class DynamoSpending:
                 if self._refusal and metrics >= self._refused_from:
                     return self._refusal
                 try:
-                    spent = self._reserve(metrics - self._left)
-                    why, from_ = (refusal(self._most_usd, spent), metrics) if spent is not None else (None, 0)
+                    why, from_ = self._reserve(metrics - self._left), metrics
                 except AwsError as error:
                     why, from_ = f"not asked: what the audit has spent on metrics could not be counted ({error})", 0
                 if why:
@@ -100,25 +136,54 @@ class DynamoSpending:
     def __exit__(self, *_: object) -> None:
         with self._lock:
             left, self._left = self._left, 0
-        try:
-            if left:
-                self._add(-left)
-        except AwsError as error:
-            self._warn(f"{left} metrics that were not asked stay counted for the audit {self._audit_id}: {error}")
+            self._give_back(left, self._from if left else ())
 
-    def _reserve(self, missing: int) -> int | None:
-        """Take what is missing, and more if it fits; where it does not, how many metrics the audit has asked for."""
-        spent = self._asked + self._left
+    def _reserve(self, missing: int) -> str | None:
+        """Take what is missing, and more if it fits; why not where it does not."""
+        why: str | None = None
         for count in dict.fromkeys((max(missing, min(self._asked, BLOCK)), missing)):
-            if (beside := _most(self._most_usd) - count) >= 0:
-                counted = self._add(count, beside)
-                if counted is None:
-                    self._left += count
-                    return None
-                spent = counted
-        return spent
+            why = self._count(count)
+            if why is None:
+                self._left += count
+                return None
+        return why
 
-    def _add(self, count: int, beside: int | None = None) -> int | None:
+    def _count(self, count: int) -> str | None:
+        """Count metrics for the day, and in the first purse into which they fit; why not, where nothing is counted."""
+        counted: tuple[str, ...] = ()
+        if self._day_usd is not None:
+            day = _Purse(day_id(self._clock()), _most(self._day_usd))
+            if (spent := self._add(day, count)) is not None:
+                return refusal(self._day_usd, spent, DAY_CEILING)
+            counted = (day.id,)
+        spent_of_all = 0
+        try:
+            for purse in self._purses:
+                spent = self._add(purse, count)
+                if spent is None:
+                    self._from = (*counted, purse.id)
+                    return None
+                spent_of_all += spent
+        except AwsError:
+            self._give_back(count, counted)
+            raise
+        self._give_back(count, counted)
+        return refusal(self._most_usd, spent_of_all, kept=len(self._purses) > 1)
+
+    def _give_back(self, count: int, ids: Iterable[str]) -> None:
+        for id_ in ids:
+            try:
+                self._update(id_, -count)
+            except AwsError as error:
+                self._warn(f"{count} metrics that were not asked stay counted for the audit {self._audit_id}: {error}")
+
+    def _add(self, purse: _Purse, count: int) -> int | None:
+        """Count metrics in a purse; how many are counted, and nothing changed, where they do not fit."""
+        if count > purse.most:
+            return 0 if purse.id not in self._from else min(self._asked + self._left, purse.most)
+        return self._update(purse.id, count, purse.most - count)
+
+    def _update(self, id: str, count: int, beside: int | None = None) -> int | None:
         """Count metrics, where no more than `beside` are counted; how many are, and nothing changed, where there are more."""
         condition: dict[str, Any] = (
             {} if beside is None else {"ConditionExpression": "attribute_not_exists(#metrics) OR #metrics <= :beside"}
@@ -129,7 +194,7 @@ class DynamoSpending:
             try:
                 self._session.client("dynamodb", self._session.home).update_item(
                     TableName=self._table_name,
-                    Key={"pk": {"S": f"{KIND}#{self._audit_id}"}, "sk": {"S": KIND}},
+                    Key={"pk": {"S": f"{KIND}#{id}"}, "sk": {"S": KIND}},
                     UpdateExpression="ADD #metrics :count SET expires_at = :expires_at",
                     ExpressionAttributeNames={"#metrics": "metrics"},
                     ExpressionAttributeValues={name: {"N": str(value)} for name, value in values.items()},
@@ -144,12 +209,38 @@ class DynamoSpending:
         return None
 
 
-def refusal(most_usd: float, spent: int) -> str:
-    """Why metrics are not asked for, once so many were: in USD, rounded down to a hundredth of the ceiling or to a cent."""
+class DynamoDays:
+    """What audits have spent in a day, in the table."""
+
+    def __init__(self, table: Table) -> None:
+        """Makes no call."""
+        self._table = table
+
+    def spent_usd(self, at: datetime) -> Decimal:
+        """Return what the metrics of all audits cost on the day (UTC) of a time, with what running scans have reserved."""
+        for one in self._table.read([item(pk=f"{KIND}#{day_id(at)}", sk=KIND)]).values():
+            return int(one["metrics"]["N"]) * USD_PER_METRIC
+        return Decimal(0)
+
+
+def day_id(at: datetime) -> str:
+    """What a day (UTC) is called among audits, whose ids have no slash."""
+    return f"day/{at.astimezone(UTC):%Y-%m-%d}"
+
+
+def refusal(most_usd: float, spent: int, ceiling: str = CEILING, *, kept: bool = False) -> str:
+    """Why metrics are not asked for, once so many were: in USD, rounded down to a hundredth of the ceiling or to a cent.
+
+    Args:
+        most_usd: The ceiling.
+        spent: Metrics that were asked for.
+        ceiling: How the reason begins.
+        kept: Whether part of the ceiling is kept for other accounts.
+    """
     most = Decimal(str(most_usd)).normalize()
     places = max(2, 2 - most.adjusted())
     usd = (spent * USD_PER_METRIC).quantize(Decimal(1).scaleb(-places), ROUND_DOWN).normalize()
-    return f"{CEILING}: {usd:f} of {most:f} USD were spent"
+    return f"{ceiling}: {usd:f} of {most:f} USD were spent{KEPT_FOR_OTHERS if kept else ''}"
 
 
 def _most(most_usd: float) -> int:

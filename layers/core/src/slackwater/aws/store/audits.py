@@ -9,7 +9,7 @@ from typing import Final
 from slackwater.aws.store import listing, table
 from slackwater.aws.store.listing import Listed
 from slackwater.aws.store.table import Item, Put, Table, item, key, key_of
-from slackwater.model.audits import AuditRecord
+from slackwater.model.audits import AuditRecord, RunningAudits
 from slackwater.model.listing import Page
 from slackwater.ports.clock import Clock
 from slackwater.ports.errors import BrokenAnswerError
@@ -19,6 +19,8 @@ AUDIT_CLAIM: Final = frozenset({"dynamodb:BatchGetItem", "dynamodb:PutItem"})
 AUDIT_WRITE: Final = table.WRITE
 
 KIND: Final = "AUDIT"
+RUNNING: Final = "RUNNING"
+UNCHANGED: Final = "#revision = :revision"
 
 CLAIMED: Final = timedelta(days=30)
 """How long an occasion is kept: far longer than a schedule may deliver its turn twice."""
@@ -55,6 +57,19 @@ class DynamoAudits:
     def get(self, id: str) -> AuditRecord | None:
         """One audit as it is now."""
         return next(iter(self._load([f"{KIND}#{id}"]).values()), None)
+
+    def running(self) -> RunningAudits:
+        """The audits that have a place among those that may run at a time, as it is now."""
+        for stored in self._table.read([key_of(RUNNING)]).values():
+            return table.parsed(stored, table.RUNNING)
+        return RunningAudits(since={})
+
+    def write_running(self, running: RunningAudits) -> bool:
+        """Store it if its revision is one more than what is stored; False, and nothing stored, where it is not."""
+        document = table.RUNNING.dump_json(running).decode()
+        stored = key_of(RUNNING) | item(document=document, revision=running.revision)
+        before = running.revision - 1
+        return self._table.put(Put(stored, UNCHANGED, {"revision": before}) if before else Put(stored))
 
     def list(self, limit: int, cursor: str | None) -> Page[AuditRecord]:
         """Audits, the newest first.

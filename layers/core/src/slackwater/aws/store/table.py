@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError
 from pydantic import TypeAdapter, ValidationError
 
 from slackwater.aws.client.errors import remedies
-from slackwater.model.audits import AuditRecord
+from slackwater.model.audits import AuditRecord, RunningAudits
 from slackwater.model.cleanup import Cleanup, Control
 from slackwater.model.formats import FORMAT, current, refusal
 from slackwater.model.tracking import LedgerEntry, TrackedFinding
@@ -55,6 +55,7 @@ EXPIRES_AT: Final = "expires_at"
 FINDING: Final = TypeAdapter(TrackedFinding)
 LEDGER: Final = TypeAdapter(LedgerEntry)
 AUDIT: Final = TypeAdapter(AuditRecord)
+RUNNING: Final = TypeAdapter(RunningAudits)
 CLEANUP: Final = TypeAdapter(Cleanup)
 CONTROL: Final = TypeAdapter(Control)
 

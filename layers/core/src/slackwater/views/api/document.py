@@ -151,11 +151,26 @@ class AuditDetailDocument(AuditDocument):
     scan_url_expires_at: str | None
 
 
+class AllowanceDocument(TypedDict):
+    """What audits may still do: how many may run at a time, and what their metrics may cost on this day (UTC)."""
+
+    running: list[str]
+    most_running: int
+    day: str
+    spent_usd: str
+    most_usd: str
+    left_usd: str
+
+
 class AuditPageDocument(TypedDict):
-    """Some audits; `cursor` asks for older ones, null is the end."""
+    """Some audits; `cursor` asks for older ones, null is the end.
+
+    `allowance` is null on later pages, and where the policy cannot be used.
+    """
 
     audits: list[AuditDocument]
     cursor: str | None
+    allowance: AllowanceDocument | None
 
 
 class StartedDocument(TypedDict):
@@ -195,7 +210,10 @@ class InvalidPartDocument(TypedDict):
 
 
 class ProblemDocument(TypedDict):
-    """An error of the API (RFC 9457); `instance` is what its log entries are under."""
+    """An error of the API (RFC 9457); `instance` is what its log entries are under.
+
+    `running` are the ids of the audits that run, where one more would be too many.
+    """
 
     type: str
     title: str
@@ -203,6 +221,7 @@ class ProblemDocument(TypedDict):
     detail: str
     instance: str
     errors: NotRequired[list[InvalidPartDocument]]
+    running: NotRequired[list[str]]
 
 
 class GatewayDocument(TypedDict):

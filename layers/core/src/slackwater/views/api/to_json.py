@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from itertools import chain
 
-from slackwater.model.audits import AuditOutcome, AuditRecord
+from slackwater.model.audits import Allowance, AuditOutcome, AuditRecord
 from slackwater.model.listing import Page
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting, VolumeSetting
 from slackwater.model.tracking import (
@@ -21,6 +21,7 @@ from slackwater.model.tracking import (
 )
 from slackwater.views.api.document import (
     EVENT_SCHEMA,
+    AllowanceDocument,
     AuditDocument,
     AuditEvent,
     AuditPageDocument,
@@ -174,9 +175,26 @@ def audit(record: AuditRecord) -> AuditDocument:
     }
 
 
-def audit_page(page: Page[AuditRecord]) -> AuditPageDocument:
-    """Some audits."""
-    return {"audits": [audit(record) for record in page.items], "cursor": page.cursor}
+def audit_page(page: Page[AuditRecord], left: Allowance | None = None) -> AuditPageDocument:
+    """Some audits, and what may still be done."""
+    told = allowance(left) if left else None
+    return {"audits": [audit(record) for record in page.items], "cursor": page.cursor, "allowance": told}
+
+
+def allowance(left: Allowance) -> AllowanceDocument:
+    """What audits may still do; amounts to the cent, what is spent and left rounded down."""
+    return {
+        "running": list(left.running),
+        "most_running": left.most_running,
+        "day": left.day.isoformat(),
+        "spent_usd": _cents(left.spent_usd),
+        "most_usd": _cents(left.most_usd),
+        "left_usd": _cents(left.left_usd),
+    }
+
+
+def _cents(usd: Decimal) -> str:
+    return str(usd.quantize(Decimal("0.01"), ROUND_DOWN))
 
 
 def audit_event(record: AuditRecord) -> AuditEvent:

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
-from slackwater.model.findings import CEILING, HELD_BACK
+from slackwater.model.findings import HELD_BACK
 from slackwater.model.rank import SEVERITIES
 from slackwater.views.scan.document import (
     SCHEMA,
@@ -162,7 +162,13 @@ class Merger:
             if adds_up and (counted := TIMES.fullmatch(reason)):
                 reason, times = counted[1], int(counted[2])
             held = HELD_BACK.fullmatch(reason)
-            key = gap["account"], gap["region"], gap["what"], CEILING if held else reason, gap["optional"]
+            key = (
+                gap["account"],
+                gap["region"],
+                gap["what"],
+                f"{held['key']}{held['kept']}" if held else reason,
+                gap["optional"],
+            )
             if held:
                 spent = Decimal(held["spent"]), reason
                 self._spent[key] = max(self._spent.get(key, spent), spent)

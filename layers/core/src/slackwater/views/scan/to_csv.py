@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from typing import Final
+from unicodedata import normalize
 
 from slackwater.model.findings import Scan
 from slackwater.views.scan.document import AccountDocument, FindingDocument
@@ -35,6 +36,9 @@ OF_AN_ORGANIZATION: Final = ("account_name", "organizational_unit")
 
 MONEY: Final = "monthly_savings_usd"
 
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What a formula begins with, or what a spreadsheet skips before one."""
+
 
 def render(scan: Scan) -> str:
     """The findings, ranked; an unknown saving is an empty cell. What could not be seen has no row: the JSON has it."""
@@ -58,8 +62,12 @@ def lines(findings: Iterable[FindingDocument], accounts: Iterable[AccountDocumen
 
 
 def safe(cell: str) -> str:
-    """The cell, with an apostrophe before it if a spreadsheet would take it for a formula."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else cell
+    """Return the cell, with an apostrophe before it if a spreadsheet could take it for a formula.
+
+    Some spreadsheets read full-width and small signs (`＝`, `﹢`) as the plain ones, so the first character counts as what
+    Unicode says that it is compatible with.
+    """
+    return f"'{cell}" if normalize("NFKC", cell[:1]).startswith(FORMULA) else cell
 
 
 def _account(finding: FindingDocument, known: Mapping[str, AccountDocument]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from slackwater.model.audits import AuditRecord
+from slackwater.model.audits import Allowance, AuditRecord
 from slackwater.model.cleanup import Cleanup
 from slackwater.model.listing import Page
 from slackwater.model.posts import Message
@@ -19,7 +19,7 @@ from slackwater.views.slack.blocks import Element, bullets, link, note, paragrap
 from slackwater.views.slack.decided import became, date, who
 from slackwater.views.slack.digest import time, unseen, whole
 from slackwater.views.slack.text import SENTENCE, literal, mrkdwn
-from slackwater.views.text.words import count
+from slackwater.views.text.words import allowance, count
 
 COMMANDS: Final = {
     "/slackwater status": "The last audit, what it found, and what it could not see.",
@@ -40,14 +40,21 @@ NOT_ENABLED: Final = "clean-up is not enabled here (CleanupEnabled), and nothing
 _HEADING: Final = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
-def status(last: AuditRecord | None, findings: Page[TrackedFinding], running: AuditRecord | None = None) -> Message:
-    """The last audit that ended, the open findings (the dearest page of them), and the audit that runs, if any."""
+def status(
+    last: AuditRecord | None,
+    findings: Page[TrackedFinding],
+    running: AuditRecord | None = None,
+    left: Allowance | None = None,
+) -> Message:
+    """The last audit that ended, the open findings (the dearest page of them), the audit that runs, and what is left."""
     parts = [section(run("Last audit", "bold"), run(f": {_ended(last)}"))]
     if last and (not_seen := unseen(last, (), 0)):
         parts.append(section(run("Not seen", "bold"), run(f": {not_seen}")))
     parts.append(section(run("Open now", "bold"), run(f": {_open(findings)}")))
     if running:
         parts.append(section(run("Running", "bold"), run(f": the audit of {time(running.started_at)}")))
+    if left:
+        parts.append(section(run("Left today", "bold"), run(f": {allowance(left)}")))
     return said(rich(*parts))
 
 

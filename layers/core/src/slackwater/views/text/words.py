@@ -6,9 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import Final
 
+from slackwater.model.audits import Allowance
 from slackwater.model.findings import CLOSED, HELD_BACK
 from slackwater.model.verdicts import FindingKind
 from slackwater.views.scan.document import (
@@ -23,8 +24,20 @@ from slackwater.views.scan.document import (
 from slackwater.views.text.sparkline import is_logarithmic
 
 EXAMPLES: Final = 3
-UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
-"""Control characters (line breaks and terminal sequences among them), and marks that turn the direction of reading."""
+CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+"""Control characters: line breaks and terminal sequences among them."""
+INVISIBLE: Final = re.compile(
+    # Spaces that pass for a plain one.
+    r"[\xa0\u1680\u2000-\u200a\u202f\u205f"
+    # Format characters: they have no width, or turn the direction of reading.
+    r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb"
+    r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    # Letters, marks and symbols that show nothing.
+    r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    # Halves of surrogate pairs, which no file can hold.
+    r"\ud800-\udfff]"
+)
+"""Characters that people cannot see, or cannot tell from a space."""
 NOUNS: Final = {
     "ebs-volume": "EBS volume",
     "ec2-instance": "EC2 instance",
@@ -37,8 +50,11 @@ BYTES: Final = {1 << 40: "TiB", 1 << 30: "GiB", 1 << 20: "MiB", 1 << 10: "KiB"}
 
 
 def one_line(words: str) -> str:
-    """Foreign words on one line; each run of control characters is one space."""
-    return UNSEEN.sub(" ", words)
+    """Return untrusted text on one line, so that different names look different.
+
+    Each run of control characters is one space. An invisible character shows as its code point: `prod<U+200B>`.
+    """
+    return INVISIBLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", CONTROLS.sub(" ", words))
 
 
 def measure(value: float | str, unit: str) -> str:
@@ -120,7 +136,16 @@ def ceiling(reasons: Iterable[str]) -> str:
     reached = next(filter(None, map(HELD_BACK.search, reasons)), None)
     if reached is None:
         return ""
-    return f"the ceiling of {reached['most']} USD on metrics is reached (scan.most_metrics_usd in the policy raises it)"
+    each = " a day" if reached["key"].endswith("_per_day") else ""
+    share = "an account's share of " if reached["kept"] else ""
+    return f"{share}the ceiling of {reached['most']} USD{each} on metrics is reached ({reached['key']} in the policy raises it)"
+
+
+def allowance(left: Allowance) -> str:
+    """What audits may still do today: `46.79 of 50.00 USD for metrics; 1 of 3 audits is running`."""
+    running, most = len(left.running), count(left.most_running, "audit")
+    cents = left.left_usd.quantize(Decimal("0.01"), ROUND_DOWN)
+    return f"{cents:,} of {left.most_usd:,.2f} USD for metrics; {running:,} of {most} {'is' if running == 1 else 'are'} running"
 
 
 def _all_closed(doc: ScanDocument) -> bool:

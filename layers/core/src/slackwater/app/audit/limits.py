@@ -1,0 +1,116 @@
+"""How many audits may run at a time, and what they may spend in a day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from slackwater.app.findings.findings import ConflictError
+from slackwater.model.audits import Allowance, AuditRecord, RunningAudits
+from slackwater.model.policy import ScanSection
+from slackwater.ports.clock import Clock
+from slackwater.ports.executions import ExecutionState
+from slackwater.ports.store import AuditStore
+
+TO_START: Final = timedelta(minutes=5)
+"""How long an audit keeps its place while Step Functions does not know its execution."""
+SPARE_ATTEMPTS: Final = 10
+"""At taking a place while others take or leave theirs, beside one for each place."""
+DIED: Final = "its execution ended without putting that on record; Step Functions says why"
+
+
+class TooManyAuditsError(ConflictError):
+    """As many audits are running as may. The state machine names this class: it tries for an hour before it gives up."""
+
+    def __init__(self, running: Collection[str], most: int) -> None:
+        """`running` are the ids of those that run."""
+        are = "1 audit is" if most == 1 else f"{most} audits are"
+        super().__init__(f"{are} running, as many as scan.most_running_audits allows: {', '.join(running)}")
+        self.running = tuple(running)
+
+
+class SpentError(ConflictError):
+    """What the metrics of a day may cost is spent. The state machine names this class: it does not try again."""
+
+    def __init__(self, allowance: Allowance) -> None:
+        """Say how much, and what to do."""
+        super().__init__(
+            f"{allowance.spent_usd:.2f} of {allowance.most_usd:f} USD are spent on metrics on {allowance.day} (UTC); audits"
+            " start again the next day, or once scan.most_metrics_usd_per_day is raised in the policy"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLimits:
+    """Everything that it takes.
+
+    `state` says whether the execution of an audit works, by the audit's id. `spent_usd` is what was spent on the day of a time.
+    """
+
+    audits: AuditStore
+    state: Callable[[str], ExecutionState]
+    spent_usd: Callable[[datetime], Decimal]
+    clock: Clock
+
+    def admit(self, audit_id: str, scan: ScanSection) -> None:
+        """Let an audit run, or refuse it. One that has been admitted before, or has ended, is admitted again.
+
+        Raises:
+            SpentError: the day's metrics are spent.
+            TooManyAuditsError: as many audits run as may.
+            ConflictError: others kept taking and leaving places.
+        """
+        record = self.audits.get(audit_id)
+        if record and record.state != "running":
+            return
+        for _ in range(scan.most_running_audits + SPARE_ATTEMPTS):
+            running = self.audits.running()
+            if audit_id in running.since:
+                return
+            if not (allowance := self.allowance(scan, ())).left_usd:
+                raise SpentError(allowance)
+            since = {id_: at for id_, at in running.since.items() if self._is_running(id_, at)}
+            if len(since) >= scan.most_running_audits:
+                raise TooManyAuditsError(since, scan.most_running_audits)
+            taken = RunningAudits(since=since | {audit_id: self.clock()}, revision=running.revision + 1)
+            if self.audits.write_running(taken):
+                return
+        raise ConflictError("others keep starting audits: try again")
+
+    def leave(self, audit_id: str) -> None:
+        """Give the place of an audit back that did not start. Where others are faster, it is free in some minutes."""
+        running = self.audits.running()
+        if audit_id in running.since:
+            since = {id_: at for id_, at in running.since.items() if id_ != audit_id}
+            self.audits.write_running(RunningAudits(since=since, revision=running.revision + 1))
+
+    def allowance(self, scan: ScanSection, running: Collection[str] | None = None) -> Allowance:
+        """What audits may still do. It changes nothing, and takes an audit for running that is not on record as ended."""
+        if running is None:
+            known = ((id_, self.audits.get(id_)) for id_ in self.audits.running().since)
+            running = [id_ for id_, record in known if record is None or record.state == "running"]
+        now = self.clock()
+        return Allowance(
+            running=tuple(running),
+            most_running=scan.most_running_audits,
+            day=now.astimezone(UTC).date(),
+            spent_usd=self.spent_usd(now),
+            most_usd=Decimal(str(scan.most_metrics_usd_per_day)),
+        )
+
+    def settled(self, record: AuditRecord) -> AuditRecord:
+        """Return an audit as it is once it is on record as failed if its execution is over, and did not say so."""
+        if record.state != "running" or self.state(record.id) == "running":
+            return record
+        failed = replace(record, state="failed", finished_at=self.clock(), error=DIED)
+        return failed if self.audits.end(failed) else self.audits.get(record.id) or failed
+
+    def _is_running(self, audit_id: str, since: datetime) -> bool:
+        record = self.audits.get(audit_id)
+        if record:
+            return self.settled(record).state == "running"
+        state = self.state(audit_id)
+        return state == "running" or (state == "none" and self.clock() - since < TO_START)

@@ -1,0 +1,89 @@
+"""Who may decide, start audits and read, by the policy; and whether a role's session name says who somebody is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from slackwater.model.policy import Policy
+
+SIGNED: Final = "arn:"
+"""What callers begin with whom IAM let in. No token may give such a name."""
+SESSION: Final = re.compile(r"arn:aws[a-z-]*:sts::(?P<account>\d{12}):assumed-role/(?P<role>[^/]+)/(?P<session>.+)")
+"""An assumed role with the name of its session."""
+BY_IDENTITY_CENTER: Final = "AWSReservedSSO_"
+"""Roles of IAM Identity Center, which names their sessions after its users."""
+NAMES_SESSION: Final = ("sts:assumerole", "sts:assumerolewithwebidentity")
+"""Actions of a trust policy by which the caller chooses the session's name. With SAML the identity provider does."""
+
+
+def named(who: str, identities: Collection[str]) -> bool:
+    """Whether identities name somebody. An assumed role's ARN may be named without its session's name."""
+    role = who.rpartition("/")[0] if ":assumed-role/" in who else who
+    return who in identities or role in identities
+
+
+def may_decide(who: str, policy: Policy) -> bool:
+    """Whether the policy lets a caller of the API or the command line snooze, dismiss and reopen."""
+    return _may(who, policy.api.deciders)
+
+
+def may_audit(who: str, policy: Policy) -> bool:
+    """Whether the policy lets a caller of the API or the command line start audits."""
+    return _may(who, policy.api.auditors)
+
+
+def may_view(user: str, policy: Policy) -> bool:
+    """Whether the policy lets a member of Slack read. Who may do something may read."""
+    slack = policy.slack
+    return not slack.viewers or user in {*slack.viewers, *slack.deciders, *slack.auditors, *policy.cleanup.approvers}
+
+
+def _may(who: str, names: Collection[str]) -> bool:
+    """An empty list is everybody whom IAM let in, and nobody with a token."""
+    return named(who, names) if names else who.startswith(SIGNED)
+
+
+def pins_session_name(trust: Mapping[str, Any]) -> bool:
+    """Whether a role's trust policy lets nobody choose the name of the session.
+
+    Each statement that lets people in must have a condition on `sts:RoleSessionName` that is not any name at all.
+    """
+    return all(
+        _pinned(statement)
+        for statement in _listed(trust.get("Statement"))
+        if statement.get("Effect") == "Allow" and _by_caller(statement)
+    )
+
+
+def _by_caller(statement: Mapping[str, Any]) -> bool:
+    """Whether the statement lets somebody in who names the session: a service names its own."""
+    principal = statement.get("Principal", "*")
+    if isinstance(principal, dict) and set(principal) == {"Service"}:
+        return False
+    return "NotAction" in statement or any(
+        fnmatchcase(action, pattern.lower()) for pattern in _listed(statement.get("Action")) for action in NAMES_SESSION
+    )
+
+
+def _pinned(statement: Mapping[str, Any]) -> bool:
+    return any(
+        operator.rpartition(":")[2] in {"StringEquals", "StringEqualsIgnoreCase", "StringLike"}
+        and values
+        and all(value.strip("*?") for value in values)
+        for operator, values in _conditions(statement)
+    )
+
+
+def _conditions(statement: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """The operators and values of conditions on the session's name. What holds where it is missing (`IfExists`) is none."""
+    for operator, conditions in statement.get("Condition", {}).items():
+        for key, values in conditions.items():
+            if key.lower() == "sts:rolesessionname":
+                yield operator, _listed(values)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
