@@ -264,7 +264,7 @@ class World:
             totals = {"by_kind": {"waste": waste} if waste else {}, "unknown": 0}
             document = {"scan": {"targets": [], "gaps": list(gaps)}, "findings": [], "unknown": [], "totals": totals}
             self.bucket.write(object_keys.head(id_), json.dumps(document))
-            self.bucket.write(object_keys.told(id_), json.dumps(findings))
+            self.bucket.write(object_keys.changed_findings(id_), json.dumps(findings))
             self.bucket.write(object_keys.news(id_), TypeAdapter(list[LedgerEntry]).dump_json(list(entries)).decode())
         return record
 

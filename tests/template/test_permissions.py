@@ -324,7 +324,7 @@ READS = {
         object_keys.target_error("1", "123456789012", "eu-west-1"),
         object_keys.known("1"),
     },
-    "notify": {object_keys.POLICY, object_keys.news("1"), object_keys.head("1"), object_keys.told("1")},
+    "notify": {object_keys.POLICY, object_keys.news("1"), object_keys.head("1"), object_keys.changed_findings("1")},
     "answer": {object_keys.POLICY, object_keys.target_scan("1", "123456789012", "eu-west-1"), object_keys.report("1")},
     "serve": {
         object_keys.POLICY,
@@ -345,7 +345,7 @@ WRITES = {
         object_keys.head("1"),
         object_keys.known("1"),
         object_keys.news("1"),
-        object_keys.told("1"),
+        object_keys.changed_findings("1"),
         object_keys.report("1"),
         object_keys.target_error("1", "123456789012", "eu-west-1"),
     },

@@ -97,7 +97,7 @@ def test_the_objects_of_the_previous_version_are_read(documents: S3Documents, s3
     assert target_documents.ERROR.validate_json(error)
     news, _ = documents.read(object_keys.news(audit_id)) or ("", "")
     assert {entry.happening for entry in audit_publish.NEWS.validate_json(news)} == {"opened"}
-    for key in (object_keys.known(audit_id), object_keys.told(audit_id), object_keys.targets(audit_id)):
+    for key in (object_keys.known(audit_id), object_keys.changed_findings(audit_id), object_keys.targets(audit_id)):
         assert json.loads((documents.read(key) or ("", ""))[0])
     head, _ = documents.read(object_keys.head(audit_id)) or ("", "")
     assert json.loads(head)["schema"] == "slackwater.scan/1"

@@ -671,7 +671,7 @@ def test_of_very_many_new_findings_the_worst_are_told_with_their_evidence_and_al
     service.fleet = {TOKYO: THREE}
     service.run("a1")
 
-    told = json.loads(service.bucket.texts[object_keys.told("a1")][-1])
+    told = json.loads(service.bucket.texts[object_keys.changed_findings("a1")][-1])
     assert [(bool(one["evidence"]), bool(one["recommendations"])) for one in told] == [
         (True, True),
         (True, True),

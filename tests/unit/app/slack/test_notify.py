@@ -112,7 +112,7 @@ def test_what_the_whole_audit_comes_to_is_the_waste_of_its_scan_document(world) 
 
 def test_an_audit_that_failed_before_it_wrote_down_what_is_new_is_told_all_the_same(world) -> None:
     world.audit("a", entry(sighting("f-1")), state="failed", error="Sandbox.Timedout", outcome=None)
-    del world.bucket.texts[object_keys.told("a")]
+    del world.bucket.texts[object_keys.changed_findings("a")]
     told(world)
 
     assert "failed" in texts(world)[0]

@@ -99,7 +99,7 @@ class Publisher:
                 self.documents.write(object_keys.head(audit_id), scan_json.dump(head))
                 told = self._merge(plan, reports)
                 _write_told(spool, told, file)
-                self.documents.write_file(object_keys.told(audit_id), file)
+                self.documents.write_file(object_keys.changed_findings(audit_id), file)
             self.documents.write(object_keys.news(audit_id), NEWS.dump_json(told).decode())
             # The record ends before the report, which could take more than there is of memory or time, is made.
             ended = self._end(self._came_to(record, head, len(reports), told))

@@ -156,7 +156,7 @@ class Notifier:
             document: ScanDocument = json.loads(self._read(object_keys.head(record.id)))
             changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
             # An audit that failed may have ended before it wrote them down.
-            told = self.documents.read(object_keys.told(record.id))
+            told = self.documents.read(object_keys.changed_findings(record.id))
             found = {one["id"]: one for one in json.loads(told[0])} if told else {}
             gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
             unknown = document["totals"].get("unknown", 0)
