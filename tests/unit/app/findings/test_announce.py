@@ -12,7 +12,7 @@ from slackwater.aws.store.table import AUDIT, LEDGER, item, key, ledger_key
 from slackwater.aws.store.table_stream import parsed_change
 from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.policy_version import DEFAULTS
-from slackwater.model.tracking import FindingRecord, LedgerEntry, LedgerEvent, TrackedResource
+from slackwater.model.tracking import FindingRecord, Happening, LedgerEntry, TrackedResource
 from slackwater.ports.events import Event, NotSentError
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
@@ -99,7 +99,7 @@ def test_an_entry_of_a_ledger_is_an_event(happening, detail_type) -> None:
 
 
 def test_there_is_an_event_for_whatever_can_happen() -> None:
-    assert {*OF_A_FINDING} == {*get_args(LedgerEvent.__value__)}
+    assert {*OF_A_FINDING} == {*get_args(Happening.__value__)}
 
 
 @pytest.mark.parametrize(

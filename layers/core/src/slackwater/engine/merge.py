@@ -13,8 +13,8 @@ from slackwater.model.tracking import (
     SERVICE,
     Decision,
     FindingRecord,
+    Happening,
     LedgerEntry,
-    LedgerEvent,
     Status,
     TargetReport,
     TrackedFinding,
@@ -191,7 +191,7 @@ def _reopened(finding: TrackedFinding) -> TrackedFinding:
     return replace(finding, status="open", decision=None)
 
 
-def _write(known: TrackedFinding | None, finding: TrackedFinding, event: LedgerEvent, why: str, audit: _Audit) -> Write:
+def _write(known: TrackedFinding | None, finding: TrackedFinding, event: Happening, why: str, audit: _Audit) -> Write:
     """Return the finding with its next revision, and the ledger entry for the change."""
     revision = known.revision if known else 0
     entry = LedgerEntry(

@@ -14,7 +14,7 @@ from slackwater.model.verdicts import Confidence, FindingKind, Severity
 type Status = Literal["open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed"]
 STATUSES: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed", "approved", "cleaning", "resolved", "failed")
 
-type LedgerEvent = Literal[
+type Happening = Literal[
     "opened",
     "changed",
     "resolved",
@@ -167,7 +167,7 @@ class LedgerEntry:
         evidence: The finding at that time.
     """
 
-    happening: LedgerEvent
+    happening: Happening
     at: datetime
     who: str
     was: Status | None

@@ -1,7 +1,7 @@
 """CPU credits of the T types. Amazon EC2 User Guide, "Key concepts for burstable performance instances".
 
-A credit is one vCPU at 100 % for a minute. An instance earns credits all the time and keeps a day's earnings. In `unlimited`
-mode it also borrows a day's earnings; what it uses beyond that is charged by the vCPU-hour.
+A credit is one vCPU at 100% for a minute. An instance earns credits all the time, and can save those of one day. In
+`unlimited` mode it can also borrow those of one day; AWS charges what it uses beyond that by the vCPU-hour.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EARNED_PER_HOUR: Final[Mapping[str, float]] = {
     "xlarge": 96,
     "2xlarge": 192,
 }
-"""CPU credits that a T3, T3a or T4g instance earns, by its size."""
+"""CPU credits that a T3, T3a or T4g instance earns an hour, by its size."""
 
 EARNED_PER_HOUR_T2: Final[Mapping[str, float]] = {
     "nano": 3,
@@ -33,6 +33,7 @@ EARNED_PER_HOUR_T2: Final[Mapping[str, float]] = {
     "xlarge": 54,
     "2xlarge": 81.6,
 }
+"""CPU credits that a T2 instance earns an hour, by its size."""
 
 
 EARNED_BY_FAMILY: Final[Mapping[str, Mapping[str, float]]] = {
@@ -44,10 +45,10 @@ EARNED_BY_FAMILY: Final[Mapping[str, Mapping[str, float]]] = {
 
 
 def earned_per_hour(instance_type: str) -> float:
-    """CPU credits that a type earns an hour.
+    """Return the CPU credits that an instance type earns an hour.
 
     Raises:
-        UnpublishedError: the table has no such type: it is newer (T8i), or has no CPU credits.
+        UnpublishedError: The table does not have the type: it is newer (T8i), or has no CPU credits.
     """
     family, _, size = instance_type.partition(".")
     earned = EARNED_BY_FAMILY.get(family, {}).get(size)
@@ -57,13 +58,18 @@ def earned_per_hour(instance_type: str) -> float:
 
 
 def used_per_hour(percent: float, vcpus: int) -> float:
-    """CPU credits that a CPU utilisation (percent of all vCPUs) uses up in an hour."""
+    """Return the CPU credits that a CPU utilization (percent of all vCPUs) uses in an hour."""
     return percent / 100 * vcpus * CREDITS_PER_VCPU_HOUR
 
 
 def saved_by_earning(charged_by_day: Iterable[float], more_per_hour: float) -> float:
-    """Charged credits that another size would not be charged, which earns so many more an hour: a day's at most each day.
+    """Return how many charged credits a size that earns more would save.
 
-    The larger stock of credits that it may keep is left out, so it is not too much.
+    On each day, that is at most a day's additional earnings. The size may also save more credits, which is left out; so
+    the result is never too large.
+
+    Args:
+        charged_by_day: The charged credits of each day.
+        more_per_hour: How many more credits the other size earns an hour.
     """
     return sum(min(charged, 24 * more_per_hour) for charged in charged_by_day)

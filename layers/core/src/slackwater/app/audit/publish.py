@@ -38,7 +38,7 @@ from slackwater.model.audits import (
 )
 from slackwater.model.findings import Gap, Scan, TargetScan, Usage
 from slackwater.model.resources import Target
-from slackwater.model.tracking import SERVICE, FindingRecord, LedgerEntry, LedgerEvent, TargetReport, TrackedFinding
+from slackwater.model.tracking import SERVICE, FindingRecord, Happening, LedgerEntry, TargetReport, TrackedFinding
 from slackwater.ports.clock import Clock
 from slackwater.ports.store import AuditStore, CleanupStore, Documents, FindingStore
 from slackwater.views.api.to_json import joined, report
@@ -300,7 +300,7 @@ def _unseen(plan: AuditPlan, gap: Gap) -> ScanDocument:
     )
 
 
-def _outcome(document: ScanDocument, happened: Mapping[LedgerEvent, int]) -> AuditOutcome:
+def _outcome(document: ScanDocument, happened: Mapping[Happening, int]) -> AuditOutcome:
     head, totals = document["scan"], document["totals"]
     incomplete = [target for target in head["targets"] if not target["complete"]]
     whys = dict[tuple[str, str], str]()

@@ -11,7 +11,7 @@ from typing import Final
 from slackwater.engine.cleanup import cleanup_blocker, may_approve, timing_blocker
 from slackwater.model.cleanup import Cleanup
 from slackwater.model.policy import Policy
-from slackwater.model.tracking import SERVICE, LedgerEntry, LedgerEvent, Status, TrackedFinding, Write
+from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Status, TrackedFinding, Write
 from slackwater.ports.clock import Clock
 from slackwater.ports.store import CleanupStore, FindingStore
 
@@ -186,7 +186,7 @@ class Cases:
         return self._written(cleanup, None)
 
     def tell(
-        self, cleanup: Cleanup, happening: LedgerEvent, why: str, *, status: Status | None = None, who: str = SERVICE
+        self, cleanup: Cleanup, happening: Happening, why: str, *, status: Status | None = None, who: str = SERVICE
     ) -> tuple[Cleanup, TrackedFinding]:
         """Store it together with an entry of its finding's ledger, and the status that it makes of the finding.
 

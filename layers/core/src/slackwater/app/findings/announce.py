@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from slackwater.model.audits import AuditRecord, AuditState
-from slackwater.model.tracking import LedgerEntry, LedgerEvent
+from slackwater.model.tracking import Happening, LedgerEntry
 from slackwater.ports.errors import BrokenAnswerError
 from slackwater.ports.events import Event, EventBus, NotSentError
 from slackwater.views.api.to_json import audit_event, finding_event
 
-OF_A_FINDING: Final[Mapping[LedgerEvent, str]] = {
+OF_A_FINDING: Final[Mapping[Happening, str]] = {
     "opened": "Finding Opened",
     "reopened": "Finding Opened",
     "changed": "Finding Changed",

@@ -11,7 +11,7 @@ from slackwater.app.audit.target_documents import parts_of
 from slackwater.engine.cleanup import act_after, approval_blocker
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection
-from slackwater.model.tracking import Decided, Decision, LedgerEntry, LedgerEvent, Status, TrackedFinding, Write
+from slackwater.model.tracking import Decided, Decision, Happening, LedgerEntry, Status, TrackedFinding, Write
 from slackwater.ports.store import Documents, FindingStore
 from slackwater.views.scan.document import FindingDocument
 
@@ -256,7 +256,7 @@ def _write(finding: TrackedFinding, action: Action, decision: Decision) -> Write
 def _told(finding: TrackedFinding, by: Decision, decision: Decision | None) -> Write:
     """The finding with another decision, or none, and the ledger entry that says who made it so."""
     status: Status = decision.status if decision else "open"
-    happening: LedgerEvent = decision.status if decision else "reopened"
+    happening: Happening = decision.status if decision else "reopened"
     revision = finding.revision + 1
     entry = LedgerEntry(
         happening=happening,

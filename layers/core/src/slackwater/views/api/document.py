@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, Literal, NotRequired, TypedDict
 
 from slackwater.model.audits import AuditState
-from slackwater.model.tracking import Decided, LedgerEvent, Status
+from slackwater.model.tracking import Decided, Happening, Status
 from slackwater.model.verdicts import Confidence, FindingKind, Severity
 from slackwater.views.scan.document import AccountDocument, FindingDocument, GapDocument, SomeTotals, TargetDocument
 
@@ -66,7 +66,7 @@ class ChangeDocument(TypedDict):
     """One change; `was` is null where the finding was new. Of one finding, each has a `revision` one above the last."""
 
     revision: int
-    happening: LedgerEvent
+    happening: Happening
     at: str
     who: str
     was: Status | None
