@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 from botocore.exceptions import ClientError
 
+from slackwater.app.cleanup import delete as cleanup_delete
 from slackwater.app.cleanup.case import LONGEST_WHY, Cases
 from slackwater.app.cleanup.cleanups import not_undoable
 from slackwater.aws.cleanup.efs import cleanup as cleanup_efs
@@ -230,7 +231,8 @@ def test_a_part_that_somebody_else_deletes_meanwhile_is_no_reason_to_stop_and_no
 # -- More than there is time for
 
 
-def test_tags_access_points_and_deletions_that_take_longer_than_a_step_go_on_in_the_next(large) -> None:
+def test_tags_access_points_and_deletions_that_take_longer_than_a_step_go_on_in_the_next(large, monkeypatch) -> None:
+    monkeypatch.setattr(cleanup_delete, "FEW", 2)  # before each of the last few everything is checked, which takes long
     world = large(MANY, call_s=15)
     execution = world.begun().run()
 

@@ -1102,6 +1102,7 @@ def answers(api, monkeypatch, error: Exception):
             findings=world,
             audits=world,
             cleanups=world,
+            policy=world.policy,
             known_regions=lambda: (),
             estimates=lambda: world,
             backups=lambda: world,

@@ -78,11 +78,11 @@ class Aws:
             born_at=volume.created_at, tags=volume.tags, parts=(part,), held=held, size_bytes=volume.size_gib * GIB
         )
 
-    def mark(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
+    def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
         volume = self.volumes[resource.id]
         self.volumes[resource.id] = replace(volume, tags={**(volume.tags or {}), **tags})
 
-    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
+    def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
         if volume := self.volumes.get(resource.id):
             kept = {key: value for key, value in (volume.tags or {}).items() if key not in keys}
             self.volumes[resource.id] = replace(volume, tags=None if volume.tags is None else kept)

@@ -137,6 +137,10 @@ class Fleet:
         late = Rest(rest.kinds, lambda: (came := rest.wait())._replace(records=[*map(change, came.records)])) if rest else None
         return Fleet(map(change, self._every()), self.unreadable, late, self.broken)
 
+    def records(self) -> Iterable[Record]:
+        """Every record that is there now, kind by kind."""
+        return self._every()
+
     def _every(self) -> Iterable[Record]:
         return (one for kind in self._by_kind.values() for one in kind.values())
 

@@ -6,13 +6,16 @@ Sources: Amazon EC2 API Reference, "ModifyVolume"; Amazon EBS User Guide, "How A
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from decimal import Decimal
 from shlex import quote
 from typing import Final
 
+from slackwater.model.metrics import Metric, Need
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change
 from slackwater.model.resources import Volume
 from slackwater.model.settings import VolumeSetting
+from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice
 from slackwater.performance import ebs
 from slackwater.rules import advice
@@ -25,6 +28,21 @@ BOTH: Final = (
 )
 
 AFTERWARDS: Final = "The throughput requires some of the IOPS. Check ebs-surplus-iops again after the change."
+
+
+def daily(volume: Volume, days: float, *metrics: Metric) -> list[Need]:
+    """These metrics of the last `days`, with a point for each day."""
+    return needs(volume, DAY_S, days, *metrics)
+
+
+def needs(volume: Volume, period_s: int, days: float, *metrics: Metric) -> list[Need]:
+    """These metrics of the last `days`, with a point for each period."""
+    return [metric.need(("VolumeId", volume.id), period_s=period_s, days=days) for metric in metrics]
+
+
+def attached_at(volume: Volume) -> datetime:
+    """When the volume was last attached to an instance. Its creation if EC2 returns no time."""
+    return max([volume.created_at, *(one.attached_at for one in volume.attachments if one.attached_at)])
 
 
 def gp3(iops: int, mib_s: int) -> VolumeSetting:
@@ -42,11 +60,6 @@ def modify_command(volume: Volume, to: VolumeSetting) -> str:
         f"aws ec2 modify-volume --volume-id {volume.id} --region {volume.target.region} --volume-type {to.volume_type}"
         + "".join(f" --{name} {rate}" for name, rate in rates if rate is not None)
     )
-
-
-def managed_caveats(volume: Volume) -> tuple[str, ...]:
-    """Who manages a volume. The engine says this itself if the finding is about the volume."""
-    return (f"{volume.id} is managed by {volume.managed_by}: change it there.",) if volume.managed_by else ()
 
 
 MOST_WAITS: Final = 144

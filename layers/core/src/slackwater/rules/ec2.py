@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from slackwater.model.detector import Seen
-from slackwater.model.metrics import Metric, Need
+from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import Change, ec2_hour, hours
 from slackwater.model.resources import Instance, InstanceType
 from slackwater.model.units import DAY_S
@@ -39,11 +39,14 @@ def needs(instance: Instance, period_s: int, days: float, *metrics: Metric) -> l
     return [metric.need(("InstanceId", instance.id), period_s=period_s, days=days) for metric in metrics]
 
 
-def change_type(instance: Instance, instance_type: str, summary: str, changes: tuple[Change, ...] | None) -> Advice:
-    """Stop it, change its type, start it; without a command where that is not for a command to do (`restart`).
+def read_since_start(instance: Instance, seen: Seen, period_s: int, days: float, *metrics: Metric) -> list[Series]:
+    """The series of these metrics since the last start. Before it, the instance may have had another type."""
+    started_s = instance.launched_at.timestamp()
+    return [series.since(started_s) for series in seen.read(*needs(instance, period_s, days, *metrics))]
 
-    Of what is not on demand nobody knows the price.
-    """
+
+def change_type(instance: Instance, instance_type: str, summary: str, changes: tuple[Change, ...] | None) -> Advice:
+    """Recommend another type. There is no price if the instance is not On-Demand; about the command, see `restart`."""
     change = (
         f"aws ec2 modify-instance-attribute --region {instance.target.region} --instance-id {instance.id}"
         f" --instance-type Value={instance_type}"
@@ -53,7 +56,7 @@ def change_type(instance: Instance, instance_type: str, summary: str, changes: t
         summary=f"{summary}{not_by_command(instance)}",
         changes=None if instance.lifecycle else changes,
         risk=(
-            "A stop and a start: minutes of downtime, and a new public address unless it is an Elastic IP."
+            "You stop and start it: minutes of downtime, and a new public address unless it is an Elastic IP address."
             + local_data(instance)
         ),
         reversible=True,
@@ -62,7 +65,7 @@ def change_type(instance: Instance, instance_type: str, summary: str, changes: t
 
 
 def restart(instance: Instance, change: str) -> str | None:
-    """Stop it, change it, start it; None where it may be replaced when it is stopped, or cannot be stopped."""
+    """The command that stops the instance, changes it and starts it. None if `not_by_command` has a reason."""
     these = f"--region {instance.target.region} --instance-ids {instance.id}"
     if not_by_command(instance):
         return None
@@ -76,28 +79,37 @@ def restart(instance: Instance, change: str) -> str | None:
 
 
 def not_by_command(instance: Instance) -> str:
-    """A sentence that says why it is not to be stopped by a command; empty where it may be.
+    """Why no command may stop the instance, as a sentence that starts with a space. Empty if one may.
 
-    An Auto Scaling group replaces a member that is stopped, and only a tag tells of the group.
+    An Auto Scaling group replaces a stopped member, and only a tag names the group.
     """
     if owner := instance.managed_by:
         return f" Change it in {owner}, which manages it."
     if instance.tags is None:
-        return " Its tags could not be read: an Auto Scaling group, if it is in one, would replace it once it is stopped."
+        return " Its tags could not be read. If an Auto Scaling group runs it, change the type there."
     if instance.lifecycle:
-        return f" It is {instance.lifecycle}: it may not be possible to stop it, so start another in its place."
+        return f" It is {instance.lifecycle}, so you may not be able to stop it. Start another instance instead."
     return ""
 
 
 def local_data(instance: Instance) -> str:
-    """A sentence that says what a stop loses; empty where its type has no disks of its own."""
-    return " What is on its local disks (instance store) is lost." if has_local_disks(instance) else ""
+    """What a stop erases, as a sentence that starts with a space. Empty if the type has no local disks."""
+    return " You lose the data on its local disks (instance store)." if has_local_disks(instance) else ""
 
 
 def larger(instance: Instance, this: InstanceType, needed: Allowance, seen: Seen, *, when: str, what: str) -> Advice | None:
-    """To the smallest size of its family whose baseline carries `needed`; None where there is none, or it is this one.
+    """Recommend the smallest size of the family whose EBS baseline carries a load.
 
-    `when` opens the sentence ("If the slow hours hurt"), and `what` says what is carried.
+    Args:
+        instance: The instance.
+        this: Its type.
+        needed: The load.
+        seen: For the types of the region.
+        when: When to do it; opens the sentence ("If the slow hours hurt").
+        what: The load in words.
+
+    Returns:
+        None if no size carries it, or if this one does.
     """
     family = (one for one in seen.fleet.all(InstanceType) if one.family == this.family)
     found = ebs.smallest_that_carries(family, needed)
@@ -108,4 +120,27 @@ def larger(instance: Instance, this: InstanceType, needed: Allowance, seen: Seen
         found.id,
         f"{when}: {found.id}, the smallest {this.family} whose baseline carries {what}.",
         (Change(ec2_hour(this.id), hours()), Change(ec2_hour(found.id), -hours())),
+    )
+
+
+MAY_WEIGHT: Final = re.compile(r"[cmrx]8")
+"""Families of the eighth generation. Many support a bandwidth weighting, but no API says which."""
+
+
+def shift_to_ebs(instance: Instance) -> Advice:
+    """Recommend more EBS bandwidth at the expense of the network's."""
+    return Advice(
+        action="shift-bandwidth-to-ebs",
+        summary=(
+            "Set the bandwidth weighting ebs-1, if the type supports it: 25 % more baseline throughput for EBS, taken"
+            f" from the network. IOPS stay the same.{not_by_command(instance)}"
+        ),
+        changes=(),
+        risk=f"The network has less bandwidth. You stop and start the instance.{local_data(instance)}",
+        reversible=True,
+        command=restart(
+            instance,
+            f"aws ec2 modify-instance-network-performance-options --region {instance.target.region}"
+            f" --instance-id {instance.id} --bandwidth-weighting ebs-1",
+        ),
     )

@@ -1,6 +1,7 @@
-"""What an instance that bursts moves through its network, each way, and the ways out where its baseline is too little.
+"""EC2 network: what instances that burst send and receive, and the options if their baseline is too low.
 
-Hours are asked first: most instances never come near their baseline. Only the directions that do are asked by five minutes.
+Most instances stay far below their baseline. So the hours are read first, and only the directions that come near the
+baseline are read by five minutes.
 """
 
 from __future__ import annotations
@@ -12,97 +13,106 @@ from typing import Final
 
 from slackwater.model.detector import Seen
 from slackwater.model.estimates import Alternative
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.resources import Instance, InstanceType
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, bytes_per_s_of_gbps
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Remedy, Unknown
+from slackwater.model.verdicts import Advice, Evidence, Fine, Remedy, Unknown
 from slackwater.performance import network
-from slackwater.rules.ec2 import change_type
+from slackwater.rules import ec2
 from slackwater.rules.series import baseline_and_burst
 
-DAYS_A_MONTH: Final = 365 / 12
+DAYS_PER_MONTH: Final = 365 / 12
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """In and out have their own allowance and their own credits."""
+    """In or out. Each has its own allowance and its own credits.
+
+    Attributes:
+        word: For people, and for fingerprints: it must never change.
+        traffic: Bytes.
+        shaped: The ENA counter of what was held back, as the CloudWatch agent names it.
+    """
 
     word: str
     traffic: Metric
     shaped: str
-    """The ENA counter of what was held back, as the CloudWatch agent names it."""
 
 
 IN: Final = Direction("in", Metric("AWS/EC2", "NetworkIn", "Sum", "bytes"), "ethtool_bw_in_allowance_exceeded")
 OUT: Final = Direction("out", Metric("AWS/EC2", "NetworkOut", "Sum", "bytes"), "ethtool_bw_out_allowance_exceeded")
+DIRECTIONS: Final = (IN, OUT)
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Bytes since the instance was last started: before that it may have been of another type."""
+    """Bytes since the last start of an instance; `by_five_minutes` only in directions that come near the baseline."""
 
     instance_type: InstanceType
     baseline_gbps: float
     by_hour: Mapping[Direction, Series]
     by_five_minutes: Mapping[Direction, Series]
-    """Only of the directions that were worth a look."""
 
 
-def need(instance: Instance, metric: Metric, period_s: int, days: int) -> Need:
-    """A metric of an instance."""
-    return metric.need(("InstanceId", instance.id), period_s=period_s, days=days)
+def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float) -> Traffic | Fine | Unknown:
+    """Read the traffic of an instance whose type bursts.
 
+    Args:
+        instance: The instance.
+        seen: For its type and metrics.
+        days: How far back.
+        screen_percent: A direction is read by five minutes if one of its hours has this share of an hour at baseline.
 
-def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float) -> Traffic | Fine | Unknown | Ask:
-    """What it moved, where its type bursts. `screen_percent` of an hour at baseline makes a direction worth a look."""
-    instance_type = seen.fleet.get(InstanceType, instance.instance_type)
+    Returns:
+        The traffic, or the verdict if its type does not burst or the metrics are missing.
+    """
+    kind = seen.fleet.get(InstanceType, instance.instance_type)
     if instance.state != "running":
         return Fine(f"it is {instance.state}")
-    if instance_type is None or instance_type.network_baseline_gbps is None:
+    if kind is None or kind.network_baseline_gbps is None:
         return Unknown(f"EC2 publishes no bandwidth for {instance.instance_type}")
-    if not network.can_burst(instance_type):
-        return Fine(f"{instance_type.id} has no burst: its baseline is its peak")
-    baseline, started = instance_type.network_baseline_gbps, instance.launched_at.timestamp()
+    if not network.can_burst(kind):
+        return Fine(f"{kind.id} has no burst: its baseline is its peak")
 
-    by_hour = {way: need(instance, way.traffic, HOUR_S, days) for way in (IN, OUT)}
-    if lacking := seen.lacking(by_hour.values()):
-        return Ask(lacking)
-    hourly = {way: seen[one].since(started) for way, one in by_hour.items()}
-    if not any(series.present for series in hourly.values()):
+    hourly = ec2.read_since_start(instance, seen, HOUR_S, days, *(way.traffic for way in DIRECTIONS))
+    by_hour = dict(zip(DIRECTIONS, hourly, strict=True))
+    if not any(series.present for series in hourly):
         return Unknown("NetworkIn and NetworkOut have no point since it was started")
-    worth_a_look = bytes_per_s_of_gbps(baseline) * HOUR_S * screen_percent / 100
-    busy = [way for way, series in hourly.items() if max(series.present, default=0) >= worth_a_look]
-
-    by_five_minutes = {way: need(instance, way.traffic, FIVE_MINUTES_S, days) for way in busy}
-    if lacking := seen.lacking(by_five_minutes.values()):
-        return Ask(lacking)
-    closer = {way: seen[one].since(started) for way, one in by_five_minutes.items()}
-    return Traffic(instance_type, baseline, hourly, closer)
+    near = bytes_per_s_of_gbps(kind.network_baseline_gbps) * HOUR_S * screen_percent / 100
+    busy = [way for way, series in by_hour.items() if max(series.present, default=0) >= near]
+    closer = ec2.read_since_start(instance, seen, FIVE_MINUTES_S, days, *(way.traffic for way in busy))
+    return Traffic(kind, kind.network_baseline_gbps, by_hour, dict(zip(busy, closer, strict=True)))
 
 
-def picture(label: str, value: float, traffic: Series, start_s: float, end_s: float, instance_type: InstanceType) -> Evidence:
-    """MB/s by five minutes from an hour before to an hour after, a day at most; `value` is what to say of it, in MB/s."""
+def chart(label: str, value: float, traffic: Series, start_s: float, end_s: float, kind: InstanceType) -> Evidence:
+    """Draw MB/s by five minutes, from an hour before `start_s` to an hour after `end_s`, but at most a day."""
     start_s -= HOUR_S
     part = traffic.between(start_s, min(end_s + HOUR_S, start_s + DAY_S))
-    rates = part.over(part.period_s * 1e6)
-    levels = baseline_and_burst(network.baseline(instance_type) / 1e6, network.peak(instance_type) / 1e6)
-    return Evidence(label=label, value=value, unit="MB/s", series=rates, lines=levels)
+    levels = baseline_and_burst(network.baseline(kind) / 1e6, network.peak(kind) / 1e6)
+    return Evidence(label=label, value=value, unit="MB/s", series=part.over(part.period_s * 1e6), lines=levels)
 
 
-def baseline_of(instance_type: InstanceType) -> Evidence:
+def baseline_of(kind: InstanceType) -> Evidence:
     """The baseline in MB/s."""
-    mb_s = bytes_per_s_of_gbps(instance_type.network_baseline_gbps or 0) / 1e6
-    return Evidence(label=f"Baseline of {instance_type.id}", value=round(mb_s, 2), unit="MB/s")
+    mb_s = bytes_per_s_of_gbps(kind.network_baseline_gbps or 0) / 1e6
+    return Evidence(label=f"Baseline of {kind.id}", value=round(mb_s, 2), unit="MB/s")
 
 
-def may_differ(instance: Instance, instance_type: InstanceType) -> bool:
-    """Whether the baseline that EC2 publishes may not be this instance's."""
-    return instance_type.network_cards > 1 or instance.bandwidth_weighting != "default"
+def may_differ(instance: Instance, kind: InstanceType) -> bool:
+    """Whether the instance's baseline may differ from the one that EC2 publishes."""
+    return kind.network_cards > 1 or instance.bandwidth_weighting != "default"
 
 
-def ways_out(instance: Instance, traffic: Series, needed_bytes_per_s: float, when: str) -> Remedy:
-    """Types that carry a rate without credits, and endpoints past the instance; `when` says when to change the type."""
-    monthly_gib = sum(traffic.present) / GIB / (len(traffic) * traffic.period_s / DAY_S) * DAYS_A_MONTH
+def options(instance: Instance, traffic: Series, needed_bytes_per_s: float, when: str) -> Remedy:
+    """Types that carry a rate without credits, and endpoints that bypass the instance.
+
+    Args:
+        instance: The instance.
+        traffic: Bytes of the direction that needs more; priced as the traffic of a month.
+        needed_bytes_per_s: The rate.
+        when: When to change the type; opens the sentence ("If the slow hours hurt").
+    """
+    monthly_gib = sum(traffic.present) / GIB / (len(traffic) * traffic.period_s / DAY_S) * DAYS_PER_MONTH
     return Remedy(
         kind="network-transfer",
         inputs={
@@ -120,20 +130,23 @@ def _advice(instance: Instance, monthly_gib: float, when: str, way: Alternative)
             return Advice(
                 action=way.id,
                 summary=(
-                    "If the traffic goes to an AWS service: an interface endpoint in one zone takes it past the instance"
-                    f" (priced with {monthly_gib:,.0f} GiB a month, as now)."
+                    "If the traffic goes to an AWS service, create an interface endpoint in one zone, so that it"
+                    f" bypasses the instance (priced with {monthly_gib:,.0f} GiB a month, as now)."
                 ),
                 changes=way.changes,
-                risk="Billed by the hour, zone and GiB; clients must resolve the endpoint's name.",
+                risk="AWS bills the endpoint per hour, zone and GiB. Clients must resolve its name.",
                 reversible=True,
             )
         case "gateway-endpoint":
             return Advice(
                 action=way.id,
-                summary="If it goes to S3 from clients inside the VPC: a gateway endpoint is free, and they need no proxy.",
+                summary=(
+                    "If it goes to S3 from clients inside the VPC, create a gateway endpoint. It is free, and they need"
+                    " no proxy."
+                ),
                 changes=way.changes,
-                risk="Of no use to on-premises clients: a gateway endpoint is reached only from inside its VPC.",
+                risk="It does not help on-premises clients: only clients inside its VPC reach a gateway endpoint.",
                 reversible=True,
             )
         case instance_type:
-            return change_type(instance, instance_type, f"{when}: {way.summary}.", way.changes)
+            return ec2.change_type(instance, instance_type, f"{when}: {way.summary}.", way.changes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import batched
 from typing import Any, Final
 
 from slackwater.model.detector import CASE_NOW, Case
@@ -25,8 +26,9 @@ from slackwater.model.resources import (
     Target,
     Volume,
 )
-from slackwater.model.units import DAY_S, GIB
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Verdict
+from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 
 HERE: Final = Target("123456789012", "ap-northeast-1")
 
@@ -53,6 +55,30 @@ def every_day(rest: float | None, different: Mapping[range, float | None], perio
     """The same points every day from 09:00 UTC: `rest`, except in the ranges of points that are `different`."""
     found = {point: value for points, value in different.items() for point in points}
     return [found.get(point, rest) for point in range(DAY_S // period_s)] * count
+
+
+def peaks(points: range | None = None, /, **rates: float) -> Metrics:
+    """A volume's busiest minute of each day, per second: `reads`, `writes`, `read_mib_s` and `written_mib_s`.
+
+    With `points`, the busiest minute of every five minutes: the rate in this range of points of each day, else 0.
+    """
+    parts = {"reads": READS, "writes": WRITES, "read_mib_s": READ_BYTES, "written_mib_s": WRITTEN_BYTES}
+    values = {parts[name].peak: rate * parts[name].per * MINUTE_S for name, rate in rates.items()}
+    if points is None:
+        return values
+    return {(metric, FIVE_MINUTES_S): every_day(0.0, {points: value}, FIVE_MINUTES_S) for metric, value in values.items()}
+
+
+def a_day(rest: float | None, *levels: tuple[float | None, int], period_s: int = FIVE_MINUTES_S) -> list[float | None]:
+    """The points of one day: (value, minutes) one after the other, then `rest`."""
+    points = [value for value, minutes in levels for _ in range(minutes * MINUTE_S // period_s)]
+    return [*points, *[rest] * (DAY_S // period_s - len(points))]
+
+
+def and_hourly(metric: Metric, points: Points) -> dict[tuple[Metric, int], Points]:
+    """The five-minute sums of a metric, and its hourly ones. An hour without a point has no sum."""
+    hours = ([value for value in hour if value is not None] for hour in batched(points, 12, strict=False))
+    return {(metric, FIVE_MINUTES_S): points, (metric, HOUR_S): [sum(hour) if hour else None for hour in hours]}
 
 
 @dataclass(frozen=True, slots=True)

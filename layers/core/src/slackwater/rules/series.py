@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from itertools import groupby, takewhile
+from itertools import batched, groupby, takewhile
 from math import isnan
 from typing import Final, NamedTuple
 
 from slackwater.model.metrics import Series
+from slackwater.model.units import HOUR_S
 from slackwater.model.verdicts import Line
 
 
@@ -70,3 +72,10 @@ def baseline_and_burst(baseline: float, burst: float) -> tuple[Line, ...]:
 def complete_at_end(series: Series) -> int:
     """How many of the newest points follow the last missing one."""
     return sum(1 for _ in takewhile(lambda value: not isnan(value), reversed(series.values)))
+
+
+def by_hour(points: Series, pick: Callable[[Sequence[float]], float]) -> Series:
+    """One point per hour for a chart: what `pick` makes of its points. Findings store series, so they must be short."""
+    hours = batched(points.values, HOUR_S // points.period_s, strict=False)
+    present = ([value for value in hour if not isnan(value)] for hour in hours)
+    return Series.of(points.start_s, HOUR_S, [pick(hour) if hour else None for hour in present])

@@ -120,14 +120,14 @@ def test_all_pages_are_read(of) -> None:
 def test_the_mark_is_on_the_file_system_and_its_access_points_and_comes_off_again(world) -> None:
     tags = {CLEANUP_TAG: "f-1", ACT_AFTER: "2026-12-16T09:07:00Z"}
     for _ in range(2):
-        world.watcher.mark(world.resource, world.watcher.look(world.resource), tags)
+        world.watcher.add_tags(world.resource, world.watcher.look(world.resource), tags)
     marked = world.account.find("fs-1")
     assert marked.tags == SYSTEM.tags | tags
     assert [point.tags for point in marked.points] == [{"Name": "web"} | tags, tags]
     assert world.account.find("fs-2").tags == SYSTEM.tags
 
     for _ in range(2):
-        world.watcher.unmark(world.resource, (CLEANUP_TAG, ACT_AFTER))
+        world.watcher.remove_tags(world.resource, (CLEANUP_TAG, ACT_AFTER))
     assert world.account.find("fs-1").tags == SYSTEM.tags
     assert [point.tags for point in world.account.find("fs-1").points] == [{"Name": "web"}, {}]
     assert world.asked <= WATCHER_ACTIONS
@@ -137,7 +137,7 @@ def test_a_mark_that_is_not_on_everything_is_an_error_and_the_file_system_comes_
     look = world.watcher.look(world.resource)
     world.sim.faults.deny("elasticfilesystem:TagResource")
     with pytest.raises(AwsError, match="Not allowed"):
-        world.watcher.mark(world.resource, look, {CLEANUP_TAG: "f-1"})
+        world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
 
     world.sim.faults.clear()
     tagged: list[set[str]] = []
@@ -145,20 +145,20 @@ def test_a_mark_that_is_not_on_everything_is_an_error_and_the_file_system_comes_
         "elasticfilesystem:TagResource",
         lambda: tagged.append({p.id for p in world.account.find("fs-1").points if CLEANUP_TAG in p.tags}),
     )
-    world.watcher.mark(world.resource, look, {CLEANUP_TAG: "f-1"})
+    world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
     assert tagged[-1] == {"fsap-1", "fsap-2"}
 
 
 def test_an_access_point_that_is_gone_needs_no_mark_and_a_file_system_that_is_gone_none_off(world) -> None:
     look = world.watcher.look(world.resource)
     world.account.put(SYSTEM.with_points([POINT]))
-    world.watcher.mark(world.resource, look, {CLEANUP_TAG: "f-1"})
+    world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
     assert CLEANUP_TAG in world.account.find("fs-1").points[0].tags
 
     world.account.remove("fs-1")
-    world.watcher.unmark(world.resource, (CLEANUP_TAG,))
+    world.watcher.remove_tags(world.resource, (CLEANUP_TAG,))
     with pytest.raises(AwsError, match="FileSystemNotFound"):
-        world.watcher.mark(world.resource, look, {CLEANUP_TAG: "f-1"})
+        world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
 
 
 def test_everything_that_a_restore_needs_is_recorded_as_json_holds_it(world) -> None:

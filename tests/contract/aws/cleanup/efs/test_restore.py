@@ -217,7 +217,7 @@ def test_throttling_is_no_refusal(world) -> None:
 def test_a_file_system_that_is_gone_comes_back_from_its_backup_as_it_was(of) -> None:
     world = of(replace(SYSTEM, mode="provisioned", provisioned_mibps=50, protected=False, backup=True))
     policy = with_policy(world)
-    world.watcher.mark(
+    world.watcher.add_tags(
         world.resource, world.watcher.look(world.resource), {CLEANUP_TAG: "f-1", ACT_AFTER: "2026-12-01T00:00:00Z"}
     )
     contents = world.account.contents("fs-1")

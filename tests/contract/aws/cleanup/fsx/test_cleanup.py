@@ -250,12 +250,12 @@ def test_it_carries_the_mark_and_its_volumes_do_not(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
     assert look is not None
 
-    world.watcher.mark(tracked(ZFS.id), look, MARKED)
-    world.watcher.mark(tracked(ZFS.id), look, MARKED)
+    world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
+    world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
 
     assert tags_of(world, ZFS.id, ZFS_CHILD.id) == [{**ZFS.tags, **MARKED}, dict(ZFS_CHILD.tags)]
 
-    world.watcher.unmark(tracked(ZFS.id), (CLEANUP_TAG, ACT_AFTER))
+    world.watcher.remove_tags(tracked(ZFS.id), (CLEANUP_TAG, ACT_AFTER))
 
     assert tags_of(world, ZFS.id) == [dict(ZFS.tags)]
 
@@ -266,7 +266,7 @@ def test_a_mark_that_is_not_on_is_an_error(world: World) -> None:
     world.sim.faults.error("fsx:TagResource", "BadRequest", 400, times=1)
 
     with pytest.raises(AwsError):
-        world.watcher.mark(tracked(ZFS.id), look, MARKED)
+        world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
 
 
 def marked_by_an_older_version(world: World) -> list[str]:
@@ -281,7 +281,7 @@ def marked_by_an_older_version(world: World) -> list[str]:
 def test_unmarking_ontap_takes_off_all_that_an_older_version_put_on(world: World) -> None:
     ids = marked_by_an_older_version(world)
 
-    world.watcher.unmark(tracked(ONTAP.id), (CLEANUP_TAG, ACT_AFTER))
+    world.watcher.remove_tags(tracked(ONTAP.id), (CLEANUP_TAG, ACT_AFTER))
 
     assert tags_of(world, *ids) == [dict(one.tags) for one in (ONTAP, HOME, WORK, DATA, DEEP, BUILDS)]
 
@@ -291,7 +291,7 @@ def test_unmarking_goes_on_where_one_is_refused_and_says_so(world: World) -> Non
     world.sim.faults.error("fsx:UntagResource", "BadRequest", 400, times=1)
 
     with pytest.raises(AwsError):
-        world.watcher.unmark(tracked(ONTAP.id), MARKED)
+        world.watcher.remove_tags(tracked(ONTAP.id), MARKED)
 
     assert [id_ for id_ in ids if CLEANUP_TAG in world.account.find(id_).tags] == [ONTAP.id]
 
@@ -299,10 +299,10 @@ def test_unmarking_goes_on_where_one_is_refused_and_says_so(world: World) -> Non
 def test_unmarking_takes_marks_off_that_do_not_show_yet(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
     assert look is not None
-    world.watcher.mark(tracked(ZFS.id), look, MARKED)
+    world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
     world.sim.faults.lagging("fsx:DescribeFileSystems")
 
-    world.watcher.unmark(tracked(ZFS.id), MARKED)
+    world.watcher.remove_tags(tracked(ZFS.id), MARKED)
 
     assert tags_of(world, ZFS.id) == [dict(ZFS.tags)]
 
@@ -311,14 +311,14 @@ def test_unmarking_what_is_gone_or_going_is_fine(world: World) -> None:
     world.account.remove(WORK.id)
     world.sim.before("fsx:UntagResource", lambda: world.account.remove(DEEP.id))
 
-    world.watcher.unmark(tracked(ONTAP.id), MARKED)
+    world.watcher.remove_tags(tracked(ONTAP.id), MARKED)
 
     asked = world.asked("UntagResource")
     assert asked == 7, "the file system, four volumes (one of them a root), two machines"
 
     world.put(ZFS, phase="DELETING")
-    world.watcher.unmark(tracked(ZFS.id), MARKED)
-    world.watcher.unmark(tracked("fs-00000000000000000"), MARKED)
+    world.watcher.remove_tags(tracked(ZFS.id), MARKED)
+    world.watcher.remove_tags(tracked("fs-00000000000000000"), MARKED)
 
     assert world.asked("UntagResource") == asked
 

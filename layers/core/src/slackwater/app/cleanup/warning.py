@@ -154,7 +154,7 @@ class Warnings:
         watcher = self.watchers[cleanup.resource.type]
         try:
             if look := watcher.look(cleanup.resource):
-                watcher.mark(cleanup.resource, look, {ACT_AFTER: f"{to:%Y-%m-%dT%H:%M:%SZ}"})
+                watcher.add_tags(cleanup.resource, look, {ACT_AFTER: f"{to:%Y-%m-%dT%H:%M:%SZ}"})
         except AwsError as error:
             LOGGER.warning("its tag has an earlier date", finding_id=cleanup.finding_id, reason=str(error))
 

@@ -196,7 +196,9 @@ class Watch:
             )
         marked = self._marked(cleanup)
         if not marked.tagged:
-            watcher.mark(resource, look, {CLEANUP_TAG: cleanup.finding_id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"})
+            watcher.add_tags(
+                resource, look, {CLEANUP_TAG: cleanup.finding_id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"}
+            )
             then = "deleted" if cleanup.deletes else f"changed to {in_words(cleanup.setting)}" if cleanup.setting else ""
             after = f" after {marked.act_after:%Y-%m-%d %H:%M} UTC, unless it is used before" if cleanup.deletes else ""
             cleanup, finding = self.cases.tell(
@@ -437,7 +439,7 @@ class Watch:
 
     def _unmark(self, cleanup: Cleanup) -> None:
         if cleanup.marked:
-            self.watchers[cleanup.resource.type].unmark(cleanup.resource, (CLEANUP_TAG, ACT_AFTER))
+            self.watchers[cleanup.resource.type].remove_tags(cleanup.resource, (CLEANUP_TAG, ACT_AFTER))
 
     def _reopened(self, cleanup: Cleanup) -> Status | None:
         return "open" if self.cases.finding(cleanup).status in {"approved", "cleaning"} else None
@@ -452,7 +454,7 @@ class Watch:
             return go(kind="delete")
         watcher = self.watchers[cleanup.resource.type]
         if look := watcher.look(cleanup.resource):
-            watcher.mark(cleanup.resource, look, {CLEANUP_TAG: cleanup.finding_id})
+            watcher.add_tags(cleanup.resource, look, {CLEANUP_TAG: cleanup.finding_id})
         return go(kind="change")
 
     def _undone(self, cleanup: Cleanup) -> Answer:

@@ -73,7 +73,7 @@ class EbsWatcher:
         )
 
     @remedies()
-    def mark(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
+    def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
         """Put tags on it.
 
         Raises:
@@ -85,7 +85,7 @@ class EbsWatcher:
         )
 
     @remedies()
-    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
+    def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
         """Take tags off it, whatever their values; a volume that is gone is fine.
 
         Raises:

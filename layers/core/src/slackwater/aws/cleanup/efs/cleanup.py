@@ -71,7 +71,7 @@ class EfsWatcher:
                     raise
                 return None  # it went between two questions
 
-    def mark(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
+    def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
         """Tag its access points, and then the file system itself, whose tags stand for its mount targets too.
 
         Access points that have the tags already are left as they are: where one step has too little time, the next goes on.
@@ -90,7 +90,7 @@ class EfsWatcher:
                     unless_gone(efs.tag_resource, "AccessPointNotFound", ResourceId=part.id, Tags=listed)
             efs.tag_resource(ResourceId=resource.id, Tags=listed)  # type: ignore[arg-type]
 
-    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
+    def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
         """Untag its access points, and then the file system itself.
 
         Raises:

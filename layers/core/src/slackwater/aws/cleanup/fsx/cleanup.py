@@ -77,7 +77,7 @@ class FsxWatcher:
         )
 
     @remedies()
-    def mark(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
+    def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
         """Put tags on it.
 
         Raises:
@@ -89,7 +89,7 @@ class FsxWatcher:
                 client.tag_resource(ResourceARN=part.arn, Tags=[{"Key": key, "Value": value} for key, value in tags.items()])
 
     @remedies()
-    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
+    def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
         """Take tags off it. What is gone, or is being deleted, is fine.
 
         Older versions marked ONTAP's volumes and storage virtual machines as well, so it takes the tags off those, too.
