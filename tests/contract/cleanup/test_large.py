@@ -368,7 +368,7 @@ def test_what_aws_refuses_of_ten_thousand_parts_is_a_short_reason(large) -> None
 
     restored = Restored(state="failed", why=why, differences=tuple(f"fsap-{n} is new" for n in range(10_000)))
     cases.failed(replace(cleanup, restored=restored), why)
-    told, _ = cases.tell(cases.get(cleanup.finding_id, cleanup.execution), "failed", why, status="failed")
+    told, _ = cases.record_event(cases.get(cleanup.finding_id, cleanup.execution), "failed", why, status="failed")
 
     entry = world.there.findings.entries[-1]
     assert [len(one) for one in (told.why, told.restored.why, entry.why)] == [LONGEST_WHY] * 3

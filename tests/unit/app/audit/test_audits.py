@@ -24,7 +24,7 @@ from slackwater.app.audit.plan import NoPlanError, Planner
 from slackwater.app.audit.publish import NoAuditError, Publisher
 from slackwater.app.audit.request import AuditRequestError, request_of
 from slackwater.app.audit.scan_target import NoSnapshotError, Scanner
-from slackwater.app.audit.step_error import said
+from slackwater.app.audit.step_error import error_text
 from slackwater.app.audit.target_documents import put_error
 from slackwater.app.findings.findings import NotFoundError
 from slackwater.app.policy.file import PolicyError
@@ -1072,9 +1072,9 @@ def test_an_audit_whose_report_cannot_be_made_is_good_without_it_and_the_log_and
 
     assert service.run("a1").state == "complete"
     assert object_keys.report("a1") not in service.bucket.texts
-    (said,) = [json.loads(line) for line in log.getvalue().splitlines()]
-    assert (said["level"], said["audit_id"]) == ("ERROR", "a1")
-    assert "in breaks" in said["exception"]
+    (error_text,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (error_text["level"], error_text["audit_id"]) == ("ERROR", "a1")
+    assert "in breaks" in error_text["exception"]
     assert json.loads(capsys.readouterr().out)["ReportsFailed"] == [1.0]
 
 
@@ -1156,8 +1156,8 @@ def test_savings_that_cannot_be_observed_fail_no_audit_and_the_log_says_so(servi
 
     assert record.state == "complete"
     assert object_keys.report("a1") in service.bucket.texts
-    (said,) = [json.loads(line) for line in log.getvalue().splitlines()]
-    assert (said["level"], said["message"], said["audit_id"]) == ("ERROR", "savings not observed", "a1")
+    (error_text,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (error_text["level"], error_text["message"], error_text["audit_id"]) == ("ERROR", "savings not observed", "a1")
 
 
 def test_a_report_that_cannot_be_stored_fails_the_try_but_not_the_audit(service) -> None:
@@ -1313,8 +1313,8 @@ def test_incomplete_audits_in_a_row_are_those_of_one_schedule(service) -> None:
     ],
 )
 def test_what_ended_a_task_is_one_line_without_the_stack(error, line) -> None:
-    assert said(error) == line
-    assert len(said({"Error": "E", "Cause": "long " * 1000})) == 1_000
+    assert error_text(error) == line
+    assert len(error_text({"Error": "E", "Cause": "long " * 1000})) == 1_000
 
 
 # Asking

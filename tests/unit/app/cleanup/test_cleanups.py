@@ -774,7 +774,7 @@ def test_whoever_the_policy_does_not_name_does_nothing(who: str) -> None:
         lambda: world.use.stop("f-3", who=who, now=NOW),
         lambda: world.use.undo("f-4", who=who, now=NOW),
         lambda: world.use.stop_all(who=who, now=NOW),
-        lambda: world.use.go_on(who=who),
+        lambda: world.use.resume(who=who),
     ):
         with pytest.raises(NotAllowedError, match=r"policy's cleanup\.approver"):
             refused()
@@ -889,7 +889,7 @@ def test_whoever_decides_in_slack_may_stop_but_not_let_go_on() -> None:
 
     assert world.use.stop("f-1", who="slack:U0JOE", now=NOW).stopped == ActorNote(who="slack:U0JOE", why="", at=NOW)
     assert world.use.stop_all(who="slack:U0JOE", now=NOW).who == "slack:U0JOE"
-    for refused in (lambda: world.use.go_on(who="slack:U0JOE"), lambda: world.run(who="slack:U0JOE")):
+    for refused in (lambda: world.use.resume(who="slack:U0JOE"), lambda: world.run(who="slack:U0JOE")):
         with pytest.raises(NotAllowedError, match=r"cleanup\.approvers does not name U0JOE"):
             refused()
     with pytest.raises(NotAllowedError, match=r"cleanup\.approvers and slack\.deciders do not name U0EVE"):
@@ -908,7 +908,7 @@ def test_a_policy_that_cannot_be_read_keeps_nobody_from_stopping_and_lets_nobody
     assert world.use.stop("f-1", who=JOE, now=NOW).stopped.who == JOE
     assert world.use.stop_all(who=JOE, now=NOW).who == JOE
     for refused in (
-        lambda: world.use.go_on(who=ADA),
+        lambda: world.use.resume(who=ADA),
         lambda: world.use.undo("f-2", who=ADA, now=NOW),
     ):
         with pytest.raises(type(error)):
@@ -928,8 +928,8 @@ def test_stopped_all_nothing_begins_until_somebody_lets_it() -> None:
         world.run(who=SERVICE)
 
     assert (world.store.cleanups, world.starter.calls) == ({}, 0)
-    assert world.use.go_on(who="slack:U0ADA") == said
-    assert world.use.go_on(who=ADA) is None
+    assert world.use.resume(who="slack:U0ADA") == said
+    assert world.use.resume(who=ADA) is None
     assert world.run() == {"f-1": ("begun", "")}
 
 
@@ -939,7 +939,7 @@ def test_what_was_counted_stays_counted_when_all_are_stopped_and_let_go_on() -> 
     counted = world.store.switch.begun
 
     world.use.stop_all(who=ADA, now=NOW)
-    world.use.go_on(who=ADA)
+    world.use.resume(who=ADA)
 
     assert (world.store.switch.begun, world.store.switch.stopped) == (counted, None)
 

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 from slackwater.app.audit.document_file import ScanSpool
 from slackwater.app.audit.plan import plan_of
-from slackwater.app.audit.step_error import StepError, said
+from slackwater.app.audit.step_error import StepError, error_text
 from slackwater.app.audit.target_documents import seen_targets
 from slackwater.app.audit.trend import ended_before, trend_of
 from slackwater.app.cleanup.observe import observe
@@ -155,7 +155,7 @@ class Publisher:
             request=request,
             policy=None,
             outcome=None,
-            error=said(error),
+            error=error_text(error),
         )
         if self.audits.begin(failed):
             return failed

@@ -164,7 +164,7 @@ class BackUp:
         if any(backup.state != "verified" for backup in prior):
             ids = ", ".join(f"{backup.id} of {backup.subject.id}, until {backup.expires_at:%Y-%m-%d}" for backup in verified)
             known = replace(cleanup, backups=backups, backed_up_at=self.cases.clock())
-            self.cases.tell(known, "backed-up", f"verified: {ids}")
+            self.cases.record_event(known, "backed-up", f"verified: {ids}")
         elif backups != cleanup.backups:
             self.cases.write(replace(cleanup, backups=backups))
         return GO
@@ -255,7 +255,7 @@ def final_backup(cleanup: Cleanup) -> Backup | None:
     return next((one for one in cleanup.backups if one.final and one.state not in {"verified", "failed"}), None)
 
 
-def settled(cleanup: Cleanup, final: Backup, taker: BackupTaker, keys: Keys, now: datetime) -> Backup | None:
+def ended_final_backup(cleanup: Cleanup, final: Backup, taker: BackupTaker, keys: Keys, now: datetime) -> Backup | None:
     """The final backup with its outcome, "verified" or "failed"; None as long as FSx has not finished it.
 
     Raises:

@@ -185,7 +185,7 @@ class Cases:
         """
         return self._written(cleanup, None)
 
-    def tell(
+    def record_event(
         self, cleanup: Cleanup, happening: Happening, why: str, *, status: Status | None = None, who: str = SERVICE
     ) -> tuple[Cleanup, TrackedFinding]:
         """Store it together with an entry of its finding's ledger, and the status that it makes of the finding.

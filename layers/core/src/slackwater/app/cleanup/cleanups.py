@@ -229,9 +229,9 @@ class Cleanups:
 
     def _judged(self, finding: TrackedFinding, seen: _Seen, cleanup: CleanupSection, now: datetime) -> Candidate:
         """A finding with what a run would make of it."""
-        sighting, last = finding.sighting, self.store.get(finding.id)
-        rule = unattended(sighting, seen.tags, cleanup)
-        deletes = sighting.setting is None
+        record, last = finding.sighting, self.store.get(finding.id)
+        rule = unattended(record, seen.tags, cleanup)
+        deletes = record.setting is None
         one = Candidate(
             finding=finding,
             state="ready",
@@ -250,10 +250,10 @@ class Cleanups:
         why = (
             _not_now(finding)
             or (last and _spoiled(last))
-            or account_blocker(sighting.resource.account, self.account)
-            or cleanup_blocker(sighting, cleanup)
+            or account_blocker(record.resource.account, self.account)
+            or cleanup_blocker(record, cleanup)
             or (deletes and restored_blocker(seen.tags))
-            or not_let(finding, rule, last, cleanup, now)
+            or permission_blocker(finding, rule, last, cleanup, now)
             or seen.problem
             or self._held(finding)
         )
@@ -283,14 +283,14 @@ class Cleanups:
         if why := account_blocker(seen.resource.account, self.account):
             raise NotAllowedError(why)
         last = self.store.get(id)
-        marked = last.marked if last and not last.ended else None
+        tagging = last.marked if last and not last.ended else None
         finding = self.findings.approved(
             id,
             seen.fingerprint if fingerprint is None else fingerprint,
             who=who,
             cleanup=policy.cleanup,
             now=now,
-            acts_after=marked.act_after if marked else None,
+            acts_after=tagging.act_after if tagging else None,
         )
         if self.starter is None:
             return Approved(finding=finding, candidate=None)
@@ -400,14 +400,14 @@ class Cleanups:
             NotFoundError: there is no clean-up of this finding.
         """
         self._check_stopper(who)
-        said = ActorNote(who=who, why=reason_given(why), at=now)
+        note = ActorNote(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
             if cleanup.ended or cleanup.stage == "undoing":
                 raise ConflictError(f"the clean-up of finding {id} {_cannot_stop(cleanup.stage)}")
             stopped = cleanup
             if cleanup.stopped is None:
-                stopped = replace(cleanup, stopped=said, revision=cleanup.revision + 1)
+                stopped = replace(cleanup, stopped=note, revision=cleanup.revision + 1)
                 if not self.store.write(stopped):
                     continue
             return self._at_work(stopped) if self.starter else stopped
@@ -439,11 +439,11 @@ class Cleanups:
             BadDecisionError, ConflictError, NotAllowedError: as `stop`.
         """
         self._check_stopper(who)
-        said = ActorNote(who=who, why=reason_given(why), at=now)
-        control = self._switched(lambda control: control if control.stopped else replace(control, stopped=said))
-        return control.stopped or said
+        note = ActorNote(who=who, why=reason_given(why), at=now)
+        control = self._switched(lambda control: control if control.stopped else replace(control, stopped=note))
+        return control.stopped or note
 
-    def go_on(self, *, who: str) -> ActorNote | None:
+    def resume(self, *, who: str) -> ActorNote | None:
         """Let clean-ups begin again; who had stopped them, if anybody had.
 
         Raises:
@@ -459,7 +459,7 @@ class Cleanups:
             return replace(control, stopped=None)
 
         self._switched(lifted)
-        return next((said for said in before if said), None)
+        return next((note for note in before if note), None)
 
     def undo(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
         """Have what was deleted restored, or what was changed put back. Asked again while that is under way, it stays one undo.
@@ -477,7 +477,7 @@ class Cleanups:
         if self.starter is None:
             raise NotEnabledError
         check_approver(who, self.policy().cleanup)
-        said = ActorNote(who=who, why=reason_given(why), at=now)
+        note = ActorNote(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
             under_way = cleanup.undo_execution if cleanup.stage == "undoing" else None
@@ -486,7 +486,7 @@ class Cleanups:
                 return cleanup
             if not under_way and (problem := not_undoable(cleanup)) and not _restorable(cleanup):
                 raise ConflictError(f"the clean-up of finding {id} cannot be undone: {problem}")
-            undoing = _undoing(cleanup, said)
+            undoing = _undoing(cleanup, note)
             if self.store.write(undoing):
                 self.starter.undo(id, _name(undoing))
                 return undoing
@@ -553,40 +553,40 @@ def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]
     return _Seen(problem or manager_blocker(managed_by(tags, managed_tags)), tags, evidence)
 
 
-def not_let(
+def permission_blocker(
     finding: TrackedFinding, rule: UnattendedTag | None, last: Cleanup | None, cleanup: CleanupSection, now: datetime
 ) -> str | None:
     """Why nobody lets this finding be cleaned up now; None where a standing approval does, or the policy without one."""
     why = _not_approved(finding, last, cleanup, now)
     if why is None or rule is None:
         return why
-    against = _against(last)
-    return f"{against.who} stopped or undid it {_time(against.at)}: it needs an approval now" if against else None
+    veto = _veto(last)
+    return f"{veto.who} stopped or undid it {_time(veto.at)}: it needs an approval now" if veto else None
 
 
 def _not_approved(finding: TrackedFinding, last: Cleanup | None, cleanup: CleanupSection, now: datetime) -> str | None:
     """Why no approval stands. One is good for one clean-up: what was called off or stopped since needs another."""
-    decision, sighting = finding.decision, finding.sighting
+    decision, record = finding.decision, finding.sighting
     if finding.status != "approved" or decision is None:
         return f"nobody has approved it: `slackwater cleanup approve {finding.id}` does"
     again = f"`slackwater findings reopen {finding.id}`, then approve it again"
     if decision.until is not None and decision.until <= now:
         return f"the approval ended {_time(decision.until)}: `slackwater cleanup approve {finding.id}` gives another"
-    if (decision.fingerprint, decision.setting) != (sighting.fingerprint, sighting.setting):
+    if (decision.fingerprint, decision.setting) != (record.fingerprint, record.setting):
         return f"it has changed since it was approved: {again}"
     if not may_approve(decision.who, cleanup):
         return f"{decision.who} approved it, and the policy does not name them any more: {again}"
-    if (against := _against(last)) and decision.at <= against.at:
-        return f"{against.who} stopped or undid it {_time(against.at)}, after it was approved: {again}"
+    if (veto := _veto(last)) and decision.at <= veto.at:
+        return f"{veto.who} stopped or undid it {_time(veto.at)}, after it was approved: {again}"
     if last and last.stage == "called-off" and last.ended_at and decision.at <= last.ended_at:
         return f"what was approved was called off {_time(last.ended_at)} ({last.why}): {again}"
     return None
 
 
-def _against(last: Cleanup | None) -> ActorNote | None:
+def _veto(last: Cleanup | None) -> ActorNote | None:
     """What somebody said last against the clean-up that was last begun."""
-    said = [one for one in (last.stopped, last.undone) if one] if last else []
-    return max(said, key=lambda one: one.at, default=None)
+    note = [one for one in (last.stopped, last.undone) if one] if last else []
+    return max(note, key=lambda one: one.at, default=None)
 
 
 def not_undoable(cleanup: Cleanup) -> str | None:
@@ -644,20 +644,20 @@ def _counted(control: Control, wanted: Collection[Begun], now: datetime) -> Cont
 
 def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
     finding, last, rule = one.finding, one.cleanup, one.rule
-    sighting = finding.sighting
+    record = finding.sighting
     attempt = last.attempt + 1 if last else 1
     return Cleanup(
         finding_id=finding.id,
         attempt=attempt,
         execution=f"{finding.id}-{attempt}",
-        detector=sighting.detector,
-        resource=sighting.resource,
-        owner=sighting.owner,
-        fingerprint=sighting.fingerprint,
-        setting=sighting.setting,
+        detector=record.detector,
+        resource=record.resource,
+        owner=record.owner,
+        fingerprint=record.fingerprint,
+        setting=record.setting,
         requested_by=who,
         started_at=now,
-        promised_monthly_usd=sighting.monthly_savings_usd,
+        promised_monthly_usd=record.monthly_savings_usd,
         unattended=rule is not None,
         scratch=one.scratch,
         approved_by=finding.decision.who if finding.status == "approved" and finding.decision else None,
@@ -666,12 +666,12 @@ def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
     )
 
 
-def _undoing(cleanup: Cleanup, said: ActorNote) -> Cleanup:
+def _undoing(cleanup: Cleanup, note: ActorNote) -> Cleanup:
     """The clean-up with another undo. What the last one left stays on record: so a restorer knows what AWS gave up."""
     return replace(
         cleanup,
         stage="undoing",
-        undone=said,
+        undone=note,
         restored=None if _put_back(cleanup) else cleanup.restored,
         undo_execution=_next(cleanup.undo_execution or cleanup.execution, "undo"),
         ended_at=None,

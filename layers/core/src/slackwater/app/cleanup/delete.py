@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from slackwater.app.cleanup.back_up import UNTIL_DELETED, final_backup, settled, tags, verified_now, with_backup
+from slackwater.app.cleanup.back_up import UNTIL_DELETED, ended_final_backup, final_backup, tags, verified_now, with_backup
 from slackwater.app.cleanup.case import (
     BY_POLICY,
     GO,
@@ -92,42 +92,51 @@ class Delete:
             raise UnsafeError(f"the clean-up is {cleanup.stage}: it has nothing to delete")
         if not cleanup.scratch and (not cleanup.backups or any(backup.state != "verified" for backup in cleanup.prior_backups)):
             raise UnsafeError("it has no verified backup")
-        taker = self.takers[cleanup.resource.type]
         ends = self.cases.clock() + LONGEST_STEP
         for _ in range(MOST_PARTS):
             if self.cases.clock() >= ends:
                 break
-            policy = self.policy()
-            look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
-            if look is None:
-                return self._gone(cleanup, taker)
-            if _is_going(look):
-                return self._wait_for_aws(cleanup)
-            finding = self.cases.finding(cleanup)
-            if why := self.cases.objection(cleanup, finding, policy):
-                return self.cases.over(cleanup, why)
-            if cleanup.turn and not cleanup.has_turn:
-                if ahead := self.cases.ahead(cleanup):
-                    return self._wait_for(ahead, cleanup)
-                cleanup = self.cases.write(replace(cleanup, has_turn=True))
-            seen = self.rechecker.recheck(cleanup, policy)
-            if seen.state == "gone":
-                continue  # somebody else deleted it since the look above
-            if seen.state != "same" or seen.look is None:
-                return self.cases.over(cleanup, seen.why)
-            if why := _not_let(cleanup, finding, seen.look, policy):
-                return self.cases.over(cleanup, why)
-            if not cleanup.scratch and (why := verified_now(cleanup, taker, self.keys, self._kept_from(policy))):
-                return self.cases.over(cleanup, why)
-            parts = next_parts(seen.look, self.many)
-            if not parts:
-                return self._wait_for_aws(cleanup)
-            if (fence := self._fence(cleanup, parts[0], seen)) is not None:
-                return fence
-            cleanup, why = self._remove(self._recorded_anew(cleanup, parts[0]), parts, policy)
-            if why:
-                return self.cases.over(cleanup, why)
+            cleanup, answer = self._delete_next(cleanup)
+            if answer is not None:
+                return answer
         return wait(1)
+
+    def _delete_next(self, cleanup: Cleanup) -> tuple[Cleanup, Answer | None]:
+        """Delete the next sub-resources if nobody objects and the lock is free; the answer is None if more may follow."""
+        policy = self.policy()
+        look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
+        if look is None:
+            return cleanup, self._gone(cleanup, self.takers[cleanup.resource.type])
+        if _is_going(look):
+            return cleanup, self._wait_for_aws(cleanup)
+        finding = self.cases.finding(cleanup)
+        if why := self.cases.objection(cleanup, finding, policy):
+            return cleanup, self.cases.over(cleanup, why)
+        if cleanup.turn and not cleanup.has_turn:
+            if ahead := self.cases.ahead(cleanup):
+                return cleanup, self._wait_for(ahead, cleanup)
+            cleanup = self.cases.write(replace(cleanup, has_turn=True))
+        return self._delete_checked(cleanup, finding, policy)
+
+    def _delete_checked(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> tuple[Cleanup, Answer | None]:
+        """Delete the next sub-resources if the resource is as it was found, and its backup is verified."""
+        seen = self.rechecker.recheck(cleanup, policy)
+        if seen.state == "gone":
+            return cleanup, None  # somebody else has just deleted it
+        if seen.state != "same" or seen.look is None:
+            return cleanup, self.cases.over(cleanup, seen.why)
+        why = _not_let(cleanup, finding, seen.look, policy)
+        if why is None and not cleanup.scratch:
+            why = verified_now(cleanup, self.takers[cleanup.resource.type], self.keys, self._kept_from(policy))
+        if why:
+            return cleanup, self.cases.over(cleanup, why)
+        parts = next_parts(seen.look, self.many)
+        if not parts:
+            return cleanup, self._wait_for_aws(cleanup)
+        if (fence := self._fence(cleanup, parts[0], seen)) is not None:
+            return cleanup, fence
+        cleanup, why = self._remove(self._recorded_anew(cleanup, parts[0]), parts, policy)
+        return cleanup, self.cases.over(cleanup, why) if why else None
 
     def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
         """Wait for the final backup of what is gone, if there is one; whatever comes of it, the others are verified."""
@@ -135,7 +144,7 @@ class Delete:
         if final is None:
             return GO
         now = self.cases.clock()
-        ended = settled(cleanup, final, taker, self.keys, now)
+        ended = ended_final_backup(cleanup, final, taker, self.keys, now)
         if ended is None:
             return wait_since(final.asked_at, now, LOOK_AT_FINAL_S)
         self.cases.write(with_backup(cleanup, ended))
@@ -202,7 +211,7 @@ class Delete:
             return self.cases.over(cleanup, why)
         if cleanup.waits_since is None:
             why = f"for the clean-up of finding {ahead.finding_id}: one {cleanup.resource.type} is taken apart at a time"
-            self.cases.tell(replace(cleanup, waits_since=now), "queued", why)
+            self.cases.record_event(replace(cleanup, waits_since=now), "queued", why)
         elif now - cleanup.waits_since >= LONGEST_WAIT:
             span = f"{LONGEST_WAIT.days} days"
             why = f"others of its type had their turn for {span}, the clean-up of finding {ahead.finding_id} the last of them"
@@ -264,7 +273,7 @@ class Delete:
         if cleanup.removals:
             return self.cases.write(begun)
         all_ = some([f"{one.kind} {one.id}" for one in cleanup.parts])
-        return self.cases.tell(begun, "removing", f"one after the other: {all_}")[0]
+        return self.cases.record_event(begun, "removing", f"one after the other: {all_}")[0]
 
 
 def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, ...]:

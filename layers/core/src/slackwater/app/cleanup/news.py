@@ -35,7 +35,7 @@ class CleanupNews:
     outbox: Outbox
     clock: Clock
 
-    def tell(self, what: What, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
+    def announce(self, what: What, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
         """Record what is to be said of a clean-up as it is on record now, with its finding as it is now.
 
         Told again, from the same record, it comes to the same post.

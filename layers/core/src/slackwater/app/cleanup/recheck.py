@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -149,22 +149,32 @@ class Rechecker:
 
 
 def objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetime) -> str | None:
-    """What a look alone has against going on; None where it has nothing. Whatever is not known yet is not compared."""
+    """Return what a resource's state has against going on; None if nothing.
+
+    Compares only what the clean-up has already recorded.
+    """
     if cleanup.born_at and look.born_at != cleanup.born_at:
         return "it is another resource of the same id"
+    if why := _tags_objection(cleanup, look, policy, now):
+        return why
+    return _deletion_objection(cleanup, look, policy.owners.managed_tags) if cleanup.deletes else None
+
+
+def _tags_objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetime) -> str | None:
+    """Return what the tags of the resource, or of what belongs to it, have against going on; None if nothing."""
     if tags_exempt(look.tags, policy.exempt, now):
         return "a tag keeps it, or its tags could not be read"
     for id_, tags in look.children.items():
         if tags_exempt(tags, policy.exempt, now):
             return f"a tag keeps {id_}, which hangs on it, or its tags could not be read"
-    marked = cleanup.marked is not None and cleanup.marked.tagged
-    if marked and (look.tags or {}).get(CLEANUP_TAG) != cleanup.finding_id:
+    tagged = cleanup.marked is not None and cleanup.marked.tagged
+    if tagged and (look.tags or {}).get(CLEANUP_TAG) != cleanup.finding_id:
         return f"{VETO}: the tag {CLEANUP_TAG}"
-    managed_tags = policy.owners.managed_tags
-    if why := manager_blocker(managed_by(look.tags, managed_tags)):
-        return why
-    if not cleanup.deletes:
-        return None
+    return manager_blocker(managed_by(look.tags, policy.owners.managed_tags))
+
+
+def _deletion_objection(cleanup: Cleanup, look: CurrentState, managed_tags: Sequence[str]) -> str | None:
+    """Return why the resource must not be deleted in its current state; None if it may."""
     for id_, tags in look.children.items():
         if owner := managed_by(tags, managed_tags):
             return f"{id_}, which hangs on it, is managed by {owner}: it has to be changed there"

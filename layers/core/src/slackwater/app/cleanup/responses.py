@@ -104,7 +104,7 @@ def story(one: Story, now: datetime) -> CleanupDetailDocument:
 
 def backups(found: BackupList) -> BackupListDocument:
     """Every backup that carries our tags."""
-    told = [
+    entries = [
         cleanup_backups.listed_backup(
             one.copy,
             type=one.kind,
@@ -118,7 +118,7 @@ def backups(found: BackupList) -> BackupListDocument:
         )
         for one in found.backups
     ]
-    return cleanup_backups.backup_list(told, found.installation, found.gaps)
+    return cleanup_backups.backup_list(entries, found.installation, found.gaps)
 
 
 def switch(stopped: ActorNote | None) -> SwitchDocument:

@@ -203,7 +203,7 @@ class Sweep:
             return self.cases.write(seen)
         why = f"somebody else deleted, or took our tags off, its backup {', '.join(lost)}"
         found.troubles.append(f"finding {cleanup.finding_id}: {why}")
-        return self.cases.tell(seen, "backup-gone", why)[0]
+        return self.cases.record_event(seen, "backup-gone", why)[0]
 
     def _lost_at(self, cleanup: Cleanup, backups: Sequence[Backup], now: datetime) -> datetime | None:
         """When neither the resource nor a backup of it was there any more; None where one of them is."""
