@@ -31,7 +31,7 @@ BROKEN = {
     "efs-idle": ("if recent.missing:", "if False:"),
     "efs-orphaned": ("if file_system.is_replica or replication:", "if False:"),
     "efs-serial-small-writes": ("if at_once and faster", "if faster"),
-    "efs-single-client": ("if max(seen[clients].present, default=0) > FIVE_MINUTES", "if False"),
+    "efs-single-client": ("if max(clients.present, default=0) > FIVE_MINUTES", "if False"),
     "efs-single-zone-use": ("return Fine(why)", "pass"),
     "efs-throughput-mismatch": ("if demand.limited_s:\n        return Fine", "if False:\n        return Fine"),
     "fsx-idle": ("if growth > limits.growth_mib * MIB:", "if False:"),
