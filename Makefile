@@ -81,6 +81,9 @@ check-sam: setup
 check-checkov: setup .tools/checkov/ready
 	.tools/checkov/bin/checkov $(TEMPLATES:%=--file %) --framework cloudformation --skip-download --quiet --compact
 
+audit: .tools/audit/ready ## check every locked version for known vulnerabilities; ADVISORIES="PATH ..." names copies of OSV's records
+	@.tools/audit/bin/python tools/audit.py $(ADVISORIES:%=--advisories %)
+
 check-machines: setup tools/asl/node_modules/ready
 	@set -e; for machine in statemachines/*.asl.yaml; do \
 	  tools/asl/node_modules/.bin/asl-validator --yaml-definition "$$(sed 's/$${Partition}/aws/' $$machine)"; \
@@ -102,7 +105,7 @@ lock: setup ## choose versions again, within the pyproject files' bounds
 	  --no-emit-package slackwater --group dev $(PACKAGES:%=%/pyproject.toml) -o requirements.txt
 	$(UV) pip compile -q --generate-hashes --no-annotate --no-header --python-version 3.13 --python-platform aarch64-manylinux_2_28 \
 	  --constraints requirements.txt layers/core/pyproject.toml -o layers/core/requirements.txt
-	for tool in ministack lambda-runtime checkov; do $(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header \
+	for tool in ministack lambda-runtime checkov audit; do $(UV) pip compile -q --upgrade --universal --generate-hashes --no-annotate --no-header \
 	  --python-version 3.13 tools/requirements/$$tool.in -o tools/requirements/$$tool.txt; done
 
 e2e: setup $(TOOLS) ## deploy to a stand-in for AWS on this machine, and watch audits come and go
@@ -144,5 +147,5 @@ screenshots: setup tests/browser/node_modules/ready ## pictures of the report, t
 	@touch $@
 
 .PHONY: help setup demo test test-all test-changed pytest-quick pytest-all browser browser-smoke check check-code check-types check-pages \
-  check-template check-sam check-checkov check-machines screenshots docs format lock e2e bench bench-faults explore chaos bench-organization score \
+  audit check-template check-sam check-checkov check-machines screenshots docs format lock e2e bench bench-faults explore chaos bench-organization score \
   bench-cold-start

@@ -32,8 +32,8 @@ def main() -> int:
     """Return 0 if every kind was covered and no invariant was violated."""
     parser = argparse.ArgumentParser(prog="explorer", description=__doc__)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(EXPLORED)}; all of them unless named")
-    parser.add_argument("--pairs", type=int, default=15_000, help="branches of pairs to run, of each kind")
-    parser.add_argument("--triples", type=int, default=1_500, help="branches of triples to run, of each kind")
+    parser.add_argument("--pairs", type=int, default=5_000, help="branches of pairs to run, of each kind")
+    parser.add_argument("--triples", type=int, default=500, help="branches of triples to run, of each kind")
     parser.add_argument("--seed", type=int, default=18, help="of the order of pairs and triples")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     given = parser.parse_args()

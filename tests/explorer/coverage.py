@@ -24,6 +24,8 @@ class Coverage:
     kind: str
     steps: set[str] = field(default_factory=set)
     interrupted: set[str] = field(default_factory=set)
+    stages: set[str] = field(default_factory=set)
+    """Which stages a clean-up goes through that nothing disturbs."""
     singles: int = 0
     covered: int = 0
     pairs: int = 0

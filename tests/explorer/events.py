@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
-from explorer.facts import COMPLETE, KEYS
+from explorer.facts import COMPLETE, KEYS, METRICS_LATE_S
 from explorer.wire import Ends
-from explorer.world import METRICS_LATE_S, Small
-from slackwater.model.cleanup import EXPIRES_AT, MARK
+from explorer.world import Small
+from slackwater.model.cleanup import CLEANUP_TAG, EXPIRES_AT
 from slackwater_simulator.account import GOING
 from slackwater_simulator.resources import AccessPoint, ElasticFileSystem, FsxFileSystem, MountTarget
 from support.cleanup_world import APPROVER
@@ -163,7 +163,7 @@ def tag_changed(world: Small) -> Any:
 
 def mark_taken_off(world: Small) -> Any:
     main = _main(world)
-    return False if main is None or MARK not in main.tags else world.account.untag(main.id, MARK)
+    return False if main is None or CLEANUP_TAG not in main.tags else world.account.untag(main.id, CLEANUP_TAG)
 
 
 def resource_removed(world: Small) -> Any:
@@ -332,6 +332,14 @@ def ended_from_outside(world: Small) -> Any:
     raise Ends
 
 
+def ended_in_silence(world: Small) -> Any:
+    """The execution ends, and nobody tells: the rule is disabled, or the function that it calls does not work."""
+    if not world.position.machine:
+        return False
+    world.position = replace(world.position, machine=None, tries=(), denied=(), payloads=())
+    raise Ends
+
+
 def redeployed(world: Small) -> Any:
     world.redeploy()
     raise Ends
@@ -342,7 +350,7 @@ WORLD: Final[tuple[Happens, ...]] = (
     policy_narrowed, kept, part_kept, volume_made, taken_over, tag_changed, mark_taken_off, resource_removed,
     cold_data_moved, backup_extended,
     backup_copied, backup_deleted, key_disabled, policy_loses_region, policy_loses_detector, policy_loses_approver, policy_unreadable,
-    stopped, stopped_all, undone, dismissed, slack_goes_down, sweeps, others_sweep, ended_from_outside, redeployed,
+    stopped, stopped_all, undone, dismissed, slack_goes_down, sweeps, others_sweep, ended_from_outside, ended_in_silence, redeployed,
 )  # fmt: skip
 """What may happen around any call. What cannot happen in a state answers False, and is none there."""
 

@@ -12,10 +12,10 @@ CHANGES: Final = frozenset({"ModifyVolume", "UpdateFileSystem", "PutLifecycleCon
 SWEEPS: Final = frozenset({"DeleteSnapshot", "DeleteRecoveryPoint", "DeleteBackup"})
 KEYS: Final = "kms-disabled"
 """A shelf of the account: the keys that are disabled."""
-NO_FENCE_S: Final = 900
-"""EBS has no fence, and EFS none against services that need no mount target: what was written this short before the deletion AWS
-may not have told yet. Such a loss is counted apart."""
-"""EBS has no fence: an attachment this short before the deletion may not be in CloudTrail yet. Such a loss is counted apart."""
+METRICS_LATE_S: Final = 180
+"""CloudWatch shows a use some minutes after it (AWS: "metrics are available within a few minutes")."""
+EVENTS_LATE_S: Final = 300
+"""CloudTrail shows an event about five minutes after it (AWS CloudTrail User Guide)."""
 COMING: Final = frozenset({"creating", "CREATING"})
 """States of what AWS is making, and may still give up."""
 MARKS: Final = ("slackwater:marked", "slackwater:act-after")
@@ -61,3 +61,7 @@ class Facts:
     """What spoke against acting when the last look could have begun: at the beginning of a step, or after the last act."""
     disturbed: bool = False
     """Whether others did something since then: it may have come after the look, in the moment before the act."""
+    removed_by_others: tuple[str, ...] = ()
+    """What was in resources that others removed."""
+    changed_again: bool = False
+    """Whether others changed something after an undo's last look: its record says what was true when it looked."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from explorer.facts import CHANGES, COMPLETE, DAY, KEYS, NO_FENCE_S, REMOVES, SWEEPS, Facts, Owed, Violation
+from explorer.facts import CHANGES, COMPLETE, DAY, EVENTS_LATE_S, KEYS, METRICS_LATE_S, REMOVES, SWEEPS, Facts, Owed, Violation
 from explorer.witness import Witness
 from slackwater.app.cleanup.cleanups import not_undoable
 from slackwater.model.cleanup import EXPIRES_AT, TOKEN
@@ -85,12 +85,22 @@ class Oracle(Witness):
         """Somebody else did something: what that loses, Slackwater did not lose."""
         owed = [one for one in self.facts.owed if self._copy(one) is not None]
         was, self._state, self._at = self._state, self._account._state, self._account.now
-        self.facts = replace(self.facts, owed=(*owed, *self._left_to_us(was)), disturbed=True)
+        cleanup = self.world.cleanup()
+        again = was is not self._state and cleanup and cleanup.restored and cleanup.restored.state == "done"
+        changed_again = self.facts.changed_again or bool(again)
+        removed = {was.contents.get(id_, f"what {id_} holds") for id_ in self._lives(was) if not self.there(id_)}
+        self.facts = replace(
+            self.facts,
+            owed=(*owed, *self._left_to_us(was)),
+            removed_by_others=tuple(sorted({*self.facts.removed_by_others, *removed})),
+            disturbed=True,
+            changed_again=changed_again,
+        )
 
     def redeployed(self) -> None:
         """The table is empty: what was made before, an installation made that is gone."""
         made = tuple((id_, "before" if who == "ours" else who) for id_, who in self.facts.made)
-        self.facts = replace(self.facts, made=made, named=(), asked=(), acted=(), was=None)
+        self.facts = replace(self.facts, made=made, named=(), asked=(), acted=(), was=None, changed_again=False)
 
     def says(self, invariant: str, check: str, detail: str) -> None:
         self.found.append(Violation(invariant, check, detail))
@@ -160,9 +170,7 @@ class Oracle(Witness):
         good = [one for one in holding if self.usable(one) and (one.id in ids or one.tags.get(TOKEN) in tokens)]
         if not good:
             written = last is not None and last.who == "client" and len(versions) > 1
-            by_service = last is not None and last.who == "service"
-            no_fence = by_service or (self.world.kind == "ebs" and written)
-            if no_fence and last and self._account.now - last.at <= NO_FENCE_S:
+            if last and self._account.now - last.at <= self._unseen_s(last.who, written=written):
                 self.windows += 1
                 return
             if disturbed and not written:
@@ -179,6 +187,15 @@ class Oracle(Witness):
             )
             until = longest
         self.facts = replace(self.facts, owed=(*self.facts.owed, Owed(contents, id_, until)))
+
+    def _unseen_s(self, who: str, *, written: bool) -> float:
+        """For how long AWS may not show a write yet, where no fence keeps one off. Such a loss is counted apart.
+
+        EBS has no fence, and EFS has none against services that need no mount target. The minute of a metric has to be over.
+        """
+        if who == "service":
+            return METRICS_LATE_S + 60
+        return EVENTS_LATE_S if self.world.kind == "ebs" and written else -1
 
     def _why_not(self, holding: list[Any], contents: str, id_: str) -> str:
         if not holding:
@@ -222,12 +239,41 @@ class Oracle(Witness):
                 )
             elif actor == "ours" and id_ not in self.facts.named:
                 self.says("I3", "swept/not-recorded", f"{id_} was swept, and no record names it")
+            if actor == "ours" and not self.facts.disturbed and self._is_all_there_is(was):
+                self.says("I3", "swept/the-only-copy", f"{id_} was all that was left of {was.of}, which others removed")
             tag = was.tags.get(EXPIRES_AT)
             if tag is None or datetime.fromisoformat(tag).timestamp() > self._account.now:
                 if self.facts.disturbed:  # it may have come after the look, in the moment before the act
                     self.windows += 1
                     continue
                 self.says("I3", "swept/not-expired", f"{actor} swept {id_}, which is kept until {tag}")
+
+    def _is_all_there_is(self, backup: Any) -> bool:
+        """Whether a backup held, alone, what others removed, of something that Slackwater did not ask AWS to delete."""
+        cleanup, contents = self.world.cleanup(), backup.contents
+        asked = cleanup is not None and any(one.part.id == backup.of for one in cleanup.removals)
+        elsewhere = contents in self.live().values() or any(map(self.usable, self._account.holding(contents)))
+        return contents in self.facts.removed_by_others and not asked and not elsewhere
+
+    def swept_at_last(self) -> None:
+        """Nothing disturbed the sweep that ended, and the retention is over: of what Slackwater made nothing is left.
+
+        A backup stays if its resource is gone, and Slackwater did not record that it deleted it. If AWS heard a request twice that
+        was sent once, there is one backup more than Slackwater can tell from a copy that somebody made.
+        """
+        cleanup = self.world.cleanup()
+        if cleanup is None or not cleanup.ended:
+            return
+        asked = any(one.part.id == cleanup.resource.id for one in cleanup.removals)
+        back = cleanup.restored.id if cleanup.restored else None
+        if not (cleanup.stage == "done" and asked) and not self.there(cleanup.resource.id) and not (back and self.there(back)):
+            return
+        made = {id_ for id_, maker in self.facts.made if maker == "ours"}
+        if len(made) > sum(one.asked for one in (*cleanup.backups, *cleanup.earlier)):
+            return
+        for backup in self._account.backups():
+            if backup.id in made and backup.state in COMPLETE and self.expires(backup) <= self._account.now:
+                self.says("I5", "never-swept", f"{backup.id} has expired, and is still there")
 
     def swept(self) -> None:
         """A sweep has ended: whatever is lost was there to be seen."""

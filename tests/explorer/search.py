@@ -159,6 +159,8 @@ class Explorer:
                 if len(positions) == 1:
                     path = (*path, self.world.step())
                     self._report(path, "")
+                    if here.level == 0 and (cleanup := self.world.cleanup()):
+                        self.coverage.stages.add(cleanup.stage)
                 if after := self._node(here.level, path, chain):
                     waiting.append((after, chain))
 

@@ -63,7 +63,8 @@ class Hasher:
             str({key: [len(text or "") for text in texts] for key, texts in ours.documents.texts.items()}),
             self._policy(ours.policies[-1]),
             repr(replace(world.position, started=0.0, events=0, steps=0)),
-            repr(world.oracle.facts),
+            repr(replace(world.oracle.facts, was=None)),
+            *(self._text(one) for one in world.oracle.facts.was or ()),
         ]
         return hashlib.sha256("\n".join(self._same(parts, account.now)).encode()).hexdigest()[:24]
 

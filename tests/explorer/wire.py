@@ -257,10 +257,11 @@ class Dice:
 
 @contextmanager
 def determined(dice: Dice) -> Iterator[None]:
-    """No threads, and no randomness but the dice's."""
+    """No threads, and no randomness but the dice's. No user agents either: botocore takes long to write them."""
     with ExitStack() as stack:
         for name in INLINE:
             stack.enter_context(patch(f"slackwater.{name}.ThreadPoolExecutor", Inline))
         stack.enter_context(patch("random._urandom", dice.bytes))
         stack.enter_context(patch("os.urandom", dice.bytes))
+        stack.enter_context(patch("botocore.useragent.UserAgentString.to_string", lambda _: "explorer"))
         yield

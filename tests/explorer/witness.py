@@ -150,21 +150,27 @@ class Witness:
             self.says("I4", "says-nothing-was-deleted", f"after {', '.join(facts.acted)}")
         if cleanup.stage == "undone" or (cleanup.restored and cleanup.restored.state == "done"):
             self._check_undone(cleanup)
+        else:
+            self.facts = replace(self.facts, changed_again=False)
 
     def _check_undone(self, cleanup: Cleanup) -> None:
         """What came back is what was there, or what differs is said."""
         restored = cleanup.restored
         said = " ".join((*(restored.differences if restored else ()), cleanup.why))
         back = self._account.find(restored.id) if restored and restored.id else self._account.find(cleanup.resource.id)
-        if cleanup.deletes and self.facts.owed and not any(one.contents in self.live().values() for one in self.facts.owed):
-            self.says("I4", "undone/without-its-data", "it is called undone, and its data is not back")
         twice = [id_ for id_ in self.facts.restored if self.there(id_)]
         if len(twice) > 1:
             self.says("I4", "undone/twice", f"there are {', '.join(twice)}")
         moved = getattr(back, "ia_bytes", 0)
         if not cleanup.deletes and moved and cleanup.stage == "undone" and not re.search(r"Infrequent Access|\bIA\b", said):
             self.says("I4", "undone/says-nothing-of-moved-data", f"{moved:,} bytes stay in Infrequent Access")
-        if not cleanup.deletes or self.facts.was is None or self.facts.was[0] is None or back is None:
+        if self.facts.disturbed:
+            self.facts = replace(self.facts, changed_again=True)
+        if not cleanup.deletes or self.facts.changed_again:
+            return
+        if self.facts.owed and not any(one.contents in self.live().values() for one in self.facts.owed):
+            self.says("I4", "undone/without-its-data", "it is called undone, and its data is not back")
+        if self.facts.was is None or self.facts.was[0] is None or back is None:
             return
         (was, policies), now = self.facts.was, self._account.shelf("efs-policies")
         own = {key: value for key, value in was.tags.items() if key not in MARKS and not key.startswith("aws:")}
@@ -175,7 +181,7 @@ class Witness:
             before = groups.get(target.subnet or target.az, groups.get(target.az))
             if before and not {*target.security_groups} <= before and "security group" not in said:
                 self.says("I4", "restored-stale/security-groups", f"{target.id} has {', '.join(target.security_groups)}")
-        if policies is None:
+        if policies is None or back.id == was.id:  # Slackwater leaves the policy of what stays to its owner
             return
         before, after = (None if one is None else json.loads(one) for one in (policies.get(was.id), now.get(back.id)))
         if before != after and "policy" not in said:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from explorer.facts import DAY, Facts
+from explorer.facts import DAY, EVENTS_LATE_S, METRICS_LATE_S, Facts
 from explorer.kinds import EXPLORED, WORDS
 from explorer.oracle import Oracle
 from explorer.stepper import Stepper, definitions
@@ -34,10 +34,6 @@ MOST_STEPS: Final = 1_000
 """Of one branch, from the beginning to its end. Without trouble it takes about thirty; looking for an approval, some hundreds."""
 
 
-METRICS_LATE_S: Final = 180
-"""CloudWatch shows a use some minutes after it (AWS: "metrics are available within a few minutes")."""
-EVENTS_LATE_S: Final = 300
-"""CloudTrail shows an event about five minutes after it (AWS CloudTrail User Guide)."""
 THEIRS: Final = "5f0c0de5f0c0de5f0c0de5f0c0de0002"
 """The other installation's id."""
 
@@ -114,6 +110,7 @@ class Small:
         self.wire.gate = self._pass
         self.oracle = Oracle(self)
         self.position = Position(plan=())
+        self.ours.starter.running = self._runs
         self._their_past()
         self.begin()
 
@@ -173,6 +170,12 @@ class Small:
         ours.starter.started = list(was.started)
         self.dice.drawn = was.drawn
         self.oracle.facts, self.position = was.facts, was.position
+
+    def _runs(self, execution: str) -> bool:
+        """Whether an execution of this name works, or is about to."""
+        cleanup, here = self.cleanup(), self.position
+        begun = "undo begun" in here.plan and cleanup is not None and cleanup.undo_execution == execution
+        return begun or (here.machine is not None and here.name == execution)
 
     # -- What happens
 
@@ -312,6 +315,7 @@ class Small:
             case "sweep after":
                 self.wait(max(0.0, self.oracle.kept_until() + 2 * DAY - self.account.now))
                 self._sweep()
+                self._sweep_at_last()
             case "told that cleanup failed" | "told that undo failed":
                 self._told(item.split()[2])
         return item
@@ -333,17 +337,23 @@ class Small:
         cleanup = self.cleanup()
         if cleanup is None or cleanup.ended:
             return
+        before = {*self.ours.starter.started}
         try:
-            self.ours.people.stop(self.finding_id, who=APPROVER, why="stuck", now=self.now)
+            self.ours.people.stop(self.finding_id, who=self._who_may(), why="stuck", now=self.now)
         except Exception as error:  # noqa: BLE001 -- whatever it is, it did not help
             self.oracle.says("I5", "stuck", f"the clean-up is {cleanup.stage}, nothing works on it, and stop says: {error}")
             return
         after = self.cleanup()
-        begun = [one for one in self.ours.starter.started if after and one[1] == after.execution]
-        if after and not after.ended and begun and self.position.name != f"{after.execution} again":
+        if after and not after.ended and {*self.ours.starter.started} - before:
             self._execute("cleanup", after.execution, ("settled", *self.position.plan))
         elif after and not after.ended:
             self.oracle.says("I5", "stuck", f"the clean-up is {after.stage}, nothing works on it, and stop changes nothing")
+
+    def _who_may(self) -> str:
+        """Somebody whom the policy names now."""
+        newest = self.ours.policies[-1]
+        named = () if isinstance(newest, Exception) else newest.cleanup.approver_identities
+        return str(next(iter(named), APPROVER))
 
     def _undo(self, *, again: bool) -> None:
         cleanup = self.cleanup()
@@ -362,6 +372,15 @@ class Small:
         with contextlib.suppress(Dies):
             self.ours.sweep.sweep()
         self.oracle.swept()
+
+    def _sweep_at_last(self) -> None:
+        """Another day's sweep, which nothing disturbs."""
+        self.gate = None
+        self.simulator.faults.clear()
+        self.wait(DAY)
+        self.oracle.stepping()
+        self.ours.sweep.sweep()
+        self.oracle.swept_at_last()
 
     def _execute(self, machine: str, name: str, plan: tuple[str, ...]) -> None:
         self.generation += 1

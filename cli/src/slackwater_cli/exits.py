@@ -10,6 +10,7 @@ from slackwater.app.audit.request import AuditRequestError
 from slackwater.app.estimates.estimates import EstimateError
 from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotAllowedError, NotFoundError
 from slackwater.app.policy.file import PolicyError
+from slackwater.app.recording.file import RecordingError
 from slackwater.ports.errors import AwsError
 
 
@@ -38,7 +39,7 @@ class OutputClosedError(Exception):
 def status_of(error: Exception) -> ExitStatus:
     """The exit status for an error that ended a command."""
     match error:
-        case UsageError() | PolicyError() | AuditRequestError() | EstimateError() | TyperException():
+        case UsageError() | PolicyError() | AuditRequestError() | EstimateError() | RecordingError() | TyperException():
             return ExitStatus.WRONG_USAGE
         case NotFoundError() | BadDecisionError() | ConflictError():
             return ExitStatus.WRONG_USAGE

@@ -5,13 +5,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from slackwater.app.audit.document_file import ScanSpool
 from slackwater.app.audit.scan import Audit, Progress
+from slackwater.app.recording.file import RecordingWriter
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import AwsSession
 from slackwater.engine.registry import registry
@@ -19,7 +20,9 @@ from slackwater.model.findings import Scan
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
 from slackwater.views.scan.to_json import document
+from slackwater.wiring.recording import recorded
 from slackwater.wiring.scan import audit
+from slackwater_cli.exits import UsageError
 from slackwater_cli.progress import progress
 
 GLANCE_S: Final = 0.2
@@ -42,15 +45,41 @@ def spool_scan(
     targets: Sequence[Target],
     now: datetime,
     cache_dir: Path | None,
+    record: Path | None = None,
 ) -> None:
-    """Scan the targets, one or more, as of `now`, into a spool, in their order."""
+    """Scan the targets, one or more, as of `now`, into a spool, in their order; `record` is the file to record it in."""
+    with recording_to(record) if record else nullcontext() as writer:
+
+        def audited(tell: Progress) -> Audit:
+            plain = _audit(session, meter, policy, cache_dir, tell)
+            return recorded(plain, session, cache_dir, writer, now) if writer else plain
+
+        spool_audit(spool, audited, targets, now)
+
+
+def spool_audit(spool: ScanSpool, audited: Callable[[Progress], Audit], targets: Sequence[Target], now: datetime) -> None:
+    """Run an audit of the targets as of `now`, into a spool, in their order."""
     places = {target: place for place, target in enumerate(targets)}
 
     def take(part: Scan) -> None:
         spool.add(document(part), places[part.targets[0].target])
 
     with progress() as tell:
-        interruptible(lambda: _audit(session, meter, policy, cache_dir, tell).hand_over(targets, now, take))
+        interruptible(lambda: audited(tell).hand_over(targets, now, take))
+
+
+@contextmanager
+def recording_to(path: Path) -> Iterator[RecordingWriter]:
+    """The file of a recording, which is there in the end, whole, or not at all.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        with RecordingWriter(path) as writer:
+            yield writer
+    except OSError as error:
+        raise UsageError(f"--record {path}: cannot be written: {error.strerror}") from error
 
 
 def _audit(session: AwsSession, meter: CallMeter, policy: Policy, cache_dir: Path | None, tell: Progress) -> Audit:

@@ -173,6 +173,22 @@ def test_a_request_that_was_heard_twice_leaves_a_spare_that_is_swept_with_it() -
         assert set(deleted(there)) == {backup.id, *backup.spares}
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_backup_whose_clean_up_was_stopped_before_its_id_was_on_record_is_swept_on_its_day(kind: str) -> None:
+    with world(kind) as there:
+        there.simulator.faults.lost_answer(CREATE[kind], times=1)
+        before(there, "BackUpFunction", "look", there.stop)
+        there.cleaned(kind)
+        assert (there.cleanup(kind).stage, there.cleanup(kind).backups[0].id) == ("called-off", None)
+        there.simulator.advance(2 * DAY)
+        (made,) = backup_ids(there)
+        assert deleted(there) == []
+        assert there.cleanup(kind).backups[0].id == made
+        there.simulator.advance(400 * DAY)
+        deleted(there)
+        assert backup_ids(there) == set()
+
+
 def test_what_an_earlier_attempt_left_is_swept_on_its_day() -> None:
     with world("ebs") as there:
         leftover = backed_up_only(there, "ebs").backups[0]

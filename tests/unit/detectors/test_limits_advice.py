@@ -48,7 +48,7 @@ def settings(advice: Advice) -> dict[str, tuple[str, ...]]:
         words = shlex.split(command)
         assert words[:3] == ["aws", "ec2", "modify-volume"]
         flags = dict(zip(words[3::2], words[4::2], strict=True))
-        assert flags.pop("--region") == "us-east-1"
+        assert flags.pop("--region") == "ap-northeast-1"
         volume = flags.pop("--volume-id")
         found[volume] = tuple(f"{name[2:]}={value}" for name, value in flags.items())
     return found
@@ -232,7 +232,7 @@ def test_less_will_do_only_where_it_was_never_out_of_credits_and_its_busiest_min
     assert [settings(one)["vol-0123456789abcdef1"][2] for one in moves(unseen)] == ["throughput=128"]
     assert any("MiB/s" in evidence.unit for evidence in known.evidence)
     assert not any("MiB/s" in evidence.unit for evidence in unseen.evidence)
-    assert any("How much it moves is not known" in caveat for caveat in unseen.caveats)
+    assert any("Its throughput is unknown" in caveat for caveat in unseen.caveats)
 
 
 def test_what_nobody_saw_move_is_not_high() -> None:
@@ -272,7 +272,7 @@ def test_what_is_gone_hurts_and_what_will_be_gone_is_a_risk() -> None:
     assert (now.kind, now.confidence, now.severity) == (None, "high", "medium")
     assert (soon.kind, soon.confidence, soon.severity) == ("risk", "medium", "medium")
     assert young.confidence == "low"
-    assert any("a week ago is not known" in caveat for caveat in young.caveats)
+    assert any("a week ago is unknown" in caveat for caveat in young.caveats)
 
 
 def gone(minutes: int, days: int) -> Metrics:

@@ -126,7 +126,7 @@ LEVELS = [
         "ebs-surplus-throughput", "1,000 MiB/s bought, 60 used",
         "Busiest minute of 35 days", {"Provisioned": 1_000, "Proposed": 125},
     ),
-    ("ebs-surplus-size", "a tenth of it is used", "Fullest of a day", {"Provisioned (1,000 GiB)": 100, "Proposed (140 GiB)": 14}),
+    ("ebs-surplus-size", "a tenth of it is used", "Highest use of each day", {"Provisioned (1,000 GiB)": 100, "Proposed (140 GiB)": 14}),
     (
         "ebs-outdated-type", "gp2 at 170 MiB/s",
         "Busiest minute of 35 days", {"gp2 at most": 250, "gp3 proposed": 204},
@@ -139,28 +139,28 @@ LEVELS = [
     ("ebs-burst-draining", "gone since yesterday", "Busiest minute of 35 days", {"At most": 128}),
     (
         "ebs-instance-bound", "two volumes of 500 MiB/s each, never busy",
-        "Their busiest minutes of a day, added", {"Set": 1_000, "Baseline": 77.49, "Burst": 566.24},
+        "Sum of their busiest minutes, per day", {"Provisioned": 1_000, "Baseline": 77.49, "Burst": 566.24},
     ),
     (
         "efs-throughput-mismatch", "256 MiB/s provisioned, and 8 used",
-        "Busiest five minutes, as metered", {"Provisioned": 256, "Bursting at most": 100},
+        "Busiest five minutes, metered", {"Provisioned": 256, "Bursting at most": 100},
     ),
     (
         "efs-throughput-mismatch", "512 MiB/s provisioned, and a steady 60 used",
-        "Busiest five minutes, as metered", {"Provisioned": 512, "Proposed": 72},
+        "Busiest five minutes, metered", {"Provisioned": 512, "Proposed": 72},
     ),
-    ("efs-throughput-mismatch", "Elastic, and always the same", "Busiest five minutes, as metered", {"Proposed": 72}),
+    ("efs-throughput-mismatch", "Elastic, and always the same", "Busiest five minutes, metered", {"Proposed": 72}),
     (
         "efs-throughput-mismatch", "256 MiB/s provisioned for ten minutes a night",
-        "Busiest five minutes, as metered", {"Provisioned": 256},
+        "Busiest five minutes, metered", {"Provisioned": 256},
     ),
     (
         "efs-throughput-mismatch", "at full burst for two hours every day, with credits left",
-        "Busiest five minutes, as metered", {"Burst, its limit": 100},
+        "Busiest five minutes, metered", {"Burst limit": 100},
     ),
     (
         "efs-credits-draining", "gone for days, and all of the baseline is used",
-        "Metered, mean of the last day", {"Baseline": 1.953},
+        "Metered on the last day", {"Baseline": 1.953},
     ),
     (
         "efs-serial-small-writes", "two hours of 8 KiB writes every night, one after the other",
@@ -229,7 +229,7 @@ def test_an_amount_that_is_not_advised_is_not_drawn() -> None:
     verdict = flagged("efs-throughput-mismatch", title, metrics=metrics)
 
     assert [advice.action for advice in verdict.advice] == ["change-to-bursting"]
-    assert levels(the_picture(verdict, "Busiest five minutes, as metered")).keys() == {"Bursting at most"}
+    assert levels(the_picture(verdict, "Busiest five minutes, metered")).keys() == {"Bursting at most"}
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def balance_of(title: str, late: int = 0) -> tuple[Flagged, Series]:
 
 
 def hours_told(verdict: Flagged) -> int:
-    found = re.search(r"gone in about (\d+) hours", verdict.summary)
+    found = re.search(r"about (\d+) more hours", verdict.summary)
     assert found, verdict.summary
     return int(found[1])
 
@@ -327,7 +327,7 @@ def test_volumes_of_one_instance_are_added_day_by_day() -> None:
     """Each reads 40 and writes 20 MiB/s at its busiest; a day on which one of them has no point is that of the other."""
     title = "two volumes of 500 MiB/s each, never busy"
     verdict = flagged("ebs-instance-bound", title)
-    picture = the_picture(verdict, "Their busiest minutes of a day, added")
+    picture = the_picture(verdict, "Sum of their busiest minutes, per day")
     assert picture.series is not None
 
     volumes = [one for one in case_of("ebs-instance-bound", title).records if isinstance(one, Volume)]
@@ -345,7 +345,7 @@ def test_one_client_all_day_is_a_hundred_percent() -> None:
 
 def test_a_loose_volume_shows_the_days_it_was_on_an_instance_and_none_before() -> None:
     title = "attached for a night every week, until two months ago"
-    picture = the_picture(flagged("ebs-unattached", title), "Idle on a running instance, by day")
+    picture = the_picture(flagged("ebs-unattached", title), "Idle on a running instance, per day")
 
     assert picture.series is not None
     assert not isnan(picture.series.values[0])

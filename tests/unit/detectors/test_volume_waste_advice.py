@@ -153,8 +153,8 @@ def test_a_snapshot_says_what_it_was_made_of(name: str) -> None:
     command = flagged(*LOOSE, resource=bought).advice[0].command or ""
     words = shlex.split(command)
 
-    assert words[:7] == ["aws", "ec2", "create-snapshot", "--region", "us-east-1", "--volume-id", "vol-0123456789abcdef0"]
-    assert words[7:9] == ["--description", "vol-0123456789abcdef0: gp3, 500 GiB, 4000 IOPS, 225 MiB/s, us-east-1a"]
+    assert words[:7] == ["aws", "ec2", "create-snapshot", "--region", "ap-northeast-1", "--volume-id", "vol-0123456789abcdef0"]
+    assert words[7:9] == ["--description", "vol-0123456789abcdef0: gp3, 500 GiB, 4000 IOPS, 225 MiB/s, ap-northeast-1a"]
     assert words[9] == "--tag-specifications"
     assert json.loads(words[10]) == [{"ResourceType": "snapshot", "Tags": [{"Key": "Name", "Value": name}]}]
 
@@ -163,7 +163,7 @@ def test_a_snapshot_of_a_volume_without_a_name_or_iops_has_its_id() -> None:
     nameless = volume(*LOOSE, tags=None, volume_type="st1", iops=None, throughput_mib_s=None)
     command = flagged(*LOOSE, resource=nameless).advice[0].command or ""
 
-    assert "'vol-0123456789abcdef0: st1, 500 GiB, us-east-1a'" in command
+    assert "'vol-0123456789abcdef0: st1, 500 GiB, ap-northeast-1a'" in command
     assert '"Value": "vol-0123456789abcdef0"' in command
 
 
@@ -246,7 +246,7 @@ def test_the_last_instance_is_named_where_it_is_known() -> None:
 
     assert last("detached three weeks ago") == "i-0aaaaaaaaaaaaaaaa"
     assert last("attached by hand, and its instance was terminated: it published until a month ago") == "i-0aaaaaaaaaaaaaaaa"
-    assert last("no event; it last published a month ago") == "not known"
+    assert last("no event; it last published a month ago") == "unknown"
 
 
 # ebs-on-stopped-instance
@@ -282,7 +282,7 @@ def test_a_root_volume_goes_with_its_instance_or_not_at_all() -> None:
 
 
 @pytest.mark.parametrize(
-    "title", ["shared by two instances, both stopped", "shared by two stopped instances, and nobody says as which device"]
+    "title", ["shared by two instances, both stopped", "shared by two stopped instances, as an unknown device"]
 )
 def test_nobody_makes_an_image_of_one_of_two_instances(title: str) -> None:
     shared = flagged("ebs-on-stopped-instance", title)
@@ -344,7 +344,9 @@ def test_the_advice_is_to_wait_before_anything_is_deleted() -> None:
 
     assert "wait a week" in first.summary
     assert "by hand" in first.summary
-    assert (first.command or "").startswith("aws ec2 create-snapshot --region us-east-1 --volume-id vol-0123123123123123a ")
+    assert (first.command or "").startswith(
+        "aws ec2 create-snapshot --region ap-northeast-1 --volume-id vol-0123123123123123a "
+    )
     assert "day" not in first.summary
 
 
@@ -378,7 +380,7 @@ def test_one_day_does_not_make_it_grow() -> None:
     verdict = judged(*EMPTY, **filled(*[10.0] * 34, 30.0, 10.0))
 
     assert isinstance(verdict, Flagged)
-    assert "420 GiB would do" in verdict.summary
+    assert "420 GiB are enough" in verdict.summary
 
 
 def of_late(verdict: Verdict) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from slackwater_cli.commands import audits, cleanup, demo, detectors, doctor, estimate, findings, policy, scan, slack
+from slackwater_cli.commands import audits, cleanup, demo, detectors, doctor, estimate, findings, policy, recording, scan, slack
 from slackwater_cli.streams import write
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.add_typer(cleanup.app, name="cleanup")
 app.add_typer(audits.app, name="audits")
 app.add_typer(policy.app, name="policy")
 app.add_typer(slack.app, name="slack")
+app.add_typer(recording.app, name="recording")
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -16,18 +17,21 @@ import typer
 
 from slackwater.app.audit.document_file import ScanSpool
 from slackwater.app.policy.file import load_policy
+from slackwater.app.recording.replay import Recording
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import AwsSession
 from slackwater.engine.registry import registry
+from slackwater.model.nearest import unknown
 from slackwater.model.rank import SEVERITIES
 from slackwater.views.report import REPORT_FINDINGS, render_report
 from slackwater.views.scan import to_csv as scan_csv
 from slackwater.views.scan import to_markdown as scan_markdown
 from slackwater.views.scan.document import ScanDocument
 from slackwater.views.text.words import completeness, facts, gaps_title, gaps_told, headline
+from slackwater.wiring.recording import replaying
 from slackwater.wiring.scan import clock
 from slackwater.wiring.settings import cache_dir
-from slackwater_cli.dates import moment
+from slackwater_cli.dates import parse_time
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.options import (
     STANDARD_OUTPUT,
@@ -41,7 +45,7 @@ from slackwater_cli.options import (
     policy_file,
 )
 from slackwater_cli.output import output_file
-from slackwater_cli.run import one_folder, spool_scan
+from slackwater_cli.run import one_folder, spool_audit, spool_scan
 from slackwater_cli.streams import note, rendered, write
 from slackwater_cli.table import TOP, draw_scan
 from slackwater_cli.targets import regions_without_asking, targets_to_scan
@@ -87,6 +91,13 @@ def scan(
             help="Leave with status 1 if a finding is at least as severe.",
         ),
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Record all that the scan reads there, without names, to replay it later."),
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Scan what a recording holds instead of an account; AWS is not asked.")
+    ] = None,
     profile: ProfileOption = None,
     role_arn: RoleOption = None,
     external_id: ExternalIdOption = None,
@@ -108,27 +119,61 @@ def scan(
     if top is not None and format is not Format.TABLE:
         raise UsageError("--top goes with --format table; the others have everything")
     check_role(role_arn, external_id)
-    as_of = clock() if now is None else moment(now, "--now")
+    if replay is not None:
+        only_of_an_account = {
+            "--all-regions": all_regions, "--now": now, "--record": record, "--profile": profile, "--role-arn": role_arn
+        }  # fmt: skip
+        if wrong := [option for option, said in only_of_an_account.items() if said]:
+            raise UsageError(f"{wrong[0]} does not go with --replay, which asks no account; leave it out")
+    as_of = clock() if now is None else parse_time(now, "--now")
     if as_of > clock() + timedelta(days=1):
         note(f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is unknown")
-    policy = policy_file(policy)
-    rules = load_policy(policy, registry(), detector or (), regions_without_asking())
     file = None if output in (None, STANDARD_OUTPUT) else Path(output)
     with output_file(file) if file else nullcontext(write) as deliver, one_folder(), ScanSpool() as spool:
-        meter = CallMeter()
-        home = next(iter(region or rules.scan.regions), None)
-        session = AwsSession(profile, role_arn, external_id, meter=meter, home=home)
-        targets = targets_to_scan(session, region or [], rules, policy, every=all_regions)
-        if targets and rules.organization.names_any:
-            looked_at = f"this looks at account {targets[0].account} alone"
-            note(f"The policy's [organization] is for the deployed service: {looked_at}.")
-        spool_scan(session, meter, spool, policy=rules, targets=targets, now=as_of, cache_dir=cache_dir(os.environ))
+        if replay is not None:
+            _replay(spool, replay, policy, detector or [], region or [])
+        else:
+            path = policy_file(policy)
+            rules = load_policy(path, registry(), detector or (), regions_without_asking())
+            meter = CallMeter()
+            home = next(iter(region or rules.scan.regions), None)
+            session = AwsSession(profile, role_arn, external_id, meter=meter, home=home)
+            targets = targets_to_scan(session, region or [], rules, path, every=all_regions)
+            if targets and rules.organization.names_any:
+                looked_at = f"this looks at account {targets[0].account} alone"
+                note(f"The policy's [organization] is for the deployed service: {looked_at}.")
+            kept = cache_dir(os.environ)
+            spool_scan(session, meter, spool, policy=rules, targets=targets, now=as_of, cache_dir=kept, record=record)
+            if record is not None:
+                note(f"Recorded in {record}; `slackwater recording show {record}` lists every string in it")
         deliver(_shown(spool, format, top=TOP if top is None else top, to_terminal=file is None))
         doc = spool.document()
         if file or format is not Format.TABLE:
             _say_what_was_found(doc)
         ended = status(doc, fail_on)
     raise typer.Exit(ended)
+
+
+def _replay(spool: ScanSpool, path: Path, policy: Path | None, detectors: list[str], regions: list[str]) -> None:
+    """Scan what a recording holds, by the policy that was recorded unless another is named.
+
+    Raises:
+        RecordingError: the file is no recording, or not of this version.
+        UsageError: it has no such region.
+    """
+    recording = Recording.read(path)
+    if policy is not None:
+        rules = load_policy(policy_file(policy), registry(), detectors, regions_without_asking())
+    else:
+        rules = recording.policy_as_recorded(registry())
+        if detectors:
+            chosen = load_policy(None, registry(), detectors).limits
+            rules = dataclasses.replace(rules, limits={id_: rules.limits.get(id_, one) for id_, one in chosen.items()})
+    recorded_regions = sorted({target.region for target in recording.targets})
+    for problem in unknown("region", regions, recorded_regions, f"recorded: {', '.join(recorded_regions)}"):
+        raise UsageError(f"--region: {problem}")
+    targets = [target for target in recording.targets if not regions or target.region in regions]
+    spool_audit(spool, lambda tell: replaying(recording, registry(), rules, tell), targets, recording.now)
 
 
 def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:

@@ -1,61 +1,63 @@
-"""Instances whose volumes are set faster than the instance can ever be.
+"""Instances with volumes that are provisioned faster than the instance can ever be.
 
 ## What it finds
-A running instance that carries volumes with paid performance (gp3 above 3,000 IOPS or 125 MiB/s, io1 and io2 IOPS), of which a
-part lies beyond the instance's own EBS maximum: paid for, and never usable. IOPS and throughput are looked at apart. One volume
-set above the maximum is seen from the configuration alone; several that only together lie above it are flagged where their
-busiest minutes show that none of them needs its setting while the others rest.
+A running instance with volumes of provisioned performance (gp3 above 3,000 IOPS or 125 MiB/s, io1 and io2 IOPS) above
+its own EBS maximum. AWS bills that part, and nothing can use it. IOPS and throughput count separately. For one volume
+above the maximum the configuration is enough. Several volumes that only together exceed it are flagged if their busiest
+minutes show that each of them needs less.
 
 ## Why it matters
-A volume is only as fast as its instance ("The performance of EBS-optimised instances", 2017-07-10). An m5.large carries 566
-MiB/s for half an hour a day, and 77 else; a gp3 set to 1,000 MiB/s on it is billed for 1,000.
+A volume is only as fast as its instance ("The performance of EBS-optimised instances", 2017-07-10). An m5.large reaches
+566 MiB/s for half an hour a day, and 77 MiB/s otherwise. AWS bills 1,000 MiB/s for a gp3 volume of 1,000 MiB/s on it.
 
 ## When it is wrong
-The instance is about to become larger, or the volume about to move. What every gp3 includes costs nothing and is no trouble,
-whatever the instance carries, and neither is a type whose baseline is lower: the maximum counts. A volume of several instances
-(Multi-Attach) is left out. A bandwidth weighting for EBS carries up to a quarter more: that much is allowed for.
+- You are about to enlarge the instance or to move the volume.
+- The maximum counts, although many types hold it for only half an hour a day. What every gp3 volume includes costs
+  nothing and is never flagged. A volume with several instances (Multi-Attach) does not count.
+- A bandwidth weighting for EBS raises the maximum by up to a quarter. The check allows for that. EC2 publishes the
+  limits of the default weighting only.
+- Several volumes keep their busiest minute of 35 days. A rarer job may want more.
 
 ## What to do
-Lower the settings to what the instance carries: online, and nothing gets slower. Or, if that speed is wanted, take a larger
-instance of the family. Less than the maximum may do as well: the detectors of surplus IOPS and throughput see it then.
+Lower the settings to what the instance reaches. EBS does this online, and nothing gets slower. If you want that speed,
+use a larger instance of the family. Less than the maximum may be enough too: ebs-surplus-iops and
+ebs-surplus-throughput check that after the change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from math import ceil
 from typing import Final
 
-from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
-from slackwater.model.metrics import Metric
+from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.money import Change, difference, size_class
-from slackwater.model.resources import Attachment, Instance, InstanceType, Target, Volume
+from slackwater.model.resources import Instance, InstanceType, Record, Volume
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.units import DAY_S, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Unknown, Verdict
-from slackwater.performance import ebs
+from slackwater.model.units import MIB
+from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Unknown, Verdict
+from slackwater.performance import ebs as formulas
 from slackwater.performance.ebs import Allowance
-from slackwater.rules import ec2 as larger_instance
-from slackwater.rules.ebs import ONLINE, managed_caveats, modify_command
-from slackwater.rules.ebs_peaks import BYTES, CONSUMED, Look, Measure, PeakLimits, added, carried
+from slackwater.rules import ebs, ebs_peaks, ec2, examples
+from slackwater.rules.ebs_peaks import Look, Measure, PeakLimits
+from slackwater.rules.examples import Cases, peaks
 from slackwater.rules.series import baseline_and_burst
 
 WEIGHTED: Final = 1.25
-"""What a bandwidth weighting for EBS gives at most (Amazon EBS User Guide, "Configurable instance bandwidth weighting")."""
+"""The most that a weighting for EBS adds (Amazon EBS User Guide, "Configurable instance bandwidth weighting")."""
 
 
 class BoundLimits(Limits):
     """How far beyond the instance counts, and what volumes that share it keep."""
 
-    beyond_percent: float = limit(10, unit="percent", ge=0, le=400, why="250 MiB/s on a T3, which carries 249, is no mistake")
-    headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="kept above the busiest minute of each of several")
+    beyond_percent: float = limit(10, unit="percent", ge=0, le=400, why="250 MiB/s on a T3 with 249 is no mistake")
+    headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="kept above each busiest minute")
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a volume is set to; `mib_s` is None where its type has no throughput of its own."""
+    """What a volume is set to. `mib_s` is None if its type has no throughput setting."""
 
     volume: Volume
     iops: int
@@ -66,114 +68,124 @@ class Setting:
         """`4,000 IOPS and 567 MiB/s`."""
         return f"{self.iops:,} IOPS" + (f" and {self.mib_s:,} MiB/s" if self.mib_s else "")
 
+    @property
+    def units(self) -> tuple[Change, ...]:
+        """What AWS bills for it a month."""
+        return formulas.units(self.volume.volume_type, self.volume.size_gib, self.iops, self.mib_s or 0)
+
+    @property
+    def command(self) -> str:
+        """The command that sets it."""
+        to = VolumeSetting(volume_type=self.volume.volume_type, iops=self.iops, throughput_mib_s=self.mib_s)
+        return ebs.modify_command(self.volume, to)
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """IOPS or throughput: both are set, billed and limited apart."""
+    """IOPS or throughput: AWS sets, bills and limits them separately."""
 
     measure: Measure
 
-    @property
-    def unit(self) -> str:
-        """As EBS states it."""
-        return self.measure.unit
-
-    def set_on(self, setting: Setting) -> int:
+    def of(self, setting: Setting) -> int:
         """How much of it a volume is set to."""
         return setting.iops if self is IOPS else setting.mib_s or 0
 
     def lowered(self, setting: Setting, to: float) -> Setting:
-        """The same volume with so much of it, or with as much as it had where that is less."""
-        value = min(ceil(to), self.set_on(setting))
+        """The same volume with at most so much of it."""
+        value = min(ceil(to), self.of(setting))
         return replace(setting, iops=value) if self is IOPS else replace(setting, mib_s=value)
 
-    def carried(self, allowance: Allowance) -> float:
-        """How much of it an instance lets through."""
+    def reached(self, allowance: Allowance) -> float:
+        """How much of it an instance can reach."""
         return allowance.iops if self is IOPS else allowance.bytes_per_s / MIB
 
     def least(self, setting: Setting, most: Allowance) -> int:
-        """What a volume keeps of it: what costs nothing, and the IOPS that its throughput takes, as far as that is carried."""
+        """What a volume keeps: what is included, and the IOPS that its reachable throughput requires."""
         if self is THROUGHPUT:
-            return ebs.GP3_INCLUDED_MIB_S
-        type_, of_iops = setting.volume.volume_type, ebs.included_mib_s(setting.volume.volume_type, setting.iops)
-        return ebs.least_iops(type_, setting.mib_s or min(of_iops, THROUGHPUT.carried(most)))
+            return formulas.GP3_INCLUDED_MIB_S
+        type_ = setting.volume.volume_type
+        included = formulas.included_mib_s(type_, setting.iops)
+        return formulas.least_iops(type_, setting.mib_s or min(included, THROUGHPUT.reached(most)))
 
-    def paid(self, setting: Setting) -> bool:
-        """Whether some of it is billed."""
-        free = ebs.GP3_INCLUDED_IOPS if self is IOPS else ebs.GP3_INCLUDED_MIB_S
-        return self.set_on(setting) > (free if setting.volume.volume_type == "gp3" else 0)
+    def is_billed(self, setting: Setting) -> bool:
+        """Whether AWS bills some of it."""
+        free = formulas.GP3_INCLUDED_IOPS if self is IOPS else formulas.GP3_INCLUDED_MIB_S
+        return self.of(setting) > (free if setting.volume.volume_type == "gp3" else 0)
 
 
-IOPS: Final = Kind(CONSUMED)
-THROUGHPUT: Final = Kind(BYTES)
+IOPS: Final = Kind(ebs_peaks.CONSUMED)
+THROUGHPUT: Final = Kind(ebs_peaks.BYTES)
 KINDS: Final = (THROUGHPUT, IOPS)
-"""Throughput first: how few IOPS will do depends on it."""
+"""Throughput first: it decides how few IOPS are enough."""
+
+type Looks = Mapping[tuple[Kind, str], Look]
+"""The busiest minutes by kind and volume."""
 
 
-type Changed = Sequence[tuple[Setting, Setting]]
-"""Volumes as they are set, and as they would be."""
-type Used = Mapping[tuple[Kind, str], float]
-"""The busiest minute of a volume, where that counts."""
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The instance and its type."""
+
+    instance: Instance
+    type_: InstanceType
+
+    def most(self, volume_type: str) -> Allowance | None:
+        """The most that it can reach with volumes of a type. None if EC2 does not publish it."""
+        limits = formulas.instance_limits(self.type_, volume_type)
+        return None if limits is None else self.weighted(limits.burst)
+
+    def weighted(self, allowance: Allowance) -> Allowance:
+        """Its bandwidth weighting may change bytes, not IOPS."""
+        weight = 1 if self.instance.bandwidth_weighting in {"default", "vpc-1"} else WEIGHTED
+        return replace(allowance, bytes_per_s=allowance.bytes_per_s * weight)
 
 
 def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
-    """Flag an instance whose volumes pay for more than it can ever carry."""
+    """Flag an instance whose volumes pay for more than it can ever reach."""
     settings = [setting for volume in seen.fleet.volumes_of(instance.id) if (setting := _setting(volume))]
     if not settings:
-        return Fine("none of its volumes pays for IOPS or throughput of its own")
+        return Fine("none of its volumes has provisioned performance")
     if instance.state != "running":
         return Fine(f"it is {instance.state}")
-    instance_type = seen.fleet.get(InstanceType, instance.instance_type)
-    if instance_type is None or (most := _most(instance, instance_type, "gp3")) is None:
+    type_ = seen.fleet.get(InstanceType, instance.instance_type)
+    if type_ is None or (most := Host(instance, type_).most("gp3")) is None:
         return Unknown(f"EC2 publishes no EBS limits of {instance.instance_type}")
 
-    each = {one.volume.id: _most(instance, instance_type, one.volume.volume_type) or most for one in settings}
+    host = Host(instance, type_)
+    each = {one.volume.id: host.most(one.volume.volume_type) or most for one in settings}
     alone = [_lowered_alone(one, each[one.volume.id], limits) for one in settings]
-    kinds = [kind for kind in KINDS if _are_beyond(_paying(alone, kind), kind, most, limits)]
-    by_itself: Verdict = Fine("it carries what its volumes pay for")
+    kinds = [kind for kind in KINDS if _are_beyond([one for one in alone if kind.is_billed(one)], kind, most, limits)]
+    by_itself: Verdict = Fine("it can reach what its volumes pay for")
     if alone != settings:
-        by_itself = _flag(instance, instance_type, settings, alone, each, seen)
+        by_itself = _flag(host, settings, alone, each, seen, {})
     elif kinds:
-        by_itself = Fine("its volumes take turns: each needs what it pays for, though not all at once")
+        by_itself = Fine("its volumes take turns: each needs what it pays for, but not at once")
     if not kinds:
         return by_itself
-    xen = instance_type.hypervisor == "xen"
+    xen, window = type_.hypervisor == "xen", PeakLimits()
     looks = {
-        (kind, one.volume.id): Look(volume=one.volume, measure=kind.measure, seen=seen, limits=PeakLimits(), xen=xen)
+        (kind, one.volume.id): Look(volume=one.volume, measure=kind.measure, seen=seen, limits=window, xen=xen)
         for kind in kinds
-        for one in _paying(alone, kind)
+        for one in alone
+        if kind.is_billed(one)
     }
-    if lacking := seen.lacking(need for look in looks.values() for need in look.needs):
-        return Ask(lacking)
-    for look in looks.values():
-        if doubt := look.doubt:
-            return by_itself if alone != settings else Unknown(f"its volumes may take turns: {look.volume.id}: {doubt.reason}")
-    shared, used = alone, {key: look.most for key, look in looks.items()}
+    seen.read(*(need for look in looks.values() for need in look.needs))
+    if gaps := [f"{look.volume.id}: {look.unknown.reason}" for look in looks.values() if look.unknown]:
+        return by_itself if alone != settings else Unknown(f"its volumes may take turns: {gaps[0]}")
+    shared = alone
     for kind in kinds:
-        shared = _shared(shared, kind, most, used, limits)
+        shared = _shared(shared, kind, most, looks, limits)
     if shared == alone:
         return by_itself
-    pictures = {kind: _picture(kind, settings, looks, instance, instance_type) for kind in kinds}
-    return _flag(instance, instance_type, settings, shared, dict.fromkeys(each, most), seen, used, pictures)
+    return _flag(host, settings, shared, dict.fromkeys(each, most), seen, looks)
 
 
 def _setting(volume: Volume) -> Setting | None:
-    """What a volume pays for beside its size; of no concern where it pays nothing, or has several instances."""
+    """What a volume is set to. None if it pays for its size only, or has several instances."""
     if len(volume.attachments) > 1 or volume.volume_type not in {"gp3", "io1", "io2"}:
         return None
     setting = Setting(volume, volume.iops or 0, volume.throughput_mib_s if volume.volume_type == "gp3" else None)
-    return setting if any(kind.paid(setting) for kind in KINDS) else None
-
-
-def _most(instance: Instance, instance_type: InstanceType, volume_type: str) -> Allowance | None:
-    """What it lets through at most to volumes of a type. Its bandwidth weighting moves bytes, and leaves IOPS as they are."""
-    limits = ebs.instance_limits(instance_type, volume_type)
-    return None if limits is None else _weighted(instance, limits.burst)
-
-
-def _weighted(instance: Instance, allowance: Allowance) -> Allowance:
-    weight = 1 if instance.bandwidth_weighting in {"default", "vpc-1"} else WEIGHTED
-    return replace(allowance, bytes_per_s=allowance.bytes_per_s * weight)
+    return setting if any(kind.is_billed(setting) for kind in KINDS) else None
 
 
 def _is_beyond(value: float, most: float, limits: BoundLimits) -> bool:
@@ -181,229 +193,146 @@ def _is_beyond(value: float, most: float, limits: BoundLimits) -> bool:
 
 
 def _are_beyond(settings: Sequence[Setting], kind: Kind, most: Allowance, limits: BoundLimits) -> bool:
-    """Several volumes together; one alone keeps what it has left for its throughput's sake."""
-    return len(settings) > 1 and _is_beyond(sum(map(kind.set_on, settings)), kind.carried(most), limits)
-
-
-def _paying(settings: Sequence[Setting], kind: Kind) -> list[Setting]:
-    return [one for one in settings if kind.paid(one)]
+    """Several volumes together. One alone keeps what its throughput requires."""
+    return len(settings) > 1 and _is_beyond(sum(map(kind.of, settings)), kind.reached(most), limits)
 
 
 def _lowered_alone(setting: Setting, most: Allowance, limits: BoundLimits) -> Setting:
-    """One volume, with no more than the instance lets through to it while all others rest."""
+    """One volume, with no more than the instance reaches while all others rest."""
     for kind in KINDS:
-        if _is_beyond(kind.set_on(setting), kind.carried(most), limits):
-            setting = kind.lowered(setting, max(kind.least(setting, most), kind.carried(most)))
+        if _is_beyond(kind.of(setting), kind.reached(most), limits):
+            setting = kind.lowered(setting, max(kind.least(setting, most), kind.reached(most)))
     return setting
 
 
-def _shared(settings: Sequence[Setting], kind: Kind, most: Allowance, used: Used, limits: BoundLimits) -> list[Setting]:
-    """Several volumes, with no more than the instance lets through to all of them at once.
+def _shared(settings: list[Setting], kind: Kind, most: Allowance, looks: Looks, limits: BoundLimits) -> list[Setting]:
+    """Several volumes, with no more than the instance reaches with all of them at once.
 
-    Each keeps its busiest minute, and what is left is shared out in proportion to what else they have. Where their busiest
-    minutes together take more than there is, they take turns, and stay as they are.
+    Each keeps its busiest minute. The rest is shared in proportion to what else they have. If their busiest minutes
+    together exceed the instance, they take turns and stay as they are.
     """
-    paying = _paying(settings, kind)
+    billed = {one.volume.id: one for one in settings if kind.is_billed(one)}
     busy = {
-        one.volume.id: min(kind.set_on(one), ebs.with_headroom(used[kind, one.volume.id], limits.headroom_percent))
-        for one in paying
+        id_: min(kind.of(one), formulas.with_headroom(looks[kind, id_].most, limits.headroom_percent))
+        for id_, one in billed.items()
     }
-    keeps = {one.volume.id: max(busy[one.volume.id], min(kind.set_on(one), kind.least(one, most))) for one in paying}
-    above, left = sum(map(kind.set_on, paying)) - sum(keeps.values()), kind.carried(most) - sum(keeps.values())
-    if sum(busy.values()) > kind.carried(most) or not above:
-        return [*settings]
-    share = max(0.0, left / above)
+    keeps = {id_: max(busy[id_], min(kind.of(one), kind.least(one, most))) for id_, one in billed.items()}
+    above = sum(map(kind.of, billed.values())) - sum(keeps.values())
+    if sum(busy.values()) > kind.reached(most) or not above:
+        return settings
+    share = max(0.0, (kind.reached(most) - sum(keeps.values())) / above)
     return [
-        kind.lowered(one, int(keep + (kind.set_on(one) - keep) * share)) if (keep := keeps.get(one.volume.id)) else one
+        kind.lowered(one, int(keep + (kind.of(one) - keep) * share)) if (keep := keeps.get(one.volume.id)) else one
         for one in settings
     ]
 
 
-def _picture(
-    kind: Kind,
-    settings: Sequence[Setting],
-    looks: Mapping[tuple[Kind, str], Look],
-    instance: Instance,
-    instance_type: InstanceType,
-) -> Evidence:
-    """The busiest minutes of each day, as if they came at once, against what is set and what the instance lets through."""
-    paying = [one for one in settings if (kind, one.volume.id) in looks]
-    together = added([looks[kind, one.volume.id].by_day for one in paying])
-    limits = ebs.instance_limits(instance_type, "gp3") or ebs.UNBOUND
-    carries = (kind.carried(_weighted(instance, one)) for one in (limits.baseline, limits.burst))
-    return Evidence(
-        label="Their busiest minutes of a day, added",
-        value=round(max(together.present, default=0), 1),
-        unit=kind.unit,
-        series=together,
-        lines=(Line("Set", sum(map(kind.set_on, paying))), *baseline_and_burst(*carries)),
-    )
-
-
 def _flag(
-    instance: Instance,
-    instance_type: InstanceType,
+    host: Host,
     before: Sequence[Setting],
     after: Sequence[Setting],
-    carries: Mapping[str, Allowance],
+    most: Mapping[str, Allowance],
     seen: Seen,
-    used: Used | None = None,
-    pictures: Mapping[Kind, Evidence] | None = None,
+    looks: Looks,
 ) -> Flagged:
+    """`most` is by volume. `looks` is empty if the configuration is enough."""
     changed = [(was, will) for was, will in zip(before, after, strict=True) if was != will]
-    kinds = [kind for kind in KINDS if any(kind.set_on(was) != kind.set_on(will) for was, will in changed)]
+    saved = {kind: sum(kind.of(was) - kind.of(will) for was, will in changed) for kind in KINDS}
+    kinds = [kind for kind in KINDS if any(kind.of(was) != kind.of(will) for was, will in changed)]
     volumes = [was.volume for was, _ in changed]
-    never = "never usable at once" if used else "never usable"
+    sentences = []
+    for kind in kinds:
+        lowered = [was for was, will in changed if kind.of(was) != kind.of(will)]
+        where = lowered[0].volume.name if len(lowered) == 1 else f"{len(lowered)} volumes"
+        sentences.append(
+            f"{sum(map(kind.of, lowered)):,} {kind.measure.unit} provisioned on {where}, but {host.type_.id} reaches"
+            f" at most {min(kind.reached(most[one.volume.id]) for one in lowered):,.0f}: {saved[kind]:,} are never"
+            f" usable{' at once' if looks else ''}"
+        )
+    busiest = ", ".join(f"{look.most:,.0f} {kind.measure.unit} of {volume}" for (kind, volume), look in looks.items())
+    keeps = f"Each keeps its busiest minute ({busiest}). Less may be enough, and a rarer job may want more."
     return Flagged(
-        summary="; ".join(_said(kind, changed, instance_type, carries, never) for kind in kinds),
-        confidence="medium" if used else "high",
+        summary="; ".join(sentences),
+        confidence="medium" if looks else "high",
         evidence=(
-            *(Evidence(label=f"Set on {was.volume.name}", value=was.words, unit="words") for was, _ in changed),
-            *carried(instance_type),
-            *(picture for kind, picture in (pictures or {}).items() if kind in kinds),
+            *(Evidence(label=f"Provisioned on {was.volume.name}", value=was.words, unit="words") for was, _ in changed),
+            *ebs_peaks.carried(host.type_),
+            *(_chart(kind, before, looks, host) for kind in kinds if any(one is kind for one, _ in looks)),
         ),
-        advice=_ways_out(instance, instance_type, before, changed, seen),
-        gist=(
-            instance_type.id,
-            *sorted(volume.id for volume in volumes),
-            *(size_class(_saved(kind, changed)) for kind in KINDS),
+        advice=_options(host, before, changed, seen),
+        gist=(host.type_.id, *sorted(volume.id for volume in volumes), *(size_class(saved[kind]) for kind in KINDS)),
+        caveats=(
+            *((keeps,) if looks else ()),
+            *(f"{one.id} is managed by {one.managed_by}: change it there." for one in volumes if one.managed_by),
         ),
-        caveats=_caveats(instance, instance_type, volumes, used),
         covers=tuple(volume.id for volume in volumes),
     )
 
 
-def _saved(kind: Kind, changed: Changed) -> int:
-    return sum(kind.set_on(was) - kind.set_on(will) for was, will in changed)
-
-
-def _said(kind: Kind, changed: Changed, instance_type: InstanceType, carries: Mapping[str, Allowance], never: str) -> str:
-    lowered = [was for was, will in changed if kind.set_on(was) != kind.set_on(will)]
-    most = min(kind.carried(carries[one.volume.id]) for one in lowered)
-    where = lowered[0].volume.name if len(lowered) == 1 else f"{len(lowered)} volumes"
-    return (
-        f"{sum(map(kind.set_on, lowered)):,} {kind.unit} set on {where}, and {instance_type.id} carries {most:,.0f} at most:"
-        f" {_saved(kind, changed):,} are paid for and {never}"
+def _chart(kind: Kind, settings: Sequence[Setting], looks: Looks, host: Host) -> Evidence:
+    """The busiest minutes of each day, as if they came at once."""
+    billed = [one for one in settings if (kind, one.volume.id) in looks]
+    together = ebs_peaks.added([looks[kind, one.volume.id].by_day for one in billed])
+    limits = formulas.instance_limits(host.type_, "gp3") or formulas.UNBOUND
+    levels = (kind.reached(host.weighted(one)) for one in (limits.baseline, limits.burst))
+    return Evidence(
+        label="Sum of their busiest minutes, per day",
+        value=round(max(together.present, default=0), 1),
+        unit=kind.measure.unit,
+        series=together,
+        lines=(Line("Provisioned", sum(map(kind.of, billed))), *baseline_and_burst(*levels)),
     )
 
 
-def _ways_out(
-    instance: Instance, instance_type: InstanceType, settings: Sequence[Setting], changed: Changed, seen: Seen
+def _options(
+    host: Host, settings: Sequence[Setting], changed: Sequence[tuple[Setting, Setting]], seen: Seen
 ) -> tuple[Advice, ...]:
+    before, after = ([unit for one in side for unit in one.units] for side in zip(*changed, strict=True))
     lower = Advice(
         action="lower-to-what-the-instance-carries",
         summary=f"Set {'; '.join(f'{will.volume.name} to {will.words}' for _, will in changed)}.",
-        changes=difference(
-            [unit for was, _ in changed for unit in _units(was)], [unit for _, will in changed for unit in _units(will)]
-        ),
-        risk=f"A larger instance would not be used in full until they are raised again. {ONLINE}",
+        changes=difference(before, after),
+        risk=f"A larger instance is not faster until you raise them again. {ebs.ONLINE}",
         reversible=True,
-        command=" && ".join(modify_command(will.volume, _as_set(will)) for _, will in changed),
+        command=" && ".join(will.command for _, will in changed),
     )
     needed = Allowance(sum(one.mib_s or 0 for one in settings) * MIB, sum(one.iops for one in settings))
-    larger = larger_instance.larger(
-        instance, instance_type, needed, seen, when="If that speed is wanted", what="all that is set, for good"
-    )
+    when, what = "If you want that speed", "all that is provisioned"
+    larger = ec2.larger(host.instance, host.type_, needed, seen, when=when, what=what)
     return (lower, larger) if larger else (lower,)
 
 
-def _as_set(setting: Setting) -> VolumeSetting:
-    return VolumeSetting(volume_type=setting.volume.volume_type, iops=setting.iops, throughput_mib_s=setting.mib_s)
-
-
-def _units(setting: Setting) -> tuple[Change, ...]:
-    return ebs.units(setting.volume.volume_type, setting.volume.size_gib, setting.iops, setting.mib_s or 0)
-
-
-def _caveats(instance: Instance, instance_type: InstanceType, volumes: Sequence[Volume], used: Used | None) -> tuple[str, ...]:
-    found = [
-        f"Each keeps its busiest minute ({_busiest_words(used)}): more may be saved, and a rarer job may want more."
-        if used
-        else "It rests on the configuration alone: their busiest minutes may show that less will do, and save more."
-    ]
-    if ebs.can_burst(instance_type):
-        found.append(f"{instance_type.id} holds its maximum for half an hour a day, and carries less for good.")
-    if instance.bandwidth_weighting != "default":
-        found.append(f"Its bandwidth weighting is {instance.bandwidth_weighting}: EC2 publishes the default's limits.")
-    return (*found, *dict.fromkeys(caveat for volume in volumes for caveat in managed_caveats(volume)))
-
-
-def _busiest_words(used: Used) -> str:
-    return ", ".join(f"{most:,.0f} {kind.unit} of {volume}" for (kind, volume), most in used.items())
-
-
-_TARGET = Target("123456789012", "us-east-1")
-_WORKER = Instance(
-    id="i-0fffffffffffffff0",
-    arn="arn:aws:ec2:us-east-1:123456789012:instance/i-0fffffffffffffff0",
-    target=_TARGET,
-    tags={"Name": "worker"},
-    instance_type="m5.large",
-    state="running",
-    launched_at=CASE_NOW - timedelta(days=300),
-    stopped_at=None,
-    detailed_monitoring=False,
-    root_device="/dev/xvda",
+WORKER = examples.instance(id="i-0fffffffffffffff0", tags={"Name": "worker"})
+TYPES = (
+    examples.instance_type("m5.large", ebs_mbps=(650, 4_750), ebs_iops=(3_600, 18_750)),
+    examples.instance_type("m5.4xlarge", ebs_mbps=(4_750, 4_750), ebs_iops=(18_750, 18_750)),
+    examples.instance_type("m5.12xlarge", ebs_mbps=(9_500, 9_500), ebs_iops=(40_000, 40_000)),
+    examples.instance_type("t3.micro", ebs_mbps=(87, 2_085), ebs_iops=(500, 11_800)),
+    examples.instance_type("i3.16xlarge", hypervisor="xen", ebs_mbps=(14_000, 14_000), ebs_iops=(65_000, 65_000)),
+    examples.instance_type("t2.micro"),
 )
 
 
-def _type(name: str, mbps: tuple[float, float] | None, iops: tuple[int, int] | None = None) -> InstanceType:
-    return InstanceType(
-        id=name,
-        vcpus=2,
-        hypervisor="nitro",
-        network_baseline_gbps=None,
-        network_peak_gbps=None,
-        network_cards=1,
-        ebs_baseline_mbps=mbps[0] if mbps else None,
-        ebs_maximum_mbps=mbps[1] if mbps else None,
-        ebs_baseline_iops=iops[0] if iops else None,
-        ebs_maximum_iops=iops[1] if iops else None,
-        source="a worked example",
-    )
+def volume(name: str, iops: int = 3_000, mib_s: int | None = 125, type_: str = "gp3") -> Volume:
+    """A volume of the worker."""
+    made = examples.volume(WORKER, id=f"vol-{name}", tags={"Name": name}, iops=iops, volume_type=type_)
+    return replace(made, throughput_mib_s=mib_s)
 
 
-_TYPES = (
-    _type("m5.large", (650, 4_750), (3_600, 18_750)),
-    _type("m5.4xlarge", (4_750, 4_750), (18_750, 18_750)),
-    _type("m5.12xlarge", (9_500, 9_500), (40_000, 40_000)),
-    _type("t3.micro", (87, 2_085), (500, 11_800)),
-    replace(_type("i3.16xlarge", (14_000, 14_000), (65_000, 65_000)), hypervisor="xen"),
-    _type("t2.micro", None),
-)
+def on(*volumes: Volume) -> tuple[Record, ...]:
+    """These volumes, and all types."""
+    return (*TYPES, *volumes)
 
 
-def _volume(
-    name: str, iops: int = 3_000, mib_s: int | None = 125, volume_type: str = "gp3", on: tuple[str, ...] = (_WORKER.id,)
-) -> Volume:
-    return Volume(
-        id=f"vol-{name}",
-        arn=f"arn:aws:ec2:us-east-1:123456789012:volume/vol-{name}",
-        target=_TARGET,
-        tags={"Name": name},
-        volume_type=volume_type,
-        size_gib=500,
-        iops=iops,
-        throughput_mib_s=mib_s,
-        state="in-use",
-        created_at=CASE_NOW - timedelta(days=200),
-        availability_zone="us-east-1a",
-        multi_attach=len(on) > 1,
-        attachments=tuple(Attachment(instance_id=one, device="/dev/sdf", attached_at=None) for one in on),
-    )
+DATA, LOG, SHARED = volume("data", 4_000, 1_000), volume("log", 3_000, 500), volume("shared", 32_000, None, "io2")
+ON_TWO = replace(SHARED, attachments=(SHARED.attachments[0], replace(SHARED.attachments[0], instance_id="i-2")))
+UNEQUAL, EQUAL = on(DATA, LOG), on(volume("data", 3_000, 500), LOG)
+BUSY, CALM = peaks(read_mib_s=225, written_mib_s=225), peaks(read_mib_s=30, written_mib_s=30)
+INCLUDED = [volume(name) for name in "abcdefgh"]
 
-
-def _on(instance_type: str, **changes: str) -> Instance:
-    return replace(_WORKER, instance_type=instance_type, **changes)  # type: ignore[arg-type]
-
-
-_TWO = (*_TYPES, _volume("data", 3_000, 500), _volume("log", 3_000, 500))
-
-
-def _busiest(mib_s: float) -> dict[tuple[Metric, int], list[float | None]]:
-    """Of each volume alike, reads and writes together."""
-    return {(part.peak, DAY_S): [mib_s / 2 * MIB * MINUTE_S] * 36 for part in BYTES.parts}
-
+bound = Cases(WORKER, records=on(volume("spool", 4_000, 1_000)))
+t3 = Cases(replace(WORKER, instance_type="t3.micro"))
+weighted = Cases(replace(WORKER, bandwidth_weighting="ebs-1"))
 
 DETECTOR = Detector(
     title="EBS volumes set faster than their instance can be",
@@ -414,133 +343,49 @@ DETECTOR = Detector(
     judge=judge,
     outranks=("ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-throughput"),
     cases=(
-        Case(
-            title="1,000 MiB/s on an instance that carries 566",
-            resource=_WORKER,
-            records=(*_TYPES, _volume("spool", 4_000, 1_000)),
-            expect=Flagged,
-            says="1,000 MiB/s set on spool, and m5.large carries 566 at most: 433 are paid for and never usable",
+        bound(
+            "1,000 MiB/s on an instance that carries 566",
+            Flagged,
+            "1,000 MiB/s provisioned on spool, but m5.large reaches at most 566: 433 are never usable",
         ),
-        Case(
-            title="32,000 IOPS on an instance that carries 18,750",
-            resource=_WORKER,
-            records=(*_TYPES, _volume("db", 32_000, None, "io2")),
-            expect=Flagged,
-            says="32,000 IOPS set on db, and m5.large carries 18,750 at most: 13,250",
+        bound(
+            "32,000 IOPS on an instance that carries 18,750",
+            Flagged,
+            "32,000 IOPS provisioned on db, but m5.large reaches at most 18,750: 13,250",
+            records=on(volume("db", 32_000, None, "io2")),
         ),
-        Case(
-            title="an io1 of 64,000 IOPS on Xen, which carries 32,000 to one",
-            resource=_on("i3.16xlarge"),
-            records=(*_TYPES, _volume("db", 64_000, None, "io1")),
-            expect=Flagged,
-            says="32,000 are paid for",
+        bound(
+            "an io1 of 64,000 IOPS on Xen, which carries 32,000 to one",
+            Flagged,
+            "32,000 are never usable",
+            instance_type="i3.16xlarge",
+            records=on(volume("db", 64_000, None, "io1")),
         ),
-        Case(
-            title="two volumes of 500 MiB/s each, never busy",
-            resource=_WORKER,
-            records=_TWO,
-            metrics=_busiest(60),
-            expect=Flagged,
-            says="1,000 MiB/s set on 2 volumes, and m5.large carries 566 at most: 434 are paid for and never usable at once",
+        bound(
+            "two volumes of 500 MiB/s each, never busy",
+            Flagged,
+            "1,000 MiB/s provisioned on 2 volumes, but m5.large reaches at most 566: 434 are never usable at once",
+            records=EQUAL,
+            metrics=CALM,
         ),
-        Case(
-            title="1,000 and 500 MiB/s, never busy",
-            resource=_WORKER,
-            records=(*_TYPES, _volume("data", 4_000, 1_000), _volume("log", 3_000, 500)),
-            metrics=_busiest(60),
-            expect=Flagged,
-            says="1,500 MiB/s set on 2 volumes, and m5.large carries 566 at most: 934 are paid for and never usable at once",
+        bound("1,000 and 500 MiB/s, never busy", Flagged, "934 are never usable at", records=UNEQUAL, metrics=CALM),
+        bound("1,000 and 500 MiB/s, which take turns", Flagged, "566: 433 are never", records=UNEQUAL, metrics=BUSY),
+        bound("1,000 and 500 MiB/s, without metrics", Flagged, "566: 433 are never usable", records=UNEQUAL),
+        bound("two volumes of 500 MiB/s each, which take turns", Fine, "take turns", records=EQUAL, metrics=BUSY),
+        bound("two volumes of 500 MiB/s each, without metrics", Unknown, "may take turns", records=EQUAL),
+        t3("several volumes as every gp3 is, on a T3 that carries one of them", Fine, "none", records=on(*INCLUDED[:6])),
+        bound(
+            "a faster volume among several as every gp3 is",
+            Fine,
+            "it can reach what its volumes pay for",
+            records=on(volume("data", 4_000, 500), *INCLUDED),
         ),
-        Case(
-            title="1,000 and 500 MiB/s, which take turns",
-            resource=_WORKER,
-            records=(*_TYPES, _volume("data", 4_000, 1_000), _volume("log", 3_000, 500)),
-            metrics=_busiest(450),
-            expect=Flagged,
-            says="1,000 MiB/s set on data, and m5.large carries 566 at most: 433 are paid for and never usable",
-        ),
-        Case(
-            title="1,000 and 500 MiB/s, and nobody knows what they do",
-            resource=_WORKER,
-            records=(*_TYPES, _volume("data", 4_000, 1_000), _volume("log", 3_000, 500)),
-            expect=Flagged,
-            says="433 are paid for and never usable",
-        ),
-        Case(
-            title="two volumes of 500 MiB/s each, which take turns",
-            resource=_WORKER,
-            records=_TWO,
-            metrics=_busiest(450),
-            expect=Fine,
-            says="take turns",
-        ),
-        Case(
-            title="two volumes of 500 MiB/s each, and nobody knows what they do",
-            resource=_WORKER,
-            records=_TWO,
-            expect=Unknown,
-            says="may take turns",
-        ),
-        Case(
-            title="several volumes as every gp3 is, on a T3 that carries one of them",
-            resource=_on("t3.micro"),
-            records=(*_TYPES, *(_volume(name) for name in "abcdef")),
-            expect=Fine,
-            says="none of its volumes pays",
-        ),
-        Case(
-            title="a faster volume among several as every gp3 is",
-            resource=_WORKER,
-            records=(*_TYPES, _volume("data", 4_000, 500), *(_volume(name) for name in "abcdefgh")),
-            expect=Fine,
-            says="it carries what its volumes pay for",
-        ),
-        Case(
-            title="above the baseline, below the maximum",
-            resource=_WORKER,
-            records=(*_TYPES, _volume("data", 6_000, 500)),
-            expect=Fine,
-        ),
-        Case(
-            title="250 MiB/s on a T3, which carries 249",
-            resource=_on("t3.micro"),
-            records=(*_TYPES, _volume("data", 3_000, 250)),
-            expect=Fine,
-        ),
-        Case(
-            title="700 MiB/s, with the bandwidth weighting that favours EBS",
-            resource=_on("m5.large", bandwidth_weighting="ebs-1"),
-            records=(*_TYPES, _volume("data", 3_000, 700)),
-            expect=Fine,
-        ),
-        Case(
-            title="a volume of two instances",
-            resource=_WORKER,
-            records=(*_TYPES, _volume("shared", 32_000, None, "io2", on=(_WORKER.id, "i-2"))),
-            expect=Fine,
-            says="none of its volumes pays",
-        ),
-        Case(
-            title="stopped",
-            resource=_on("m5.large", state="stopped"),
-            records=(*_TYPES, _volume("spool", 4_000, 1_000)),
-            expect=Fine,
-            says="stopped",
-        ),
-        Case(
-            title="a type of which EC2 publishes nothing",
-            resource=_on("t2.micro"),
-            records=(*_TYPES, _volume("spool", 4_000, 1_000)),
-            expect=Unknown,
-            says="t2.micro",
-        ),
-        Case(
-            title="its volumes could not be read",
-            resource=_WORKER,
-            records=_TYPES,
-            unreadable={Volume: "AccessDenied"},
-            expect=Unknown,
-            says="AccessDenied",
-        ),
+        bound("above the baseline, below the maximum", Fine, records=on(volume("data", 6_000, 500))),
+        t3("250 MiB/s on a T3, which carries 249", Fine, records=on(volume("data", 3_000, 250))),
+        weighted("700 MiB/s, with a bandwidth weighting for EBS", Fine, records=on(volume("data", 3_000, 700))),
+        bound("a volume of two instances", Fine, "none of its volumes has", records=on(ON_TWO)),
+        bound("stopped", Fine, "stopped", state="stopped"),
+        bound("a type of which EC2 publishes nothing", Unknown, "t2.micro", instance_type="t2.micro"),
+        bound("its volumes could not be read", Unknown, "denied", records=TYPES, unreadable={Volume: "denied"}),
     ),
 )

@@ -1,231 +1,213 @@
 """EBS volumes that no instance has had for a week.
 
 ## What it finds
-A volume in state `available` that has been on no instance for at least a week, as far as two witnesses can tell: CloudTrail's
-last `DetachVolume` or `AttachVolume` of it, read once for the whole region, and the last day on which it published
-`VolumeIdleTime`, which it does only on a running instance. The later of the two counts: a volume can leave its instance
-without an event of its own, when the instance is terminated. `TerminateInstances` names no volumes, and is not read.
+A volume in state `available` that has been on no instance for at least a week. Two sources can show that: CloudTrail's
+last `DetachVolume` or `AttachVolume` of the volume, read once for the whole region, and the last day of its metric
+`VolumeIdleTime`, which EBS publishes only on a running instance. The later one counts, because a volume leaves a
+terminated instance without an event of its own. `TerminateInstances` names no volumes, so Slackwater does not read it.
 
-A volume that is attached again and again for hours or days, as for a weekly copy or a monthly restore test, is in use. The
-same 90 days of `VolumeIdleTime` show it. It counts once this pause is clearly longer than the longest one before.
+A volume that someone attaches again and again for hours or days, as for a weekly copy or a monthly restore test, is in
+use. The same 90 days of `VolumeIdleTime` show that. It is flagged once this pause is clearly longer than the longest
+one before.
 
 ## Why it matters
-A volume is billed for its size, its provisioned IOPS and its throughput whether or not anything can reach it.
+AWS bills the size, the provisioned IOPS and the throughput of a volume whether or not an instance has it.
 
 ## When it is wrong
-A volume may wait on purpose: for a restore test that comes less often than once a month, as somebody's backup, between two
-lives of a Kubernetes claim. Tag it `keep`. Where neither CloudTrail nor CloudWatch can say since when (more than 90 days ago,
-never attached, or attached only to an instance that did not run), only that it is loose now is known: the confidence is low.
-Where CloudWatch alone can say, its instance may have been stopped that day, and terminated long after, yesterday even: the
-confidence is medium, and the finding says since when the volume was on no *running* instance. No command deletes it in either
-case, nor below `deletable_days`, what another program manages, and what was in rotation before: a `DetachVolume` must be the
-last that is known of it.
+- A volume may wait on purpose: for a rare restore test, as a backup, or between two uses of a Kubernetes claim. Tag it
+  `keep`.
+- If neither source has the volume (detached more than 90 days ago, never attached, or attached only to an instance that
+  did not run), the time is unknown and the confidence is low.
+- If only CloudWatch has it, its instance may have been stopped that day and terminated much later, even yesterday. The
+  confidence is medium, and the finding says since when the volume was on no *running* instance.
+
+The command deletes the volume only if a `DetachVolume` is the last that is known of it, `deletable_days` have passed,
+no program manages it, and it was not in rotation before.
 
 ## What to do
-Ask the owner; take a snapshot, wait until it is complete, delete the volume. What Kubernetes or CloudFormation made, delete
-there.
+Ask the owner. Take a snapshot, wait until it is complete, and delete the volume. Delete what Kubernetes or
+CloudFormation created there.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final, Literal
 
-from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.metrics import Metric, Series
-from slackwater.model.resources import Attachment, AttachmentEvent, Target, Volume
-from slackwater.model.units import DAY_S, HOUR_S
-from slackwater.model.verdicts import Ask, Confidence, Evidence, Fine, Flagged, Verdict
-from slackwater.rules import ebs as ebs_removal
+from slackwater.model.resources import Attachment, AttachmentEvent, Volume
+from slackwater.model.units import HOUR_S
+from slackwater.model.verdicts import Confidence, Evidence, Fine, Flagged, Verdict
+from slackwater.rules import advice, ebs, examples
+from slackwater.rules.examples import Cases, Metrics, days_ago
 
 IDLE_TIME = Metric("AWS/EBS", "VolumeIdleTime", "Sum", "seconds")
 
 WATCHED_DAYS: Final = 90
-"""As far back as CloudTrail's event history goes (AWS CloudTrail User Guide, "Working with CloudTrail event history")."""
+"""CloudTrail's event history has 90 days (AWS CloudTrail User Guide, "Working with CloudTrail event history")."""
+
+STEPS: Final = "Ask the owner. Take a snapshot, wait until it is complete, and delete the volume."
 
 
 class UnattachedLimits(Limits):
-    """When a loose volume counts as forgotten."""
+    """When an unattached volume counts as forgotten."""
 
     unattached_days: int = limit(7, unit="days", ge=1, le=90, why="a volume may be on its way to another instance")
-    deletable_days: int = limit(32, unit="days", ge=7, why="AWS Compute Optimizer calls a volume unattached after 32 days")
-    rotation_days: int = limit(14, unit="days", ge=1, le=90, why="a volume attached for weeks on end is in no rotation")
+    deletable_days: int = limit(32, unit="days", ge=7, why="AWS Compute Optimizer: unattached after 32 days")
+    rotation_days: int = limit(14, unit="days", ge=1, le=90, why="a volume attached for weeks is in no rotation")
     pause_percent: float = limit(
-        150, unit="percent", ge=100, le=1_000, why="of the longest pause before; 28 or 35 days lie between first Mondays"
+        150, unit="percent", ge=100, le=1_000, why="of the longest pause before; first Mondays are 28 or 35 days apart"
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Loose:
-    """Since when a volume is loose, how that is known, and the last instance that had it, where that is known too.
+class Left:
+    """When a volume left its last instance.
 
-    Only an event is a witness that it left its instance; a metric that ends says that the instance ran no more.
+    Attributes:
+        at: The time. With low confidence, the oldest one that is possible.
+        confidence: Low if the time is unknown.
+        how: How that is known.
+        instance_id: Its last instance, if known.
+        source: A metric shows only that an instance no longer ran. None if the time is unknown.
     """
 
-    since: datetime
+    at: datetime
     confidence: Confidence
     how: str
     instance_id: str | None = None
-    witness: Literal["event", "metric"] | None = None
+    source: Literal["event", "metric"] | None = None
 
 
 def judge(volume: Volume, seen: Seen, limits: UnattachedLimits) -> Verdict:
-    """Flag an available volume that has been loose for long enough."""
+    """Flag an available volume that has been unattached for long enough."""
+    patience = timedelta(days=limits.unattached_days)
     if volume.state != "available":
         return Fine(f"it is {volume.state}")
-    if seen.age(volume.created_at) < timedelta(days=limits.unattached_days):
-        return Fine(f"it was made less than {limits.unattached_days} days ago")
-
+    if seen.age(volume.created_at) < patience:
+        return Fine(f"it was created less than {limits.unattached_days} days ago")
     event = seen.fleet.get(AttachmentEvent, volume.id)
-    if event and seen.age(event.at) < timedelta(days=limits.unattached_days):
+    if event and seen.age(event.at) < patience:
         return Fine(f"{event.event_name} less than {limits.unattached_days} days ago")
 
-    last_use = IDLE_TIME.need(("VolumeId", volume.id), period_s=DAY_S, days=WATCHED_DAYS)
-    if lacking := seen.lacking([last_use]):
-        return Ask(lacking)
-    loose = _witnessed(volume, seen, event, seen[last_use])
-    pause_days = _longest_pause_days(seen[last_use], limits)
-    if seen.age(loose.since) < timedelta(days=limits.unattached_days):
-        return Fine(f"loose for less than {limits.unattached_days} days: {loose.how}")
-    if pause_days and seen.age(loose.since) < _patience(pause_days, limits):
+    (idle_time,) = seen.read(*ebs.daily(volume, WATCHED_DAYS, IDLE_TIME))
+    attached_days = [time for time, value in idle_time.points() if value is not None]
+    left = _left(volume, seen, event, idle_time, attached_days)
+    if seen.age(left.at) < patience:
+        return Fine(f"unattached for less than {limits.unattached_days} days: {left.how}")
+    pause_days = _longest_pause_days(attached_days, limits)
+    if pause_days and seen.age(left.at) < _longest_wait(pause_days, limits):
         return Fine(f"it is attached again and again, with pauses of up to {pause_days} days")
-    return _flag(volume, seen, limits, loose, pause_days, seen[last_use])
+
+    days, known, by_event = seen.age(left.at).days, left.confidence != "low", left.source == "event"
+    may_delete = by_event and days >= limits.deletable_days and not advice.is_protected(volume) and not pause_days
+    if by_event:
+        since = f"for {days} days"
+    else:
+        since = "now" if known else f"for an unknown time (created {volume.created_at:%Y-%m-%d})"
+    return Flagged(
+        summary=f"{ebs.billed_words(volume)} on no instance {since}: {left.how}",
+        severity=None if known else "low",
+        confidence=left.confidence,
+        evidence=(
+            Evidence(
+                label="On no running instance for" if left.source == "metric" else "On no instance for",
+                value=days if known else "unknown",
+                unit="days" if known else "words",
+            ),
+            Evidence(label="Source", value=left.how, unit="words"),
+            Evidence(label="Last instance", value=left.instance_id or "unknown", unit="words"),
+            Evidence(label="Size", value=volume.size_gib, unit="GiB"),
+            Evidence(label="Created", value=f"{volume.created_at:%Y-%m-%d}", unit="date"),
+            *_chart(idle_time, attached_days),
+        ),
+        advice=(
+            ebs.snapshot_and_delete(volume, STEPS, may_delete=may_delete),
+            ebs.keep_as_snapshot(volume),
+        ),
+        # A volume that was in use in between is another finding. An unknown time moves with the window.
+        gist=(volume.volume_type, volume.size_gib, volume.managed_by or "", f"{left.at:%Y-%m-%d}" if known else ""),
+        caveats=(*advice.protection(volume), *_caveats(left, pause_days)),
+    )
 
 
-def _witnessed(volume: Volume, seen: Seen, event: AttachmentEvent | None, idle_time: Series) -> _Loose:
-    """Since when it is loose: the later of CloudTrail's last event and the last day that it published a metric."""
-    days_with_points = _published(idle_time)
-    published_until = min(seen.now, days_with_points[-1] + timedelta(days=1)) if days_with_points else None
-    if (
-        event
-        and event.event_name == "DetachVolume"
-        and (not published_until or published_until <= event.at + timedelta(days=1))
-    ):
+def _left(volume: Volume, seen: Seen, event: AttachmentEvent | None, idle: Series, on_days: list[datetime]) -> Left:
+    """The later of CloudTrail's last event and the last day with a point."""
+    day, unreadable = timedelta(days=1), AttachmentEvent in seen.fleet.unreadable
+    until = min(seen.now, on_days[-1] + day) if on_days else None
+    detached = event is not None and event.event_name == "DetachVolume"
+    if event and detached and (not until or until <= event.at + day):
         source = f" from {event.instance_id}" if event.instance_id else ""
-        read_to_the_end = AttachmentEvent not in seen.fleet.unreadable
-        confidence: Confidence = "high" if read_to_the_end else "medium"
-        return _Loose(event.at, confidence, f"detached{source} (DetachVolume, CloudTrail)", event.instance_id, "event")
-    attached_to = event.instance_id if event and event.event_name == "AttachVolume" else None
-    if published_until and (not event or event.at < published_until):
+        how = f"detached{source} (DetachVolume, CloudTrail)"
+        return Left(event.at, "medium" if unreadable else "high", how, event.instance_id, "event")
+    if until and (not event or event.at < until):
+        attached_to = event.instance_id if event and not detached else None
         last = f" (last attached to {attached_to})" if attached_to else ""
-        how = f"on no running instance since {published_until:%Y-%m-%d}, when its VolumeIdleTime ended{last}"
-        return _Loose(published_until, "medium", how, attached_to, "metric")
-    since = max(volume.created_at, idle_time.start, event.at if event else volume.created_at)
+        how = f"on no running instance since {until:%Y-%m-%d}, when its VolumeIdleTime ended{last}"
+        return Left(until, "medium", how, attached_to, "metric")
+    oldest = max(volume.created_at, idle.start, event.at if event else volume.created_at)
     if event:
-        how = f"attached to {event.instance_id or 'an instance'} then, and gone from it since"
-        return _Loose(since, "low", how, event.instance_id)
-    denied = AttachmentEvent in seen.fleet.unreadable
-    trail = "CloudTrail could not be read" if denied else "no event in CloudTrail"
-    return _Loose(since, "low", f"no sign of an instance since ({trail}, no metric)")
+        how = f"attached to {event.instance_id or 'an instance'} then, and detached at an unknown time"
+        return Left(oldest, "low", how, event.instance_id)
+    trail = "CloudTrail could not be read" if unreadable else "no event in CloudTrail"
+    return Left(oldest, "low", f"no sign of an instance ({trail}, no metric)")
 
 
-def _published(idle_time: Series) -> list[datetime]:
-    """The days with a point: those on which it was attached to a running instance."""
-    return [time for time, value in idle_time.points() if value is not None]
-
-
-def _longest_pause_days(idle_time: Series, limits: UnattachedLimits) -> int | None:
-    """Days between two attachments at most, where all of them were short; None where it was attached once, or for weeks."""
-    days = _published(idle_time)
-    steps = [(after - before).days for before, after in pairwise(days)]
+def _longest_pause_days(attached_days: list[datetime], limits: UnattachedLimits) -> int | None:
+    """The most days between two short attachments. None if it was attached only once, or for weeks."""
+    steps = [(after - before).days for before, after in pairwise(attached_days)]
     ends = [place for place, step in enumerate(steps, start=1) if step > 1]
-    attached = [end - start for start, end in pairwise([0, *ends, len(days)])]
+    attached = [end - start for start, end in pairwise([0, *ends, len(attached_days)])]
     return max(steps) if ends and max(attached) <= limits.rotation_days else None
 
 
-def _patience(pause_days: int, limits: UnattachedLimits) -> timedelta:
-    """How long the present pause may be: one that is left out, or slides with the calendar, is no end."""
+def _longest_wait(pause_days: int, limits: UnattachedLimits) -> timedelta:
+    """How long this pause may be. A skipped attachment, or one that the calendar moves, does not end a rotation."""
     longest = pause_days + 1  # counted in days with a point, it may have been nearly a day longer
     return timedelta(days=max(longest * limits.pause_percent / 100, longest + limits.unattached_days))
 
 
-def _attached(idle_time: Series) -> tuple[Evidence, ...]:
-    """The days on which it was on a running instance, and did how little; none before the first that is known."""
-    days = _published(idle_time)
-    if not days:
+def _chart(idle_time: Series, attached_days: list[datetime]) -> tuple[Evidence, ...]:
+    """The days on which it was on a running instance, from the first known one."""
+    if not attached_days:
         return ()
-    hours = idle_time.since(days[0].timestamp()).over(HOUR_S)
-    return (
-        Evidence(label="Idle on a running instance, by day", value=round(hours.present[-1], 1), unit="hours", series=hours),
-    )
+    hours = idle_time.since(attached_days[0].timestamp()).over(HOUR_S)
+    value = round(hours.present[-1], 1)
+    return (Evidence(label="Idle on a running instance, per day", value=value, unit="hours", series=hours),)
 
 
-def _flag(
-    volume: Volume, seen: Seen, limits: UnattachedLimits, loose: _Loose, pause_days: int | None, idle_time: Series
-) -> Flagged:
-    days, known = seen.age(loose.since).days, loose.confidence != "low"
-    owner = volume.managed_by
-    caveats = [*ebs_removal.protecting_caveats(volume)]
-    if not known:
-        caveats.append("Since when it is loose is not known: only that it is loose now. Never delete on that alone.")
-    if loose.witness == "metric":
-        caveats.append("It may have been on a stopped instance until later, yesterday even: no event says when it left it.")
+def _caveats(left: Left, pause_days: int | None) -> list[str]:
+    found = []
+    if left.confidence == "low":
+        found.append("The detach date is unknown. Do not delete the volume for this reason alone.")
+    if left.source == "metric":
+        found.append("It may have been on a stopped instance until later, even yesterday. No event shows when it left.")
     if pause_days:
-        caveats.append(f"It was attached again and again before, with pauses of up to {pause_days} days: is that over?")
-    left = loose.witness == "event" and days >= limits.deletable_days
-    may_delete = left and not ebs_removal.protecting_caveats(volume) and not pause_days
-    unsure = "now" if known else f"now, since when is not known (made {volume.created_at:%Y-%m-%d})"
-    age = f"for {days} days" if loose.witness == "event" else unsure
-    where = "On no running instance for" if loose.witness == "metric" else "On no instance for"
-    return Flagged(
-        summary=f"{ebs_removal.billed_words(volume)} on no instance {age}: {loose.how}",
-        severity=None if known else "low",
-        confidence=loose.confidence,
-        evidence=(
-            Evidence(label=where, value=days if known else "not known", unit="days" if known else "words"),
-            Evidence(label="How that is known", value=loose.how, unit="words"),
-            Evidence(label="Last instance", value=loose.instance_id or "not known", unit="words"),
-            Evidence(label="Size", value=volume.size_gib, unit="GiB"),
-            Evidence(label="Created", value=f"{volume.created_at:%Y-%m-%d}", unit="date"),
-            *_attached(idle_time),
-        ),
-        advice=(
-            ebs_removal.snapshot_and_delete(
-                volume,
-                "Ask the owner; take a snapshot, wait until it is completed, delete the volume.",
-                may_delete=may_delete,
-            ),
-            ebs_removal.keep_as_snapshot(volume),
-        ),
-        # A volume that was in use in between is another case; without a witness its start moves with the window.
-        gist=(volume.volume_type, volume.size_gib, owner or "", f"{loose.since:%Y-%m-%d}" if known else ""),
-        caveats=tuple(caveats),
-    )
+        found.append(f"It was attached again and again before, with pauses of up to {pause_days} days. Is that over?")
+    return found
 
 
-_LOOSE = Volume(
-    id="vol-0123456789abcdef0",
-    arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-0123456789abcdef0",
-    target=Target("123456789012", "us-east-1"),
-    tags={"Name": "old-database"},
-    volume_type="gp3",
-    size_gib=500,
-    iops=3000,
-    throughput_mib_s=125,
-    state="available",
-    created_at=CASE_NOW - timedelta(days=400),
-    availability_zone="us-east-1a",
-    multi_attach=False,
-)
-_ATTACHMENT = Attachment(instance_id="i-0aaaaaaaaaaaaaaaa", device="/dev/sdf", attached_at=None)
+OLD = examples.volume(id="vol-0123456789abcdef0", tags={"Name": "old-database"}, created_at=days_ago(400))
+LAST = Attachment(instance_id="i-0aaaaaaaaaaaaaaaa", device="/dev/sdf", attached_at=None)
 
 
-def _event(days: float, name: Literal["AttachVolume", "DetachVolume"] = "DetachVolume") -> tuple[AttachmentEvent, ...]:
-    at = CASE_NOW - timedelta(days=days)
-    return (AttachmentEvent(id=_LOOSE.id, at=at, instance_id=_ATTACHMENT.instance_id, event_name=name),)
+def event(days: float, name: Literal["AttachVolume", "DetachVolume"] = "DetachVolume") -> tuple[AttachmentEvent, ...]:
+    """CloudTrail's last event."""
+    return (AttachmentEvent(id=OLD.id, at=days_ago(days), instance_id=LAST.instance_id, event_name=name),)
 
 
-def _attached_for(*spans: tuple[int, int]) -> dict[tuple[Metric, int], list[float | None]]:
-    """VolumeIdleTime on so many days, each time followed by so many days without."""
-    days = [value for attached, loose in spans for value in [86_000.0] * attached + [None] * loose]
-    return {(IDLE_TIME, DAY_S): days}
+def attached(*spans: tuple[int, int]) -> Metrics:
+    """On a running instance for so many days, then not for so many days, and so on until today."""
+    return {IDLE_TIME: [value for on, off in spans for value in [86_000.0] * on + [None] * off]}
 
 
-def _idle_until(days_ago: int) -> dict[tuple[Metric, int], list[float | None]]:
-    return {(IDLE_TIME, DAY_S): [86_000.0] * 60 + [None] * days_ago}
+HOLIDAY, ONCE_MORE = attached(*[(2, 5)] * 8, (2, 12)), attached((30, 30), (1, 15))
+MONTH_AGO, THREE_DAYS_AGO = attached((60, 30)), attached((60, 3))
 
+old = Cases(OLD)
 
 DETECTOR = Detector(
     title="EBS volume on no instance",
@@ -236,117 +218,45 @@ DETECTOR = Detector(
     judge=judge,
     outranks=("ebs-idle", "ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-size", "ebs-surplus-throughput"),
     cases=(
-        Case(
-            title="detached three weeks ago",
-            resource=_LOOSE,
-            records=_event(21),
-            expect=Flagged,
-            says="for 21 days: detached from i-0aaaaaaaaaaaaaaaa",
+        old("detached three weeks ago", Flagged, "for 21 days: detached from i-0aaaaaaaaaaaaaaaa", records=event(21)),
+        old(
+            "attached by hand, and its instance was terminated: it published until a month ago",
+            Flagged,
+            "on no running instance since",
+            records=event(50, "AttachVolume"),
+            metrics=MONTH_AGO,
         ),
-        Case(
-            title="attached by hand, and its instance was terminated: it published until a month ago",
-            resource=_LOOSE,
-            records=_event(50, "AttachVolume"),
-            metrics=_idle_until(30),
-            expect=Flagged,
-            says="on no running instance since",
+        old("attached to an instance that never ran", Flagged, "aaaa then", records=event(40, "AttachVolume")),
+        old("attached again, and terminated three days ago", Fine, "7 days", records=event(60), metrics=THREE_DAYS_AGO),
+        old("detached two days ago", Fine, "DetachVolume less than 7 days", records=event(2)),
+        old("no event; it last published a month ago", Flagged, "on no running instance since", metrics=MONTH_AGO),
+        old(
+            "its instance was stopped two months ago and terminated yesterday, without an event of the volume",
+            Flagged,
+            "on no instance now: on no running instance since 2026-09-18",
+            metrics=attached((30, 60)),
         ),
-        Case(
-            title="attached by hand to an instance that never ran, and gone from it",
-            resource=_LOOSE,
-            records=_event(40, "AttachVolume"),
-            expect=Flagged,
-            says="attached to i-0aaaaaaaaaaaaaaaa then",
+        old("no event; it last published three days ago", Fine, "less than 7 days", metrics=THREE_DAYS_AGO),
+        old(
+            "attached for a day every month; the last time five weeks ago, as the calendar has it",
+            Fine,
+            "again and again, with pauses of up to 28 days",
+            records=event(34.5),
+            metrics=attached((1, 27), (1, 35)),
         ),
-        Case(
-            title="detached, attached again, and then its instance was terminated three days ago",
-            resource=_LOOSE,
-            records=_event(60),
-            metrics=_idle_until(3),
-            expect=Fine,
-            says="less than 7 days",
+        old("attached every week, except on a holiday", Fine, "again and again", records=event(11.5), metrics=HOLIDAY),
+        old(
+            "attached for a night every week, until two months ago",
+            Flagged,
+            "for 59 days",
+            records=event(59.5),
+            metrics=attached((1, 6), (1, 6), (1, 60)),
         ),
-        Case(
-            title="detached two days ago", resource=_LOOSE, records=_event(2), expect=Fine, says="DetachVolume less than 7 days"
-        ),
-        Case(
-            title="no event; it last published a month ago",
-            resource=_LOOSE,
-            metrics=_idle_until(30),
-            expect=Flagged,
-            says="on no running instance since",
-        ),
-        Case(
-            title="its instance was stopped two months ago and terminated yesterday, which no event of the volume tells",
-            resource=_LOOSE,
-            metrics=_attached_for((30, 60)),
-            expect=Flagged,
-            says="on no instance now: on no running instance since 2026-09-18",
-        ),
-        Case(
-            title="no event, because its instance was terminated; it published until three days ago",
-            resource=_LOOSE,
-            metrics=_idle_until(3),
-            expect=Fine,
-            says="less than 7 days",
-        ),
-        Case(
-            title="attached for a day every month; the last time five weeks ago, as the calendar will have it",
-            resource=_LOOSE,
-            records=_event(34.5),
-            metrics=_attached_for((1, 27), (1, 35)),
-            expect=Fine,
-            says="again and again, with pauses of up to 28 days",
-        ),
-        Case(
-            title="attached for a night every week, and left out for a holiday",
-            resource=_LOOSE,
-            records=_event(11.5),
-            metrics=_attached_for(*[(2, 5)] * 8, (2, 12)),
-            expect=Fine,
-            says="again and again",
-        ),
-        Case(
-            title="attached for a night every week, until two months ago",
-            resource=_LOOSE,
-            records=_event(59.5),
-            metrics=_attached_for((1, 6), (1, 6), (1, 60)),
-            expect=Flagged,
-            says="for 59 days",
-        ),
-        Case(
-            title="attached for weeks, looked at once more after a month, and loose since",
-            resource=_LOOSE,
-            records=_event(14.5),
-            metrics=_attached_for((30, 30), (1, 15)),
-            expect=Flagged,
-            says="for 14 days",
-        ),
-        Case(title="neither event nor point in 90 days", resource=_LOOSE, expect=Flagged, says="no sign of an instance"),
-        Case(
-            title="made 20 days ago, and no sign of an instance",
-            resource=replace(_LOOSE, created_at=CASE_NOW - timedelta(days=20)),
-            expect=Flagged,
-            says="no sign of an instance",
-        ),
-        Case(
-            title="CloudTrail denied, and no point",
-            resource=_LOOSE,
-            unreadable={AttachmentEvent: "AccessDenied"},
-            expect=Flagged,
-            says="CloudTrail could not be read",
-        ),
-        Case(
-            title="made yesterday",
-            resource=replace(_LOOSE, created_at=CASE_NOW - timedelta(days=1)),
-            expect=Fine,
-            says="made less than",
-        ),
-        Case(
-            title="attached",
-            resource=replace(_LOOSE, state="in-use", attachments=(_ATTACHMENT,)),
-            expect=Fine,
-            says="in-use",
-        ),
+        old("attached for weeks, and once more for a day", Flagged, "14 days", records=event(14.5), metrics=ONCE_MORE),
+        old("neither event nor point in 90 days", Flagged, "no sign of an instance"),
+        old("created 20 days ago, and no sign of an instance", Flagged, "no sign", created_at=days_ago(20)),
+        old("CloudTrail denied, and no point", Flagged, "could not be read", unreadable={AttachmentEvent: "denied"}),
+        old("created yesterday", Fine, "created less than", created_at=days_ago(1)),
+        old("attached", Fine, "in-use", state="in-use", attachments=(LAST,)),
     ),
 )

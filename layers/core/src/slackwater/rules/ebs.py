@@ -6,16 +6,19 @@ Sources: Amazon EC2 API Reference, "ModifyVolume"; Amazon EBS User Guide, "How A
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from datetime import datetime
 from decimal import Decimal
 from shlex import quote
 from typing import Final
 
+from slackwater.model.metrics import Metric, Need
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change
-from slackwater.model.resources import Volume
+from slackwater.model.resources import Instance, Volume
 from slackwater.model.settings import VolumeSetting
+from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice
 from slackwater.performance import ebs
-from slackwater.rules import advice
 
 ONLINE: Final = "EBS makes the change online within hours, and accepts at most four changes of a volume in 24 hours."
 
@@ -25,6 +28,21 @@ BOTH: Final = (
 )
 
 AFTERWARDS: Final = "The throughput requires some of the IOPS. Check ebs-surplus-iops again after the change."
+
+
+def daily(volume: Volume, days: float, *metrics: Metric) -> list[Need]:
+    """These metrics of the last `days`, with a point for each day."""
+    return needs(volume, DAY_S, days, *metrics)
+
+
+def needs(volume: Volume, period_s: int, days: float, *metrics: Metric) -> list[Need]:
+    """These metrics of the last `days`, with a point for each period."""
+    return [metric.need(("VolumeId", volume.id), period_s=period_s, days=days) for metric in metrics]
+
+
+def attached_at(volume: Volume) -> datetime:
+    """When the volume was last attached to an instance. Its creation if EC2 returns no time."""
+    return max([volume.created_at, *(one.attached_at for one in volume.attachments if one.attached_at)])
 
 
 def gp3(iops: int, mib_s: int) -> VolumeSetting:
@@ -42,11 +60,6 @@ def modify_command(volume: Volume, to: VolumeSetting) -> str:
         f"aws ec2 modify-volume --volume-id {volume.id} --region {volume.target.region} --volume-type {to.volume_type}"
         + "".join(f" --{name} {rate}" for name, rate in rates if rate is not None)
     )
-
-
-def managed_caveats(volume: Volume) -> tuple[str, ...]:
-    """Who manages a volume. The engine says this itself if the finding is about the volume."""
-    return (f"{volume.id} is managed by {volume.managed_by}: change it there.",) if volume.managed_by else ()
 
 
 MOST_WAITS: Final = 144
@@ -126,7 +139,7 @@ def keep_archived(volume: Volume) -> Advice:
     )
 
 
-def protecting_caveats(volume: Volume, where: str = "delete it there") -> tuple[str, ...]:
-    """Why a person must check before a deletion: another service manages it, or `advice.protection` has a reason."""
-    owner = volume.managed_by
-    return (*((f"It is managed by {owner}: {where}.",) if owner else ()), *advice.protection(volume))
+def managed_instances(instances: Iterable[Instance]) -> tuple[str, ...]:
+    """Who manages the instances of a volume. The engine says only who manages the volume."""
+    owners = sorted({owner for instance in instances if (owner := instance.managed_by)})
+    return tuple(f"Its instance is managed by {owner}: change it there." for owner in owners)

@@ -28,6 +28,7 @@ from slackwater.model.resources import (
 )
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, MINUTE_S
 from slackwater.model.verdicts import Verdict
+from slackwater.rules.ebs_peaks import READ_BYTES, READS, WRITES, WRITTEN_BYTES
 
 HERE: Final = Target("123456789012", "ap-northeast-1")
 
@@ -54,6 +55,18 @@ def every_day(rest: float | None, different: Mapping[range, float | None], perio
     """The same points every day from 09:00 UTC: `rest`, except in the ranges of points that are `different`."""
     found = {point: value for points, value in different.items() for point in points}
     return [found.get(point, rest) for point in range(DAY_S // period_s)] * count
+
+
+def peaks(points: range | None = None, /, **rates: float) -> Metrics:
+    """A volume's busiest minute of each day, per second: `reads`, `writes`, `read_mib_s` and `written_mib_s`.
+
+    With `points`, the busiest minute of every five minutes: the rate in this range of points of each day, else 0.
+    """
+    parts = {"reads": READS, "writes": WRITES, "read_mib_s": READ_BYTES, "written_mib_s": WRITTEN_BYTES}
+    values = {parts[name].peak: rate * parts[name].per * MINUTE_S for name, rate in rates.items()}
+    if points is None:
+        return values
+    return {(metric, FIVE_MINUTES_S): every_day(0.0, {points: value}, FIVE_MINUTES_S) for metric, value in values.items()}
 
 
 def a_day(rest: float | None, *levels: tuple[float | None, int], period_s: int = FIVE_MINUTES_S) -> list[float | None]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from slackwater.app.cleanup.back_up import made_for
 from slackwater.app.cleanup.case import Cases, MovedError, UnsafeError
-from slackwater.engine.cleanup import expired
+from slackwater.engine.cleanup import expiry_reason
 from slackwater.model.cleanup import Backup, Cleanup, Copy
 from slackwater.model.listing import MAX_PAGE
 from slackwater.ports.cleanup import Sweeper
@@ -32,16 +33,21 @@ class Swept:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A finding, and the ids of the backups that its record names: those that may be there, and those that were seen gone."""
+    """A finding, and the ids of the backups that its record names: those that may be there, and those that were seen gone.
+
+    `unnamed` are tokens of backups that were requested, and of which the record has no id.
+    """
 
     finding_id: str
     there: tuple[str, ...]
     gone: tuple[str, ...]
+    unnamed: tuple[str, ...] = ()
 
     def is_as_listed(self, listed: Mapping[str, Copy], installation: str | None, now: datetime) -> bool:
         """Whether there is nothing to delete, and nothing that the record does not say already."""
-        kept = all(id_ in listed and expired(listed[id_], installation, now) is None for id_ in self.there)
-        return kept and not any(id_ in listed for id_ in self.gone)
+        kept = all(id_ in listed and expiry_reason(listed[id_], installation, now) is None for id_ in self.there)
+        named = not any(copy.token in self.unnamed for copy in listed.values())
+        return kept and named and not any(id_ in listed for id_ in self.gone)
 
 
 @dataclass(slots=True)
@@ -97,9 +103,10 @@ class Sweep:
                 every = (*one.backups, *one.earlier)
                 gone = tuple(backup.id for backup in every if backup.id and backup.gone_at)
                 there = tuple(id_ for backup in every for id_ in backup.ids if id_ not in gone)
-                if there or gone:
+                unnamed = tuple(backup.token for backup in one.backups if one.ended and _is_unnamed(backup))
+                if there or gone or unnamed:
                     place = (one.resource.type, one.resource.account, one.resource.region)
-                    places.setdefault(place, []).append(_Held(one.finding_id, there, gone))
+                    places.setdefault(place, []).append(_Held(one.finding_id, there, gone, unnamed))
             cursor = page.cursor
             if cursor is None:
                 return places
@@ -108,6 +115,7 @@ class Sweep:
         cleanup = self.cases.store.get(finding_id)  # as it is now
         if cleanup is None:
             return
+        cleanup = self._named(cleanup, listed)
         gone, ours, named = set[str](), set[str](), {backup.id for backup in cleanup.backups}
         for backup in (*(cleanup.backups if cleanup.ended else ()), *cleanup.earlier):
             for id_ in backup.ids:
@@ -124,16 +132,26 @@ class Sweep:
                     gone |= {id_} if self._deleted(cleanup, copy, why, found) else set()
         self._recorded(cleanup, gone, ours, now, found)
 
+    def _named(self, cleanup: Cleanup, listed: Mapping[str, Copy]) -> Cleanup:
+        """Record the id of a backup that AWS made although the clean-up ended before AWS's answer was on record."""
+        backups = tuple(
+            _found(backup, [copy for copy in listed.values() if copy.token == backup.token], cleanup.resource.arn)
+            if cleanup.ended and _is_unnamed(backup)
+            else backup
+            for backup in cleanup.backups
+        )
+        return cleanup if backups == cleanup.backups else self.cases.write(replace(cleanup, backups=backups))
+
     def _now(self, cleanup: Cleanup, backup: Backup, listed: Copy, now: datetime) -> Copy | None:
         """A listed backup, read anew if that matters, as the list may be older than the record; None where it is gone."""
-        if backup.gone_at is None and expired(listed, self.installation(), now) is None:
+        if backup.gone_at is None and expiry_reason(listed, self.installation(), now) is None:
             return listed
         sweeper = self.sweepers[cleanup.resource.type]
         return sweeper.look(cleanup.resource.account, cleanup.resource.region, listed)
 
     def _over(self, cleanup: Cleanup, copy: Copy, found: _Found) -> str | None:
         """Why a backup is over by what is on it; None where it stays. One that a person adopted is another installation's."""
-        why = None if cleanup.adopted else expired(copy, self.installation(), self.cases.clock())
+        why = None if cleanup.adopted else expiry_reason(copy, self.installation(), self.cases.clock())
         if copy.id is None or why is None:
             return None
         if self._is_the_only_copy(cleanup, self.sweepers[cleanup.resource.type]):
@@ -185,7 +203,7 @@ class Sweep:
             return self.cases.write(seen)
         why = f"somebody else deleted, or took our tags off, its backup {', '.join(lost)}"
         found.troubles.append(f"finding {cleanup.finding_id}: {why}")
-        return self.cases.tell(seen, "backup-gone", why)[0]
+        return self.cases.record_event(seen, "backup-gone", why)[0]
 
     def _lost_at(self, cleanup: Cleanup, backups: Sequence[Backup], now: datetime) -> datetime | None:
         """When neither the resource nor a backup of it was there any more; None where one of them is."""
@@ -195,6 +213,17 @@ class Sweep:
             return cleanup.lost_at
         born_at = self.sweepers[cleanup.resource.type].born_at(cleanup.resource)
         return now if born_at is None or cleanup.born_at not in {None, born_at} else None
+
+
+def _is_unnamed(backup: Backup) -> bool:
+    """Whether AWS may have made it, and its id is not on record."""
+    return backup.id is None and backup.state == "asked"
+
+
+def _found(backup: Backup, copies: Sequence[Copy], of_arn: str) -> Backup:
+    """The backup with the ids of what AWS made of the request, if it made anything."""
+    ids = [copy.id for copy in made_for(backup, copies, of_arn) if copy.id]
+    return replace(backup, id=ids[0], spares=tuple(sorted({*backup.spares, *ids[1:]}))) if ids else backup
 
 
 def _as_seen(backup: Backup, gone: Collection[str], now: datetime) -> Backup:

@@ -1,0 +1,28 @@
+"""`slackwater recording`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slackwater.app.recording.show import remaining
+from slackwater_cli.streams import write
+
+app = typer.Typer(rich_markup_mode=None, help="What `slackwater scan --record` wrote.", no_args_is_help=True)
+
+
+@app.command()
+def show(file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+    """List every string that is in a recording, and how often: look through it before you pass it on."""
+    found = remaining(file)
+    write(f"{file}: {found.size_bytes:,} bytes; {found.lines:,} lines, {found.points:,} points of metrics.\n")
+    for title, some in (("Words of AWS and of Slackwater", found.words), ("Placeholders", found.placeholders)):
+        write(f"\n{title} ({len(some):,}):\n")
+        write("".join(f"{count:>9,}  {text}\n" for text, count in sorted(some.items())))
+
+
+@app.callback()
+def _group() -> None:
+    pass

@@ -1,0 +1,151 @@
+"""The file of a recording: JSON, a line for each thing that was read, compressed, and for its owner's eyes alone.
+
+The first line says what it is, and the last how many lines there are: a file that was cut off is refused.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from math import isnan, nan
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from slackwater.model import resources
+from slackwater.model.resources import Record
+
+if TYPE_CHECKING:
+    from slackwater.model.metrics import Series
+
+SCHEMA: Final = "slackwater.recording/1"
+OWNER_ONLY: Final = 0o600
+LEVEL: Final = 6
+
+KINDS: Final[Mapping[str, type[Record]]] = {
+    kind.KIND: kind
+    for kind in vars(resources).values()
+    if isinstance(kind, type) and issubclass(kind, Record) and "KIND" in vars(kind)
+}
+
+
+class RecordingError(Exception):
+    """A file that is no recording, or that this version cannot read; the message names it and says what to do."""
+
+
+@cache
+def adapter(kind: str) -> TypeAdapter[Any]:
+    """Turns the records of a kind into JSON and back."""
+    return TypeAdapter(KINDS[kind])
+
+
+class RecordingWriter:
+    """Writes a recording, line by line, under another name until it is whole. A context manager. Thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        """Create the file, readable by its owner alone.
+
+        Raises:
+            OSError: it cannot be created.
+        """
+        self.path = path.resolve()
+        self._draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        self._raw = os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY), "wb")
+        self._gzip = gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=self._raw, mtime=0)
+        self._lock = Lock()
+        self._lines = 0
+
+    def __enter__(self) -> Self:
+        """It is open already."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Put the whole file in its place; after an error there is none."""
+        with self._lock:
+            if kind is None:
+                self._put({"end": self._lines + 1})
+            self._gzip.close()
+            self._raw.close()
+            if kind is None:
+                self._draft.replace(self.path)
+            else:
+                self._draft.unlink(missing_ok=True)
+
+    def write(self, line: Mapping[str, Any]) -> None:
+        """Write one thing."""
+        with self._lock:
+            self._put(line)
+
+    def _put(self, line: Mapping[str, Any]) -> None:
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"), default=_plain, allow_nan=False)
+        self._gzip.write(text.encode() + b"\n")
+        self._lines += 1
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Read a recording line by line, its first line included, its last not.
+
+    Raises:
+        RecordingError: it is none, of another version, or cut off.
+    """
+    ended = False
+    try:
+        with gzip.open(path, "rb") as file:
+            for count, text in enumerate(file, start=1):
+                line = json.loads(text)
+                if count == 1 and (not isinstance(line, dict) or line.get("schema") != SCHEMA):
+                    raise RecordingError(f"{path} is not a {SCHEMA}: record it again, with the version that you replay it with")
+                if ended or not isinstance(line, dict):
+                    raise RecordingError(f"{path} is damaged at line {count}: record it again")
+                if "end" in line:
+                    ended = line["end"] == count
+                    if not ended:
+                        break
+                else:
+                    yield line
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise RecordingError(f"{path} cannot be read as a recording: {error}") from error
+    if not ended:
+        raise RecordingError(f"{path} was cut off: record it again")
+
+
+def values_of(series: Series) -> list[float | int | None]:
+    """The points of a series for JSON: whole numbers without a fraction, None where there is none."""
+    return [None if isnan(one) else int(one) if one.is_integer() else one for one in series.values]
+
+
+def points_of(values: list[float | int | None]) -> array[float]:
+    """The reverse."""
+    return array("d", [nan if one is None else one for one in values])
+
+
+def record_of(kind: str, value: Any) -> Record:
+    """A record as it was written.
+
+    Raises:
+        RecordingError: it is not of this version.
+    """
+    try:
+        found = adapter(kind).validate_python(value, strict=False)
+    except (KeyError, ValidationError) as error:
+        raise RecordingError(f"{kind} is not recorded as this version has it") from error
+    if not isinstance(found, Record):
+        raise RecordingError(f"{kind} is no record")
+    return found
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is not recorded")

@@ -1,0 +1,259 @@
+"""Replaces what could name an account, its resources or its people by placeholders that are random in each recording.
+
+A string of a record stays only where its field holds AWS's own vocabulary (KEPT) and it looks like it. Any other string, and
+that of a field that is new, becomes a placeholder. The same string has the same placeholder throughout a recording, so that
+what belongs together still does.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from slackwater.engine.disabled_region import DENIED
+from slackwater.engine.exempt import tags_exempt
+from slackwater.model.findings import CEILING
+from slackwater.model.ownership import ANY_KEY, MANAGERS, RESTORED
+from slackwater.model.policy import ExemptSection, OwnersSection, Policy
+from slackwater.model.resources import InstanceType, Record, Target
+
+KEPT: Final = frozenset(
+    {
+        *("availability_zone", "bandwidth_weighting", "deployment_type", "event_name", "file_system_type", "finding"),
+        *("hypervisor", "instance_type", "iops_mode", "lifecycle", "name", "namespace", "ontap_volume_type"),
+        *("performance_mode", "role", "source", "state", "status", "storage_type", "throughput_mode"),
+        *("transition_to_archive", "transition_to_ia", "transition_to_primary", "volume_type"),
+    }
+)
+"""Fields of records that hold words of AWS."""
+
+WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,47}|(?:snapshot \d{4}-\d\d-\d\d)")
+"""How AWS's words look."""
+NAMES_SOMETHING: Final = re.compile(r"\d{12}|(?:[a-z]+-)?[0-9a-f]{8,}")
+"""What looks like the id of an account or a resource, wherever it stands."""
+
+ID: Final = re.compile(r"([a-z]{1,8}-)[0-9A-Za-z-]+")
+DEVICE: Final = re.compile(r"(?:/dev/)?(?:xvd|sd|nvme|hd)[a-z0-9]{0,6}")
+ADDRESSED: Final = re.compile(r"(arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*):(\d*):(.*)")
+OPTION: Final = re.compile(r"[a-z_]{1,24}(?:=\d{1,6})?")
+DATE: Final = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)?)?\s*")
+PRINCIPAL: Final = re.compile(r"[a-z0-9.-]{1,40}\.amazonaws\.com(?:\.cn)?")
+CODE: Final = re.compile(r"[A-Z][A-Za-z]{2,60}(?:\.[A-Z][A-Za-z]{2,40})?(?=[:\s.]|$)")
+
+LEFT_OUT: Final = "(text left out)"
+
+KNOWN_DIMENSIONS: Final = frozenset(
+    {
+        *("AutoScalingGroupName", "DestinationFileSystemId", "DiskId", "FileSystemId", "ImageId", "InstanceId"),
+        *("InstanceType", "StorageClass", "VolumeId", "device", "fstype", "path", "FileServer", "Aggregate", "StorageTier"),
+        *("StorageCapacityType", "DataType", "FileSystemType", "driver", "interface"),
+    }
+)
+WORDS_OF: Final = frozenset(
+    {"InstanceType", "StorageClass", "fstype", "FileServer", "StorageTier", "StorageCapacityType", "DataType", "driver"}
+)
+"""Dimensions whose values are AWS's words, or the operating system's."""
+SYSTEM_PATHS: Final = frozenset({"", "boot", "efi", "fsx", "home", "mnt", "opt", "srv", "tmp", "usr", "var"})
+"""Parts of a path that say nothing about anybody."""
+
+PUBLIC_KEYS: Final = frozenset(
+    {"Name", *RESTORED, *ExemptSection().keep_tags, *ExemptSection().keep_until_tags, *OwnersSection().tags}
+)
+"""Tag keys that everybody has, or that the policy names where nobody changed it."""
+
+
+class Pseudonyms:
+    """Placeholders of one recording. Not thread-safe."""
+
+    def __init__(self, policy: Policy, now: datetime) -> None:
+        """`policy` names tags that must be told apart: each key and value gets a placeholder that says so.
+
+        Of a day until which a tag keeps a resource only stays whether it is over `now`.
+        """
+        self._now = now
+        self._made: dict[tuple[str, str], str] = {}
+        self._policy_keys: dict[str, str] = {}
+        self._policy_values: dict[str, str] = {}
+        self._keep_until = {key.casefold() for key in (*ExemptSection().keep_until_tags, *policy.exempt.keep_until_tags)}
+        for named in _tags_named_by(policy):
+            key, equals, value = named.partition("=")
+            if key not in PUBLIC_KEYS:
+                self._policy_keys.setdefault(key.casefold(), f"policy-key-{len(self._policy_keys) + 1}")
+            if equals:
+                self._policy_values.setdefault(value.casefold(), f"policy-value-{len(self._policy_values) + 1}")
+        self._exact = {part for named in _tags_named_by(policy) for part in named.partition("=")[::2]}
+
+    def account(self, number: str) -> str:
+        """Another account: twelve digits."""
+        return self._of("account", number, lambda: "".join(secrets.choice("123456789") for _ in range(12)))
+
+    def target(self, target: Target) -> Target:
+        """The same region of another account."""
+        return replace(target, account=self.account(target.account))
+
+    def id(self, text: str) -> str:
+        """Another id, of the same kind: `vol-…`."""
+        kind = ID.fullmatch(text)
+        return self._of("id", text, lambda: f"{kind[1] if kind else 'x-'}{secrets.token_hex(6)}") if text else text
+
+    def text(self, text: str) -> str:
+        """A placeholder for whatever it is."""
+        return self._of("text", text, lambda: f"text-{secrets.token_hex(6)}") if text else text
+
+    def word(self, text: str) -> str:
+        """AWS's words as they are; anything else as a placeholder."""
+        return text if not text or (WORD.fullmatch(text) and not NAMES_SOMETHING.search(text)) else self.text(text)
+
+    def arn(self, text: str) -> str:
+        """The ARN of the other account's other resource."""
+        found = ADDRESSED.fullmatch(text)
+        if found is None:
+            return self.text(text)
+        kind, slash, id_ = found[3].rpartition("/")
+        return f"{found[1]}:{self.account(found[2]) if found[2] else ''}:{self.word(kind)}{slash}{self.id(id_)}"
+
+    def reason(self, text: str) -> str:
+        """Why something failed: the code, and what Slackwater looks for in it. The text may name anything."""
+        if text.startswith(CEILING):
+            return f"{CEILING}: {LEFT_OUT}"
+        code, closed = CODE.match(text), DENIED.search(text)
+        phrase = " with an explicit deny in a service control policy" if closed else ""
+        return f"{code[0] if code else 'Failure'}: {LEFT_OUT}{phrase}"
+
+    def path(self, text: str) -> str:
+        """The path, of which only parts stay that every system has."""
+        return "/".join(part if part in SYSTEM_PATHS else self.text(part) for part in text.split("/"))
+
+    def tags(self, tags: Mapping[str, str] | None) -> dict[str, str] | None:
+        """The tags, of which stay what services of AWS put there, and what the policy's own defaults name."""
+        return None if tags is None else {self._key(key): self._value(key, value) for key, value in tags.items()}
+
+    def tag_named(self, named: str) -> str:
+        """A tag of the policy's, `key` or `key=value`."""
+        key, equals, value = named.partition("=")
+        return f"{self._key(key)}{equals}{self._value(key, value) if equals else ''}"
+
+    def dimensions(self, dimensions: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """The dimensions of a metric, in the order of their new names."""
+        return tuple(sorted(self._dimension(name, value) for name, value in dimensions))
+
+    def record[R: Record](self, record: R) -> R:
+        """The record under its placeholders."""
+        changed: R = self._changed(record, record)
+        return changed
+
+    def _dimension(self, name: str, value: str) -> tuple[str, str]:
+        known = name if name in KNOWN_DIMENSIONS else self.text(name)
+        if name in WORDS_OF:
+            return known, self.word(value)
+        if name == "path":
+            return known, self.path(value)
+        if name in ("device", "interface"):
+            return known, self._device(value)
+        before, slash, id_ = value.rpartition("/")  # the agent writes aws://ZONE/vol-…
+        return known, f"{'aws://zone' if slash and before.startswith('aws://') else self.text(before)}{slash}{self.id(id_)}"
+
+    def _device(self, text: str) -> str:
+        return text if not text or DEVICE.fullmatch(text) else self.text(text)
+
+    def _key(self, key: str) -> str:
+        if key in PUBLIC_KEYS:
+            return key
+        if named := self._policy_keys.get(key.casefold()):
+            return named if key in self._exact else named.upper()  # case matters to some of those who look
+        if ANY_KEY.match(key):
+            for manager in MANAGERS:
+                if key in manager.keys or key in (manager.values or {}):
+                    return key
+                for pattern in manager.patterns:
+                    if re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), key):
+                        return pattern.replace("*", self.text(key))
+        return self.text(key)
+
+    def _value(self, key: str, value: str) -> str:
+        if any(value in (manager.values or {}).get(key, ()) for manager in MANAGERS):
+            return value
+        if key.casefold() in self._keep_until and DATE.fullmatch(value):
+            return self._until(key, value)
+        if named := self._policy_values.get(value.casefold()):
+            return named if value in self._exact else named.upper()
+        return self.text(value)
+
+    def _until(self, key: str, value: str) -> str:
+        """Another day, on the same side of the present."""
+        exempt = ExemptSection(keep_tags=[], keep_until_tags=[key])
+        return "2199-12-31" if tags_exempt({key: value}, exempt, self._now) else "1999-12-31"
+
+    def _changed(self, holder: Any, record: Record) -> Any:
+        changed = {}
+        for field in fields(holder):
+            value = getattr(holder, field.name)
+            if (other := self._field(field.name, value, record)) is not value:
+                changed[field.name] = other
+        return replace(holder, **changed) if changed else holder
+
+    def _field(self, name: str, value: Any, record: Record) -> Any:
+        match name, value:
+            case _, Target():
+                return self.target(value)
+            case "tags", _:
+                return self.tags(value)
+            case "dimensions", _:
+                return self.dimensions(value)
+            case _, tuple():
+                return tuple(self._field(name, one, record) for one in value)
+            case _, str():
+                return self._string(name, value, record)
+            case _ if is_dataclass(value):
+                return self._changed(value, record)
+            case _:
+                return value
+
+    def _string(self, name: str, text: str, record: Record) -> str:
+        if isinstance(record, InstanceType):
+            return self.word(text)
+        match name:
+            case "arn":
+                return self.arn(text)
+            case "id" if text.isdecimal():
+                return self.account(text)
+            case "id" | "instance_id" | "file_system_id" | "subnet_id" | "root_volume_id":
+                return self.id(text)
+            case "device" | "root_device":
+                return self._device(text)
+            case "path":
+                return self.path(text)
+            case "manager":
+                return text if PRINCIPAL.fullmatch(text) else self.text(text)
+            case "clients":
+                return text if text == "*" else self.text(text)
+            case "options":
+                return text if OPTION.fullmatch(text) else self.text(text)
+            case _:
+                return self.word(text) if name in KEPT else self.text(text)
+
+    def _of(self, kind: str, text: str, make: Any) -> str:
+        if (kind, text) not in self._made:
+            self._made[kind, text] = make()
+        return self._made[kind, text]
+
+
+def _tags_named_by(policy: Policy) -> list[str]:
+    """Every tag that the policy names: `key`, or `key=value`."""
+    of_detectors = [
+        value
+        for limits in policy.limits.values()
+        for name, value in limits
+        if (name == "tag" or name.endswith("_tag")) and isinstance(value, str) and value
+    ]
+    return [
+        *policy.exempt.keep_tags,
+        *policy.exempt.keep_until_tags,
+        *policy.owners.tags,
+        *policy.owners.managed_tags,
+        *of_detectors,
+    ]

@@ -1,0 +1,130 @@
+"""Each check of checkov that a template skips has a reason, and the reason is true of what it stands at."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.template.conftest import Stack
+
+from slackwater.wiring import permissions
+
+SECRET = re.compile(r"secret|token|password|key\b", re.IGNORECASE)
+
+
+def caller_is_aws(stack: Stack, name: str) -> bool:
+    """Whether nothing but an AWS service may invoke a function: it has no URL, and no permission names anybody else."""
+    permissions_of = [one for one in stack.of("AWS::Lambda::Permission").values() if one["FunctionName"] == name]
+    return (
+        "FunctionUrlConfig" not in stack[name]
+        and not stack.of("AWS::Lambda::Url")
+        and all(one["Principal"].endswith(".amazonaws.com") for one in permissions_of)
+    )
+
+
+def has_destination_if_asynchronous(stack: Stack, name: str) -> bool:
+    """Whether what invokes a function asynchronously (a rule, a schedule, code) leaves what failed somewhere."""
+    targets = [target["Arn"] for rule in stack.of("AWS::Events::Rule").values() for target in rule["Targets"]]
+    targets += [one["Target"]["Arn"] for one in stack.of("AWS::Scheduler::Schedule").values()]
+    targets += [arn for arn in (f"{name}.Arn",) if name == "AnswerFunction"]  # AcknowledgeFunction hands over to it
+    return f"{name}.Arn" not in targets or "OnFailure" in stack[name]["EventInvokeConfig"]["DestinationConfig"]
+
+
+def has_no_secret_variable(stack: Stack, name: str) -> bool:
+    """Whether the variables are names: of a secret, its ARN alone."""
+    variables = stack[name]["Environment"]["Variables"]
+    return [one for one in variables if SECRET.search(one)] in ([], ["SLACK_SECRET_ARN"])
+
+
+def is_bounded(stack: Stack, name: str) -> bool:
+    """Whether it is invoked by something with a bound: it is no public function, and has no event source but the stream."""
+    events = stack[name].get("Events", {})
+    return caller_is_aws(stack, name) and {one["Type"] for one in events.values()} <= {"DynamoDB"}
+
+
+def writes_without_resources(stack: Stack, name: str) -> bool:
+    """Whether what a policy lets write everywhere are traces and log deliveries."""
+    of_resource = stack[name]
+    policies = [one["PolicyDocument"] for one in of_resource.get("Policies", [of_resource])]
+    wide = {
+        action
+        for policy in policies
+        for statement in policy["Statement"]
+        if "*" in statement["Resource"]
+        for action in statement["Action"]
+    }
+    return bool(wide) and all(action.startswith(("xray:", "logs:")) for action in wide)
+
+
+def is_encrypted_queue(stack: Stack, name: str) -> bool:
+    return stack[name]["SqsManagedSseEnabled"] is True and "KmsMasterKeyId" not in stack[name]
+
+
+def signs_itself(stack: Stack, name: str) -> bool:
+    """Whether the open route leads to the one function that checks Slack's signature, and can do little else."""
+    integration = stack[name]["Target"].removeprefix("integrations/")
+    return stack[integration]["IntegrationUri"] == "AcknowledgeFunction.Arn" and {
+        "secretsmanager:GetSecretValue", "dynamodb:PutItem", "dynamodb:DeleteItem", "lambda:InvokeFunction",
+    } >= permissions.ACKNOWLEDGE  # fmt: skip
+
+
+def has_no_key(*properties: str) -> Callable[[Stack, str], bool]:
+    """A reason that holds as long as there is no key of ours: what is left is the service's own."""
+    return lambda stack, name: not any(one in json.dumps(stack[name]) for one in properties)
+
+
+REASONS: dict[str, Callable[[Stack, str], bool]] = {
+    "CKV_AWS_18": lambda stack, name: "LoggingConfiguration" not in stack[name] and len(stack.of("AWS::S3::Bucket")) == 1,
+    "CKV_AWS_26": has_no_key("KmsMasterKeyId"),
+    "CKV_AWS_27": is_encrypted_queue,
+    "CKV_AWS_111": writes_without_resources,
+    "CKV_AWS_115": is_bounded,
+    "CKV_AWS_116": has_destination_if_asynchronous,
+    "CKV_AWS_117": caller_is_aws,
+    "CKV_AWS_119": has_no_key("KMSMasterKeyId"),
+    "CKV_AWS_158": has_no_key("KmsKeyId"),
+    "CKV_AWS_173": has_no_secret_variable,
+    "CKV_AWS_309": signs_itself,
+}
+"""By check: whether its reason holds of a resource that skips it."""
+
+
+@pytest.fixture(scope="session")
+def templates(
+    template: dict[str, Any], cleanup_template: dict[str, Any], member_template: dict[str, Any], deploy: Any, deploy_cleanup: Any,
+    deploy_member: Any,
+) -> list[tuple[dict[str, Any], Stack]]:  # fmt: skip
+    everything = {"SlackSecretArn": "secret", "CleanupEnabled": "true"}
+    return [
+        (template, deploy(**everything)),
+        (cleanup_template, deploy_cleanup(CleanupSchedule="rate(1 day)")),
+        (member_template, deploy_member()),
+    ]
+
+
+def test_every_reason_for_a_skipped_check_is_true(templates: list[tuple[dict[str, Any], Stack]]) -> None:
+    seen = set()
+    for written, stack in templates:
+        for name, resource in written["Resources"].items():
+            for skip in resource.get("Metadata", {}).get("checkov", {}).get("skip", []):
+                assert len(skip["comment"].split()) >= 4, (name, skip)
+                assert REASONS[skip["id"]](stack, name), (name, skip)
+                seen.add(skip["id"])
+
+    assert seen == {*REASONS}
+
+
+def test_a_reason_that_is_not_true_is_noticed(templates: list[tuple[dict[str, Any], Stack]]) -> None:
+    """As it was: Publish was invoked by a rule, had no failure destination, and its skip said otherwise."""
+    _, stack = templates[0]
+    without = Stack(
+        {**stack, "PublishFunction": {**stack["PublishFunction"], "EventInvokeConfig": {"DestinationConfig": {}}}}, stack.types
+    )
+    with_secret = {"Environment": {"Variables": {"SLACK_TOKEN": "x"}}}
+    telling = Stack({**stack, "PlanFunction": {**stack["PlanFunction"], **with_secret}}, stack.types)
+
+    assert not REASONS["CKV_AWS_116"](without, "PublishFunction")
+    assert not REASONS["CKV_AWS_173"](telling, "PlanFunction")
