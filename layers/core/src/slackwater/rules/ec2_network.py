@@ -73,10 +73,10 @@ def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float)
     return Traffic(kind, kind.network_baseline_gbps, by_hour, dict(zip(busy, closer, strict=True)))
 
 
-def chart(label: str, value: float, traffic: Series, start_s: float, end_s: float, kind: InstanceType) -> Evidence:
-    """Draw MB/s by five minutes, from an hour before `start_s` to an hour after `end_s`, but at most a day."""
-    start_s -= HOUR_S
-    part = traffic.between(start_s, min(end_s + HOUR_S, start_s + DAY_S))
+def chart(label: str, value: float, traffic: Series, span: tuple[float, float], kind: InstanceType) -> Evidence:
+    """Draw MB/s by five minutes, from an hour before a span (epoch seconds) to an hour after it, but at most a day."""
+    start_s, end_s = span[0] - HOUR_S, span[1] + HOUR_S
+    part = traffic.between(start_s, min(end_s, start_s + DAY_S))
     levels = baseline_and_burst(network.baseline(kind) / 1e6, network.peak(kind) / 1e6)
     return Evidence(label=label, value=value, unit="MB/s", series=part.over(part.period_s * 1e6), lines=levels)
 
