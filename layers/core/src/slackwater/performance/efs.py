@@ -91,7 +91,7 @@ def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_
 
 
 def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_bytes: float, held_bytes: float) -> float:
-    """The fewest credits that are left while so much is metered in each period, from `held_bytes` on; 0 if they run out.
+    """The fewest credits that are left while so much is metered in each period, from `held_bytes` on; 0 if none are.
 
     They are earned by size alone, the lower of two readings. A missing point (NaN) is as the one before it.
     """
@@ -116,7 +116,7 @@ def credits_left(file_system: EfsFileSystem, metered: Iterable[Series], times: f
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What may be read or written at most: bytes or operations, a second or a month. A mix may use up both to one together."""
+    """The most that may be read or written: bytes or operations, per second or month. A mix may use parts of both."""
 
     read: float
     write: float
@@ -128,7 +128,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a mode allows whatever is stored; Elastic's operations are what a file system has before its quota is raised."""
+    """What a mode allows, whatever is stored. Elastic's operations are those before its quota is raised."""
 
     read_ms: float
     write_ms: float
@@ -140,8 +140,8 @@ class Limits:
 def limits(mode: EfsMode, *, one_zone: bool) -> Limits:
     """Latencies, operations a second and what one client may move ("Amazon EFS performance", summary table).
 
-    Elastic's reads are of frequently used data (90,000 a second otherwise). Its 1,500 MiB/s for a client need amazon-efs-utils
-    2.0 or later, or the EFS CSI driver; with anything older it is 500.
+    Elastic's reads are of frequently used data (90,000 a second otherwise). Its 1,500 MiB/s for a client need
+    amazon-efs-utils 2.0 or later, or the EFS CSI driver; with anything older it is 500.
     """
     return ONE_ZONE if one_zone else REGIONAL[mode]
 
@@ -158,7 +158,8 @@ HIGH_REGIONS: Final[Mapping[EfsMode, frozenset[str]]] = {
     "bursting": FOUR_REGIONS | {"ap-southeast-2"},
     "provisioned": FOUR_REGIONS,
     "elastic": FOUR_REGIONS
-    | {"ap-south-1", "ap-northeast-1", "ap-northeast-2", "ap-southeast-1", "ap-southeast-2", "eu-central-1", "eu-west-2"},
+    | {"ap-south-1", "ap-northeast-1", "ap-northeast-2", "ap-southeast-1"}
+    | {"ap-southeast-2", "eu-central-1", "eu-west-2"},
 }
 """Where a Regional file system may be faster than elsewhere ("Amazon EFS quotas", total throughput)."""
 HIGH: Final[Mapping[EfsMode, Allowance]] = {
@@ -202,7 +203,7 @@ def is_bursting(provisioned_bytes_per_s: float, standard_bytes: float) -> bool:
 PROVISIONED_MIB_S: Final = (1, 3_414)
 """The least and the most that can be provisioned (Amazon EFS API, UpdateFileSystem, ProvisionedThroughputInMibps)."""
 INCLUDED_GIB_PER_MIB_S: Final = 20
-"""Provisioned throughput includes 1 MiB/s for every 20 GiB in Standard (Amazon EFS pricing, "Provisioned Throughput")."""
+"""Provisioned throughput includes 1 MiB/s for every 20 GiB in Standard (Amazon EFS pricing)."""
 
 LEAST_DATA_BYTES: Final = 32 * KIB
 LEAST_METADATA_BYTES: Final = 4 * KIB
@@ -215,7 +216,7 @@ def billed_bytes(operation_bytes: float, *, least: int = LEAST_DATA_BYTES) -> in
 
 
 def elastic_units(read_bytes: float, write_bytes: float, operation_bytes: float | None = None) -> tuple[Change, ...]:
-    """What Elastic throughput bills for data, in operations of `operation_bytes`; without it they are of 32 KiB or more."""
+    """What Elastic throughput bills for data, in operations of `operation_bytes`; None means 32 KiB or more."""
     factor = billed_bytes(operation_bytes) / operation_bytes if operation_bytes else 1.0
     return (
         Change(EFS_ELASTIC_READ, amount(read_bytes * factor / GIB)),
@@ -255,7 +256,7 @@ def paid_mib_s(file_system: EfsFileSystem, provisioned_mib_s: float) -> float:
 
 
 def as_written_gib(elastic: tuple[Change, ...]) -> float:
-    """The GiB written that cost as much as this bill of Elastic throughput: a read costs half as much (Amazon EFS pricing)."""
+    """The GiB written that cost as much as this bill of Elastic throughput. Reads cost half (Amazon EFS pricing)."""
     read, written = elastic
     return float(read.quantity) / 2 + float(written.quantity)
 
@@ -395,12 +396,7 @@ def cheapest(modes: Mapping[EfsMode, Fit], cost: Callable[..., Decimal | None]) 
 
 
 def _fit(
-    load: Load,
-    units: tuple[Change, ...] | None,
-    allowed: Allowance,
-    operations: Allowance,
-    *,
-    bursts_on: float | None,
+    load: Load, units: tuple[Change, ...] | None, allowed: Allowance, operations: Allowance, *, bursts_on: float | None
 ) -> Fit:
     """`bursts_on` is what earns credits, None where they do not count."""
     too_fast = [
@@ -424,10 +420,11 @@ def _fit(
             note = f"Burst credits last for {duration_words(last_s)}"
         elif not load.moved_bytes and load.peak_bytes_per_s > baseline:
             note = (
-                f"Burst credits last while no more than {size_words(baseline * load.month_s)} are written a month, or three"
-                " times as much is read"
+                f"Burst credits last while no more than {size_words(baseline * load.month_s)} are written a month, or"
+                " three times as much is read"
             )
-    return Fit(allowed=allowed, units=units, too_fast=tuple(too_fast), credits_last_s=last_s, runs_dry=runs_dry, note=note)
+    too = tuple(too_fast)
+    return Fit(allowed=allowed, units=units, too_fast=too, credits_last_s=last_s, runs_dry=runs_dry, note=note)
 
 
 def bursts(file_system: EfsFileSystem) -> bool:
@@ -464,7 +461,7 @@ def _operations_words(per_s: float) -> str:
 
 
 def monthly_units(file_system: EfsFileSystem) -> tuple[Change, ...]:
-    """Everything a file system at rest is billed for: storage by class, and throughput bought above what is included."""
+    """What a file system at rest is billed for: storage by class, and throughput above what is included."""
     one_zone = file_system.availability_zone is not None
     elastic = file_system.throughput_mode == "elastic"
     units = [
