@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from slackwater.engine.cases import play
-from slackwater.engine.docket import Enabled, FlaggedResource
+from slackwater.engine.evaluation import Enabled, FlaggedResource
 from slackwater.engine.price import price
 from slackwater.engine.registry import registry
 from slackwater.model.detector import CASE_NOW, Case

@@ -30,7 +30,7 @@ from slackwater.app.recording.replay import (
     Recording,
 )
 from slackwater.app.recording.show import remaining
-from slackwater.engine.exempt import tags_keep
+from slackwater.engine.exempt import tags_exempt
 from slackwater.engine.plan import MetricCall, MetricQuery, Window
 from slackwater.engine.registry import registry
 from slackwater.model import resources as kinds
@@ -188,7 +188,7 @@ def test_what_keeps_a_resource_keeps_it_in_the_recording(tmp_path: Path, tags: d
     (found,) = again.targets[next(iter(again.targets))].records
     assert isinstance(found, Volume)
     rules = again.policy_as_recorded(registry())
-    assert tags_keep(found.tags, rules.exempt, NOW) == tags_keep(tags, RULES.exempt, NOW)
+    assert tags_exempt(found.tags, rules.exempt, NOW) == tags_exempt(tags, RULES.exempt, NOW)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ EARNED_PER_HOUR: Final[Mapping[str, float]] = {
     "xlarge": 96,
     "2xlarge": 192,
 }
-"""CPU credits that a T3, T3a or T4g instance earns, by its size."""
+"""CPU credits that a T3, T3a or T4g instance earns an hour, by its size."""
 
 EARNED_PER_HOUR_T2: Final[Mapping[str, float]] = {
     "nano": 3,
@@ -34,6 +34,7 @@ EARNED_PER_HOUR_T2: Final[Mapping[str, float]] = {
     "xlarge": 54,
     "2xlarge": 81.6,
 }
+"""CPU credits that a T2 instance earns an hour, by its size."""
 
 
 EARNED_BY_FAMILY: Final[Mapping[str, Mapping[str, float]]] = {

@@ -1,7 +1,7 @@
 """EC2 network bandwidth with burst. Amazon EC2 User Guide, "Amazon EC2 instance network bandwidth".
 
-An instance whose peak is above its baseline bursts on network I/O credits, a bucket for each direction. No metric shows the
-credits; what shows is a rate above the baseline, and then a rate that sticks to the baseline.
+An instance whose peak is above its baseline bursts with network I/O credits, with one bucket for each direction. No
+metric shows these credits. Visible is a rate above the baseline, followed by a rate that stays at the baseline.
 """
 
 from __future__ import annotations
@@ -19,47 +19,49 @@ from slackwater.model.units import bytes_per_s_of_gbps
 from slackwater.performance.unpublished import UnpublishedError
 
 SINGLE_FLOW_GBPS: Final = 5.0
-"""What one flow outside a cluster placement group, or all flows through an internet gateway of a small instance, may carry."""
+"""The limit of one flow outside a cluster placement group, and of all flows of a small instance through an internet
+gateway.
+"""
 
 BURST_MINUTES: Final = (5, 60)
-"""How long a burst usually lasts, by the instance's size. The sizes of the buckets are not published."""
+"""How long a burst usually lasts, by the instance's size. AWS does not publish the sizes of the buckets."""
 
 BURST_RATIO: Final = 1.30
-"""A rate this far above the baseline can only be burst; measurement noise is not 30 %."""
+"""A rate this far above the baseline must be a burst; measurement noise is less than 30%."""
 BRIDGED_POINTS: Final = 2
-"""So many points that are lost, or dip, do not end a time above the baseline."""
+"""So many missing or low points do not end a time above the baseline."""
 PLATEAU_RATIOS: Final = (0.90, 1.05)
-"""A pinned rate is the baseline less protocol overhead; above 1.05 credits are still being spent."""
+"""A throttled rate is the baseline less protocol overhead. Above 1.05, it still uses credits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plateau:
-    """A run of points that stick to the baseline after a burst. Indexes into the series, end exclusive."""
+    """A run of points at the baseline after a burst, as indexes of the series. `end` is exclusive."""
 
     first: int
     end: int
     mean_bytes_per_s: float
     spread: float
-    """Standard deviation over mean."""
+    """Standard deviation, as a fraction of the mean."""
     burst_bytes_per_s: float
     """The highest rate of the burst before it."""
     burst: int
-    """Index of the last point of that burst."""
+    """The index of the last point of that burst."""
 
     @property
     def points(self) -> int:
-        """How many points it lasts."""
+        """The number of points."""
         return self.end - self.first
 
 
 def can_burst(instance_type: InstanceType) -> bool:
-    """True when the peak is above the baseline; the text "Up to" disagrees with the numbers for dozens of types."""
+    """Whether the peak is above the baseline. For dozens of types, the text "Up to" contradicts these numbers."""
     baseline, peak = instance_type.network_baseline_gbps, instance_type.network_peak_gbps
     return baseline is not None and peak is not None and peak > baseline
 
 
 def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s: float, burst_s: float) -> float:
-    """Seconds for a transfer that bursts first, for `burst_s` at most, and then has the baseline."""
+    """Return the seconds of a transfer that bursts for at most `burst_s` seconds, and then has the baseline."""
     in_burst = burst_bytes_per_s * burst_s
     if size_bytes <= in_burst:
         return size_bytes / burst_bytes_per_s
@@ -67,12 +69,19 @@ def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s
 
 
 def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread: float, max_gap_s: int) -> list[Plateau]:
-    """Where bytes by period stick to the baseline within `max_gap_s` after a burst, or after a run that did.
+    """Return where the rate stays at the baseline within `max_gap_s` after a burst, or after another such run.
 
-    `sums` are bytes a period in one direction. Runs shorter than `min_points` are no plateau, nor those whose rate varies, or
-    drifts from their first third to the last, by more than `max_spread` (standard deviation, or difference, over mean). A
-    demand that passes through the baseline slowly looks flat for a while: the shortest run must be twice as flat, one of twice
-    `min_points` just that. The first and last point of a run are only part of it and are left out where it is long enough.
+    A demand that slowly passes through the baseline looks flat for a while. So the shortest run must be twice as flat
+    as `max_spread`; a run of twice `min_points` only that flat. The first and last point of a run are only partly at
+    the baseline, and are left out if the run is long enough.
+
+    Args:
+        sums: Bytes per period in one direction.
+        baseline_gbps: The instance's baseline, in Gbps.
+        min_points: The shortest run.
+        max_spread: How much the rate may vary (standard deviation), or drift from the first third to the last, as a
+            fraction of the mean.
+        max_gap_s: The longest time, in seconds, between a burst and its plateau.
     """
     baseline = bytes_per_s_of_gbps(baseline_gbps)
     rates = [value / sums.period_s for value in sums.values]
@@ -83,7 +92,7 @@ def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread:
         max_gap = max_gap_s // sums.period_s
         burst = _burst_before(rates, first, BURST_RATIO * baseline, max_gap)
         if burst is None and last_end is not None and first - last_end <= max_gap:
-            burst = last_burst  # a blip, or a missing point, does not end what the burst began
+            burst = last_burst  # one low or missing point does not end the plateau
         if burst is None:
             continue
         if end - first >= min_points // 2:  # fewer may be a rate on its way through the baseline
@@ -100,15 +109,21 @@ def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread:
 
 
 def _drift(rates: Sequence[float]) -> float:
-    """How much the last third of a run differs from the first, over its mean."""
+    """Return the difference between the last and the first third of a run, as a fraction of its mean."""
     third = max(1, len(rates) // 3)
     return abs(fmean(rates[-third:]) - fmean(rates[:third])) / fmean(rates)
 
 
 def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[range]:
-    """Runs with at least `min_points` points whose rate can only come from credits, as indexes into bytes by period.
+    """Return the runs whose rate needs credits, as indexes of `sums`, with at least `min_points` points above the
+    baseline.
 
-    One or two points that are missing, or dip, do not end a run; they do not count either.
+    One or two missing or low points do not end a run, and do not count.
+
+    Args:
+        sums: Bytes per period in one direction.
+        baseline_gbps: The instance's baseline, in Gbps.
+        min_points: The smallest number of points.
     """
     rates = [value / sums.period_s for value in sums.values]
     above = PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps)
@@ -122,10 +137,15 @@ def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[r
 
 
 def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) -> float:
-    """The credits gone at the deepest point, as seconds that a burst at the peak would take to use as many.
+    """Return the largest number of credits that were used up, as seconds of a burst at the peak.
 
-    A full bucket at first, filled at the baseline less what is used; a missing point is taken for idleness. What bucket that
-    needs is compared with `BURST_MINUTES`: no bucket's size is published.
+    Assumes a full bucket at the start, which fills at the baseline less what is used. A missing point counts as idle.
+    Compare the result with `BURST_MINUTES`, because AWS publishes no sizes of buckets.
+
+    Args:
+        sums: Bytes per period in one direction.
+        baseline_bytes_per_s: The instance's baseline.
+        peak_bytes_per_s: The instance's peak.
     """
     gone, deepest = 0.0, 0.0
     for value in sums.values:
@@ -162,26 +182,26 @@ def _run_back(rates: Sequence[float], last: int, threshold: float) -> list[float
 
 
 def seconds_of(points: Iterable[Plateau], period_s: int) -> int:
-    """How long plateaus last together."""
+    """Return the total duration of plateaus, in seconds."""
     return sum(plateau.points for plateau in points) * period_s
 
 
 GENERAL_FAMILIES: Final = {False: "m6i", True: "m7g"}
-"""A current general family, by whether it is Graviton: its larger sizes have no network burst that could run dry."""
+"""A current general-purpose family, by whether it is Graviton. Its larger sizes do not depend on network burst."""
 
 
 def general_family(instance_type: str) -> str | None:
-    """The general family that an instance could move to: for burstable, general and compute types of its own architecture.
+    """Return the general-purpose family that an instance can move to; None if there is none.
 
-    Others were chosen for what a general family lacks: memory, local disks, a GPU. Graviton types have a `g` after the
-    generation (`t4g`, `m7gd`); they cannot run an x86 image, nor the reverse.
+    Only burstable, general and compute types have one, of the same architecture. Other types were chosen for something
+    that it lacks: memory, local disks, a GPU. Graviton types have a `g` after the generation (`t4g`, `m7gd`).
     """
     found = re.match(r"([tmc])\d+(g?)", instance_type)
     return GENERAL_FAMILIES[bool(found[2])] if found else None
 
 
 def has_cpu_credits(instance_type: str) -> bool:
-    """True for the T types, which alone have CPU credits."""
+    """Whether it is a T type; only these have CPU credits."""
     return re.match(r"t\d", instance_type) is not None
 
 
@@ -191,7 +211,7 @@ def is_published(instance_type: InstanceType) -> bool:
 
 
 def baseline(instance_type: InstanceType) -> float:
-    """Bytes a second without credits.
+    """Return the bytes a second without credits.
 
     Raises:
         UnpublishedError: EC2 publishes none.
@@ -200,7 +220,7 @@ def baseline(instance_type: InstanceType) -> float:
 
 
 def peak(instance_type: InstanceType) -> float:
-    """Bytes a second while there are credits.
+    """Return the bytes a second while there are credits.
 
     Raises:
         UnpublishedError: EC2 publishes none.
@@ -215,12 +235,12 @@ def _whole_bytes_per_s(instance_type: InstanceType, gbps: float | None) -> float
 
 
 def smallest_that_carries(types: Iterable[InstanceType], bytes_per_s: float) -> InstanceType | None:
-    """The type with the lowest published baseline that carries a rate without credits."""
+    """Return the type with the lowest published baseline that carries a rate without credits; None if none does."""
     return min((one for one in types if is_published(one) and baseline(one) >= bytes_per_s), key=_size, default=None)
 
 
 def largest(types: Iterable[InstanceType]) -> InstanceType | None:
-    """The type with the highest published baseline; the smallest of several."""
+    """Return the type with the highest published baseline, and the smallest of several; None if there is none."""
     return min(filter(is_published, types), key=lambda one: (-baseline(one), _size(one)), default=None)
 
 

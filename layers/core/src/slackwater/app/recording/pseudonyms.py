@@ -14,8 +14,8 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from slackwater.engine.closed import DENIED
-from slackwater.engine.exempt import tags_keep
+from slackwater.engine.disabled_region import DENIED
+from slackwater.engine.exempt import tags_exempt
 from slackwater.model.findings import CEILING
 from slackwater.model.ownership import ANY_KEY, MANAGERS, RESTORED
 from slackwater.model.policy import ExemptSection, OwnersSection, Policy
@@ -186,7 +186,7 @@ class Pseudonyms:
     def _until(self, key: str, value: str) -> str:
         """Another day, on the same side of the present."""
         exempt = ExemptSection(keep_tags=[], keep_until_tags=[key])
-        return "2199-12-31" if tags_keep({key: value}, exempt, self._now) else "1999-12-31"
+        return "2199-12-31" if tags_exempt({key: value}, exempt, self._now) else "1999-12-31"
 
     def _changed(self, holder: Any, record: Record) -> Any:
         changed = {}
