@@ -33,7 +33,7 @@ BROKEN = {
     "efs-serial-small-writes": ("if at_once and faster", "if faster"),
     "efs-single-client": ("if max(seen[clients].present, default=0) > FIVE_MINUTES", "if False"),
     "efs-single-zone-use": ("if file_system.is_replica or replication", "if False"),
-    "efs-throughput-mismatch": ("if demand.limited_s:\n        return Fine", "if False:\n        return Fine"),
+    "efs-throughput-mismatch": ("if limited := demand", "if limited := False and demand"),
     "fsx-idle": ("if growth > limits.growth_mib * MIB:", "if False:"),
     "fsx-oversized": ("max(newest) + a_day * limits.growth_days", "max(newest)"),
     "fsx-surplus-iops": ("if percent >= limits.peak_percent", "if percent > 100"),

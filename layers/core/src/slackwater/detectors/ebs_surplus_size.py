@@ -155,9 +155,7 @@ def _caveats(
         caveats.append(f"Only {len(days.present)} of {len(days)} days have a point. A monthly job may be missing.")
     if use.peak + use.later >= limits.used_percent:
         caveats.append(f"It rose by {use.rise:.0f} % of the volume, but hardly in the last week, as after a copy.")
-    if instance.managed_by and not volume.managed_by:
-        caveats.append(f"Its instance is managed by {instance.managed_by}: change it there.")
-    return tuple(caveats)
+    return (*caveats, *(() if volume.managed_by else ebs.managed_instances([instance])))
 
 
 def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric], caveats: tuple[str, ...]) -> Flagged:

@@ -43,12 +43,12 @@ class ScanSection(Section):
         default=50,
         gt=0,
         description=(
-            "The most that the metrics of all audits of a day (UTC) may cost, in USD; above it none is asked for, and no audit"
-            " starts. It counts what the service audits, and not scans of the command line."
+            "The most that the metrics of all audits of a day (UTC) may cost, in USD. Above it, no metric is requested and no"
+            " audit starts. Scans on the command line do not count."
         ),
     )
     most_running_audits: int = Field(
-        default=3, ge=1, le=100, description="How many audits the service runs at a time; one more is refused."
+        default=3, ge=1, le=100, description="How many audits the service runs at the same time. It refuses one more."
     )
     calls_per_second: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default={},
@@ -185,24 +185,24 @@ class SlackSection(Section):
     viewers: list[UserId] = Field(
         default=[],
         description=(
-            "Who may read: details, status and top. Deciders, auditors and approvers may, too; empty is everybody in the"
-            " workspace."
+            "Who may read details, status and top. Deciders, auditors and approvers always may. If the list is empty, everybody"
+            " in the workspace may."
         ),
     )
 
 
 class ApiSection(Section):
-    """Who may do what through API and command line, beside the approvers in cleanup.approver_identities."""
+    """Who may decide and start audits by API and command line. cleanup.approver_identities says who may approve."""
 
     deciders: list[str] = Field(
         default=[],
         description=(
             "Who may snooze, dismiss and reopen: an ARN as STS says it (without the session's name it is the whole role), or"
-            " the e-mail address or subject of a token. Empty is everybody whom IAM allows the request, and nobody with a"
-            " token."
+            " the e-mail address or subject of a token. If the list is empty, IAM alone decides for signed requests, and no"
+            " token is accepted."
         ),
     )
-    auditors: list[str] = Field(default=[], description="Who may start audits, named in the same way; empty means the same.")
+    auditors: list[str] = Field(default=[], description="Who may start audits, named in the same way.")
 
 
 class UnattendedTag(Section):

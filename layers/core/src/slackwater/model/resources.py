@@ -225,6 +225,11 @@ class EfsFileSystem(Resource):
         """The bytes in all storage classes."""
         return sum(self.stored_bytes.values())
 
+    @property
+    def standard_bytes(self) -> int:
+        """What is stored in Standard, the only class that earns throughput."""
+        return self.stored_bytes.get("Standard", 0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EfsReplication(Record):

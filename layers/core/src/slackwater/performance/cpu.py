@@ -12,6 +12,7 @@ from typing import Final
 from slackwater.performance.unpublished import UnpublishedError
 
 CREDITS_PER_VCPU_HOUR: Final = 60
+DAYS_PER_MONTH: Final = 365 / 12
 
 EARNED_PER_HOUR: Final[Mapping[str, float]] = {
     "nano": 6,
@@ -44,22 +45,37 @@ EARNED_BY_FAMILY: Final[Mapping[str, Mapping[str, float]]] = {
 }
 
 
+def is_published(instance_type: str) -> bool:
+    """Whether the table has the CPU credits that a type earns."""
+    family, _, size = instance_type.partition(".")
+    return size in EARNED_BY_FAMILY.get(family, {})
+
+
 def earned_per_hour(instance_type: str) -> float:
     """Return the CPU credits that an instance type earns an hour.
 
     Raises:
         UnpublishedError: The table does not have the type: it is newer (T8i), or has no CPU credits.
     """
-    family, _, size = instance_type.partition(".")
-    earned = EARNED_BY_FAMILY.get(family, {}).get(size)
-    if earned is None:
+    if not is_published(instance_type):
         raise UnpublishedError(f"the CPU credits that {instance_type} earns are not in the table of the EC2 User Guide")
-    return earned
+    family, _, size = instance_type.partition(".")
+    return EARNED_BY_FAMILY[family][size]
 
 
 def used_per_hour(percent: float, vcpus: int) -> float:
     """Return the CPU credits that a CPU utilization (percent of all vCPUs) uses in an hour."""
     return percent / 100 * vcpus * CREDITS_PER_VCPU_HOUR
+
+
+def baseline_percent(earned: float, vcpus: int) -> float:
+    """Return the CPU utilization (percent of all vCPUs) that uses as many credits as an instance earns an hour."""
+    return earned / vcpus / CREDITS_PER_VCPU_HOUR * 100
+
+
+def vcpu_hours_per_month(charged: float, days: int) -> float:
+    """Convert credits that were charged in so many days to vCPU-hours a month."""
+    return charged / CREDITS_PER_VCPU_HOUR / days * DAYS_PER_MONTH
 
 
 def saved_by_earning(charged_by_day: Iterable[float], more_per_hour: float) -> float:

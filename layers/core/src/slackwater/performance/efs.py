@@ -13,6 +13,7 @@ from decimal import Decimal
 from math import ceil, floor
 from typing import Final, Literal
 
+from slackwater.model.metrics import Series
 from slackwater.model.money import (
     EFS_ELASTIC_READ,
     EFS_ELASTIC_WRITE,
@@ -104,7 +105,7 @@ def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_
 def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_bytes: float, held_bytes: float) -> float:
     """Return the smallest balance of credits while so much is metered in each period; 0 if they run out.
 
-    Credits are earned pessimistically, by size alone.
+    Credits are earned by size alone, the lower of two readings. A missing point (NaN) counts as the one before it.
 
     Args:
         metered_bytes: The metered bytes of each period.
@@ -112,15 +113,23 @@ def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_byt
         standard_bytes: What is stored in Standard.
         held_bytes: The credits at the start.
     """
-    most, earned = full_credits_bytes(standard_bytes), earned_bytes_per_s(standard_bytes) * period_s
+    most, earned, last = full_credits_bytes(standard_bytes), earned_bytes_per_s(standard_bytes) * period_s, 0.0
     balance = lowest = min(most, held_bytes)
     for used in metered_bytes:  # ten thousand points a file system: no calls to min
-        balance += earned - used
+        last = used if used == used else last  # noqa: PLR0124 -- not NaN
+        balance += earned - last
         if balance > most:
             balance = most
         elif balance < lowest:
             lowest = balance
     return max(0.0, lowest)
+
+
+def credits_left(file_system: EfsFileSystem, metered: Iterable[Series], times: float = 1) -> float:
+    """The fewest credits, in bytes and from full, if so many times as much as in these series is metered."""
+    standard = file_system.standard_bytes
+    full = full_credits_bytes(standard)
+    return min(lowest_credits((used * times for used in one.values), one.period_s, standard, full) for one in metered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +273,17 @@ def provisioned_units(provisioned_mib_s: float, standard_bytes: float) -> Change
     return Change(
         EFS_PROVISIONED_THROUGHPUT, amount(max(0.0, provisioned_mib_s - standard_bytes / GIB / INCLUDED_GIB_PER_MIB_S))
     )
+
+
+def paid_mib_s(file_system: EfsFileSystem, provisioned_mib_s: float) -> float:
+    """What of a provisioned amount the price of storage does not include."""
+    return float(provisioned_units(provisioned_mib_s, file_system.standard_bytes).quantity)
+
+
+def as_written_gib(elastic: tuple[Change, ...]) -> float:
+    """The GiB written that cost as much as this bill of Elastic throughput: a read costs half as much (Amazon EFS pricing)."""
+    read, written = elastic
+    return float(read.quantity) / 2 + float(written.quantity)
 
 
 def elastic_for(usd: Decimal, cost: Callable[..., Decimal | None], operation_bytes: float | None = None) -> Allowance | None:
@@ -445,7 +465,7 @@ def _fit(
 def bursts(file_system: EfsFileSystem) -> bool:
     """Whether it depends on credits: in bursting mode, or with less provisioned than its size earns."""
     if file_system.throughput_mode == "provisioned" and file_system.provisioned_mib_s:
-        return is_bursting(file_system.provisioned_mib_s * MIB, file_system.stored_bytes.get("Standard", 0))
+        return is_bursting(file_system.provisioned_mib_s * MIB, file_system.standard_bytes)
     return file_system.throughput_mode == "bursting"
 
 
@@ -457,9 +477,16 @@ def metered_ceiling(mode: EfsMode, file_system: EfsFileSystem, provisioned_mib_s
         mode,
         file_system.target.region,
         one_zone=file_system.availability_zone is not None,
-        standard_bytes=file_system.stored_bytes.get("Standard", 0),
+        standard_bytes=file_system.standard_bytes,
         provisioned_bytes_per_s=provisioned_mib_s * MIB,
     ).write
+
+
+def provisioned_for(file_system: EfsFileSystem, metered_bytes_per_s: float) -> int | None:
+    """The MiB/s to provision. None if AWS does not offer as much, or if the size earns more."""
+    amount = max(PROVISIONED_MIB_S[0], ceil(metered_bytes_per_s / MIB * (1 - NOISE)))
+    offered = metered_ceiling("provisioned", file_system, amount) >= amount * MIB
+    return amount if offered and not is_bursting(amount * MIB, file_system.standard_bytes) else None
 
 
 def _times(share: float) -> str:
@@ -480,5 +507,5 @@ def monthly_units(file_system: EfsFileSystem) -> tuple[Change, ...]:
         if size
     ]
     if file_system.provisioned_mib_s:
-        units.append(provisioned_units(file_system.provisioned_mib_s, file_system.stored_bytes.get("Standard", 0)))
+        units.append(provisioned_units(file_system.provisioned_mib_s, file_system.standard_bytes))
     return tuple(unit for unit in units if unit.quantity > Decimal(0))

@@ -285,7 +285,7 @@ def kinds_read(enabled: Iterable[Enabled]) -> tuple[set[type[Record]], set[type[
 
 
 def judge(queue: EvaluationQueue, metrics: Metrics, on_progress: Callable[[int], None]) -> None:
-    """Drive a docket to its end, with as many calls on their way as the adapter takes."""
+    """Evaluate a queue to its end, with as many concurrent calls as the adapter allows."""
     on_their_way: dict[Future[MetricAnswer], MetricCall] = {}
     with ThreadPoolExecutor(metrics.concurrency) as pool:
         while True:

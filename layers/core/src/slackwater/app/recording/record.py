@@ -35,7 +35,7 @@ class Recorder:
     def __init__(self, writer: RecordingWriter, policy: Policy, now: datetime, today: date, foundations: Foundations) -> None:
         """`now` is the time that the scan judges as of; `today` the day of its prices."""
         self._writer, self._foundations, self._lock = writer, foundations, Lock()
-        self._names = Pseudonyms(policy)
+        self._names = Pseudonyms(policy, now)
         self._written = set[tuple[Target, str, str]]()
         writer.write({"schema": SCHEMA, "now": now, "today": today.isoformat()})
         writer.write({"policy": policy_document(policy, self._names)})
