@@ -168,7 +168,7 @@ def publishing(deployed: Deployed) -> Publisher:
         audits=_audits(deployed, session),
         findings=_findings(deployed, session),
         cleanups=DynamoCleanups(Table(session, deployed.table_name)),
-        render=lambda spool: render_report(spool.document(REPORT_FINDINGS)),
+        render=lambda scan_file: render_report(scan_file.document(REPORT_FINDINGS)),
         clock=clock,
     )
 
@@ -200,11 +200,11 @@ def notifying(deployed: Deployed) -> Notifier | None:
 
 def without_slack(deployed: Deployed) -> int:
     """What NotifyFunction does with what clean-ups have to tell, where there is no Slack; how many posts that were."""
-    from slackwater.app.slack.notify import nobody_hears
+    from slackwater.app.slack.notify import fail_posts_without_slack
     from slackwater.aws.store.outbox import DynamoOutbox
     from slackwater.aws.store.table import Table
 
-    return nobody_hears(DynamoOutbox(Table(AwsSession(meter=CallMeter()), deployed.table_name), clock))
+    return fail_posts_without_slack(DynamoOutbox(Table(AwsSession(meter=CallMeter()), deployed.table_name), clock))
 
 
 def slack_channel(secret: SlackSecret, api_url: str | None) -> Channel:
@@ -327,7 +327,7 @@ class Serving:
     """Made when a request needs it."""
 
 
-def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: bool = True) -> Serving:
+def serving(deployed: Deployed, session: AwsSession | None = None, *, notify: bool = True) -> Serving:
     """What ServeFunction does, and the command line with a session of its own, which `tells` nobody else of the cap."""
     from slackwater.app.audit.audits import Audits
     from slackwater.app.findings.findings import Findings
@@ -344,7 +344,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: boo
     return Serving(
         findings=findings,
         policy=lambda: policies(deployed, session).current(),
-        cleanups=_cleanups(deployed, session, findings, tells=tells),
+        cleanups=_cleanups(deployed, session, findings, notify=notify),
         audits=Audits(
             audits=_audits(deployed, session),
             limits=_limits(deployed, session, machine_arn),
@@ -367,10 +367,10 @@ def running(deployed: Deployed) -> Cleanups:
 
     session = AwsSession(meter=CallMeter())
     findings = Findings(store=_findings(deployed, session), documents=S3Documents(session, deployed.bucket_name))
-    return _cleanups(deployed, session, findings, tells=True)
+    return _cleanups(deployed, session, findings, notify=True)
 
 
-def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, tells: bool) -> Cleanups:
+def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, notify: bool) -> Cleanups:
     from slackwater.app.cleanup.cleanups import Cleanups
     from slackwater.aws.deployment.cleanup_starter import StateMachineCleanups
     from slackwater.aws.store.cleanups import DynamoCleanups
@@ -383,7 +383,7 @@ def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, te
         starter=StateMachineCleanups(session, machine, deployed.undo_state_machine_arn) if machine else None,
         policy=lambda: policies(deployed, session).current(),  # most requests need none
         account=own.split(":")[4] if (own := machine or deployed.state_machine_arn) else None,
-        breached=partial(_tell_of_breach, table) if tells else lambda *_: None,
+        breached=partial(_report_breach, table) if notify else lambda *_: None,
     )
 
 
@@ -439,7 +439,7 @@ def backup_prices(session: AwsSession) -> Callable[[str, str, int], Decimal | No
     return monthly_usd
 
 
-def _tell_of_breach(table: Table, why: str, wanted: int, policy: Policy) -> None:
+def _report_breach(table: Table, why: str, wanted: int, policy: Policy) -> None:
     """Have the alarm and Slack told of a run over the cap. Whether Slack can be or not, nothing is begun."""
     from slackwater.app.cleanup.news import CleanupNews
     from slackwater.app.telemetry import LOGGER, emit

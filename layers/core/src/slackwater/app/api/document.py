@@ -32,17 +32,17 @@ def document(api: APIGatewayHttpResolver, event: APIGatewayProxyEventV2) -> dict
     context = event.request_context
     stage = "" if context.stage == "$default" else f"/{context.stage}"
     scheme = {"bearer": TOKEN} if context.authorizer.jwt_claim else {"sigv4": SIGNED}
-    told: dict[str, Any] = json.loads(api.get_openapi_json_schema(title=TITLE, version=VERSION, description=DESCRIPTION))
-    told["servers"] = [{"url": f"https://{context.domain_name}{stage}"}]
-    told["security"] = [{name: []} for name in scheme]
-    told["components"]["securitySchemes"] = scheme
+    description: dict[str, Any] = json.loads(api.get_openapi_json_schema(title=TITLE, version=VERSION, description=DESCRIPTION))
+    description["servers"] = [{"url": f"https://{context.domain_name}{stage}"}]
+    description["security"] = [{name: []} for name in scheme]
+    description["components"]["securitySchemes"] = scheme
     for name in POWERTOOLS_OWN:
-        del told["components"]["schemas"][name]
-    for path in told["paths"].values():
+        del description["components"]["schemas"][name]
+    for path in description["paths"].values():
         for operation in path.values():
             for parameter in operation.get("parameters", ()):
                 parameter["schema"] = _without_null(parameter["schema"])
-    return told
+    return description
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:

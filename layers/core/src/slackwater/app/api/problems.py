@@ -95,7 +95,7 @@ def answer_problems(api: APIGatewayHttpResolver, as_aws_error: Callable[[Excepti
 
     def answer(raised: Exception) -> Response[str]:
         error = as_aws_error(raised)
-        status, detail, errors = _said(error)
+        status, detail, errors = _describe(error)
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             LOGGER.exception("unexpected")
         elif status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -117,7 +117,7 @@ def answer_problems(api: APIGatewayHttpResolver, as_aws_error: Callable[[Excepti
     api.exception_handler(Exception)(answer)
 
 
-def _said(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
+def _describe(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
     """The status, what to say, and which parts of the request are wrong."""
     match error:
         case RequestValidationError():

@@ -73,10 +73,10 @@ IdempotencyKey = Annotated[
 Why = Annotated[str, StringConstraints(max_length=LONGEST_WHY), AfterValidator(str.strip)]
 
 
-def _until(said: object) -> datetime:
-    if not isinstance(said, str):
+def _until(value: object) -> datetime:
+    if not isinstance(value, str):
         raise ValueError("not a text")  # noqa: TRY004 -- pydantic makes a validation error of it
-    return parse_time(said)
+    return parse_time(value)
 
 
 Until = Annotated[datetime, BeforeValidator(_until), WithJsonSchema({"type": "string", "format": "date-time"})]

@@ -13,16 +13,18 @@ from slackwater.ports.access import PermissionChecks
 AT_ONCE: Final = 16
 
 
-def examined(who: Identity, in_regions: Sequence[str], needed: Collection[Need], probes: PermissionChecks) -> Examination:
+def examined(
+    who: Identity, in_regions: Sequence[str], needed: Collection[Need], permission_checks: PermissionChecks
+) -> Examination:
     """Ask for every action, in each region unless one answer holds for all."""
     asked = [
         (need, region)
         for need in needed
-        for region in ([None] if probes.once(need.action) else in_regions)
-        if region is None or probes.is_there(need.action, region)
+        for region in ([None] if permission_checks.once(need.action) else in_regions)
+        if region is None or permission_checks.is_there(need.action, region)
     ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = pool.map(lambda one: probes.ask(one[0].action, one[1]), asked)
+        answers = pool.map(lambda one: permission_checks.ask(one[0].action, one[1]), asked)
         checks = tuple(
             Check(need=need, region=region, answer=answer) for (need, region), answer in zip(asked, answers, strict=True)
         )

@@ -40,11 +40,11 @@ LEVEL: Final = 1
 type Listed = Literal["findings", "unknown", "unlisted"]
 
 
-class ScanSpoolError(Exception):
+class ScanFileError(Exception):
     """There is no room for the document."""
 
 
-class ScanSpool:
+class ScanFile:
     """Takes the parts of a scan's document as they come, and gives the whole. A context manager: at its end all is gone.
 
     Raises:
@@ -155,7 +155,7 @@ class ScanSpool:
             self._db.executemany(statement, rows)
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
-            raise ScanSpoolError(f"the scan's document cannot be kept in {self._path}: {error}") from error
+            raise ScanFileError(f"the scan's document cannot be kept in {self._path}: {error}") from error
 
     def _texts(self, query: str, *values: object) -> Iterator[str]:
         with self._lock:
@@ -171,18 +171,18 @@ class ScanSpool:
 class _OnDisk(Sequence[object]):
     """A list of a spool, read whenever somebody goes through it."""
 
-    def __init__(self, spool: ScanSpool, name: Listed) -> None:
-        self._spool = spool
+    def __init__(self, scan_file: ScanFile, name: Listed) -> None:
+        self._scan_file = scan_file
         self._name = name
 
     def __len__(self) -> int:
-        return self._spool.count(self._name)
+        return self._scan_file.count(self._name)
 
     def __iter__(self) -> Iterator[object]:
         every: dict[Listed, Callable[[], Iterator[object]]] = {
-            "findings": self._spool.findings,
-            "unknown": self._spool.unknown,
-            "unlisted": self._spool.unlisted,
+            "findings": self._scan_file.findings,
+            "unknown": self._scan_file.unknown,
+            "unlisted": self._scan_file.unlisted,
         }
         return every[self._name]()
 

@@ -50,10 +50,10 @@ def check_regions(request: AuditRequest, valid: Iterable[str]) -> None:
     _refuse_all_but(valid, request.regions, "region", LIST_REGIONS)
 
 
-def request_of(said: object) -> AuditRequest:
+def request_of(value: object) -> AuditRequest:
     """A request that somebody made, for the record; one that is none was made by nobody known."""
     try:
-        return REQUEST.validate_python(said)
+        return REQUEST.validate_python(value)
     except ValidationError:
         return AuditRequest(requested_by="unknown")
 
@@ -69,5 +69,5 @@ def keyed_id(requested_by: str, key: str) -> str:
 
 
 def _refuse_all_but(valid: Iterable[str], named: Iterable[str], noun: str, listed_by: str) -> None:
-    if said := unknown(noun, named, valid, listed_by):
-        raise AuditRequestError("\n".join(said))
+    if problems := unknown(noun, named, valid, listed_by):
+        raise AuditRequestError("\n".join(problems))

@@ -82,14 +82,14 @@ class _Taken:
         """What was asked since it was told last."""
         with self._lock:
             calls, metrics, datapoints = Counter(meter.api_calls()), meter.metrics_requested(), meter.datapoints()
-            told = Usage(
+            new = Usage(
                 api_calls=dict(sorted((calls - self._calls).items())),
                 metrics_requested=metrics - self._metrics,
                 datapoints=datapoints - self._datapoints,
                 estimated_usd=(metrics - self._metrics) * USD_PER_METRIC,
             )
             self._calls, self._metrics, self._datapoints = calls, metrics, datapoints
-            return told
+            return new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,15 +253,15 @@ class Audit:
         table, gaps = self.prices.of(items_of(wasted_or_slow), target.region)
         findings = [price(one, table, owner_of(one.resource, self.policy.owners)) for one in wasted_or_slow]
         minimum = Decimal(str(self.policy.scan.minimum_monthly_savings_usd))
-        worth_saying = []
+        listed = []
         for one in findings:
             saved = one.monthly_savings_usd
             if one.kind != "waste" or saved is None or saved >= minimum:
-                worth_saying.append(one)
+                listed.append(one)
             else:
                 unlisted.append(Unlisted(one.detector, one.resource, BELOW_MINIMUM if saved >= 0 else COSTS_MORE))
         return (
-            ranked(worth_saying),
+            ranked(listed),
             sorted(unlisted, key=_order),
             [replace(gap, account=target.account, region=target.region) for gap in gaps],
         )

@@ -72,7 +72,9 @@ class Scanner:
         started_at, complete, longest_s = began if part == 1 else self._started(audit_id, target), True, 0.0
         with ExitStack() as stack:
             audit = stack.enter_context(self.audit(policy, plan, target))
-            snapshot = stack.enter_context(audit.snapshot(target) if part == 1 else self._stock(audit_id, target, stack))
+            snapshot = stack.enter_context(
+                audit.snapshot(target) if part == 1 else self._stored_snapshot(audit_id, target, stack)
+            )
             for number, scan in enumerate(audit.parts(target, plan.now, snapshot, part), start=part):
                 document = scan_json.render(replace(scan, id=audit_id, started_at=started_at))
                 self.documents.write(object_keys.target_scan(audit_id, target.account, target.region, number), document)
@@ -93,7 +95,7 @@ class Scanner:
             raise NoSnapshotError(f"nobody began with {target.account} in {target.region}")
         return datetime.fromisoformat(json.loads(stored[0])["scan"]["started_at"])
 
-    def _stock(self, audit_id: str, target: Target, stack: ExitStack) -> InventorySnapshot:
+    def _stored_snapshot(self, audit_id: str, target: Target, stack: ExitStack) -> InventorySnapshot:
         """What a target holds, as it was left."""
         key = object_keys.snapshot(audit_id, target.account, target.region)
         file = Path(stack.enter_context(TemporaryDirectory(prefix="slackwater-"))) / "stock.sqlite"

@@ -193,7 +193,7 @@ class Cases:
         return self._written(cleanup, None)
 
     def record_event(
-        self, cleanup: Cleanup, happening: Happening, why: str, *, status: Status | None = None, who: str = SERVICE
+        self, cleanup: Cleanup, event: Happening, why: str, *, status: Status | None = None, who: str = SERVICE
     ) -> tuple[Cleanup, TrackedFinding]:
         """Store a clean-up with a ledger entry of its finding, and return both.
 
@@ -201,7 +201,7 @@ class Cases:
 
         Args:
             cleanup: The clean-up to store.
-            happening: What happened.
+            event: What happened.
             why: The reason, for the ledger.
             status: The finding's new status; None keeps it.
             who: The actor.
@@ -212,21 +212,21 @@ class Cases:
         finding = self.finding(cleanup)
         now, becomes = self.clock(), status or finding.status
         ends = becomes not in {finding.status, "cleaning"}
-        told = replace(finding, status=becomes, revision=finding.revision + 1)
+        updated = replace(finding, status=becomes, revision=finding.revision + 1)
         if ends:
-            told = replace(told, decision=None, resolved_at=now if becomes == "resolved" else None)
+            updated = replace(updated, decision=None, resolved_at=now if becomes == "resolved" else None)
         entry = LedgerEntry(
-            happening=happening,
+            happening=event,
             at=now,
             who=who,
             was=finding.status,
             now=becomes,
             why=cut(why),
-            revision=told.revision,
+            revision=updated.revision,
             audit_id=finding.audit_id,
             evidence=finding.sighting,
         )
-        return self._written(cleanup, Write(finding=told, entry=entry, expects=finding.revision)), told
+        return self._written(cleanup, Write(finding=updated, entry=entry, expects=finding.revision)), updated
 
     def _written(self, cleanup: Cleanup, finding: Write | None) -> Cleanup:
         restored = cleanup.restored

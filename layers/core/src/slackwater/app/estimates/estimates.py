@@ -49,7 +49,7 @@ class Estimates:
     default_region: str
     regions: Collection[str]
 
-    def answer(self, kind: str, said: Mapping[str, Any]) -> Estimated:
+    def answer(self, kind: str, typed: Mapping[str, Any]) -> Estimated:
         """Work out the estimate of this kind for inputs as they were typed, by name.
 
         Raises:
@@ -59,26 +59,26 @@ class Estimates:
         for problem in unknown("estimate", [kind], estimates(), "slackwater estimate --help"):
             raise UnknownKindError([("", problem)])
         estimate = estimates()[kind]
-        inputs = self._read(estimate, said)
+        inputs = self._read(estimate, typed)
         region = self.default_region if inputs.region is None else inputs.region
         answered, items, table, gaps = self._answer(kind, estimate, inputs, region)
         unpriced = tuple(sorted(items - table.keys()))
         return Estimated(
             kind=kind,
-            inputs={name: said.get(name, default) for name, default in _defaults(estimate)} | {"region": region},
+            inputs={name: typed.get(name, default) for name, default in _defaults(estimate)} | {"region": region},
             answer=replace(answered, summary=f"{answered.summary}{_without_price(unpriced, region)}"),
             price_basis=tuple(PriceBasis(item, table[item]) for item in sorted(table)),
             unpriced=unpriced,
             gaps=gaps,
         )
 
-    def _read(self, estimate: AnyEstimate, said: Mapping[str, Any]) -> Inputs:
+    def _read(self, estimate: AnyEstimate, typed: Mapping[str, Any]) -> Inputs:
         problems = list[tuple[str, str]]()
         try:
-            inputs: Inputs = estimate.inputs.model_validate(dict(said))
+            inputs: Inputs = estimate.inputs.model_validate(dict(typed))
         except ValidationError as error:
             problems += (_problem(estimate, one) for one in error.errors())
-        if isinstance(region := said.get("region"), str) and "region" not in dict(problems):
+        if isinstance(region := typed.get("region"), str) and "region" not in dict(problems):
             problems += (("region", problem) for problem in unknown("region", [region], self.regions, LIST_REGIONS))
         if problems:
             raise EstimateError(problems)
@@ -182,7 +182,7 @@ def _shown(one: Any) -> str:
             return f"{text!r}: " if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]!r}…: "
         case int(number) if number.bit_length() > LONGEST_SHOWN:
             return ""
-        case int() | float() as said:
-            return f"{said}: "
+        case int() | float() as typed:
+            return f"{typed}: "
         case _:
             return ""

@@ -66,7 +66,7 @@ class Announcer:
         Raises:
             NotAnnouncedError: names the first that could not be told.
         """
-        told: list[tuple[str, Event]] = []
+        sent: list[tuple[str, Event]] = []
         broken: NotAnnouncedError | None = None
         for record in records:
             number = record["dynamodb"]["SequenceNumber"]
@@ -77,14 +77,14 @@ class Announcer:
                 broken = NotAnnouncedError(number, error)
                 break
             if event:
-                told.append((number, event))
+                sent.append((number, event))
         try:
-            self.bus.send([event for _, event in told])
+            self.bus.send([event for _, event in sent])
         except NotSentError as error:
-            raise NotAnnouncedError(told[error.index][0], error) from error
+            raise NotAnnouncedError(sent[error.index][0], error) from error
         if broken:
             raise broken
-        return len(told)
+        return len(sent)
 
 
 def event_of(stored: LedgerEntry | AuditRecord) -> Event | None:

@@ -131,7 +131,7 @@ class Findings:
             if self.made(id, decision.status, who=who, at=now):
                 return None
             _refuse_decided(finding, now)
-            return _told(finding, decision, decision)
+            return _decided_write(finding, decision, decision)
 
         return self._written(id, write)
 
@@ -160,7 +160,7 @@ class Findings:
         """
 
         def write(finding: TrackedFinding) -> Write | None:
-            if _stands(finding, who, fingerprint, now) or self.made(id, "approved", who=who, at=now):
+            if _is_approved(finding, who, fingerprint, now) or self.made(id, "approved", who=who, at=now):
                 return None
             _refuse_decided(finding, now)
             if finding.sighting.fingerprint != fingerprint:
@@ -179,7 +179,7 @@ class Findings:
                 fingerprint=fingerprint,
                 setting=setting,
             )
-            return _told(finding, decision, decision)
+            return _decided_write(finding, decision, decision)
 
         return self._written(id, write)
 
@@ -247,19 +247,19 @@ def _write(finding: TrackedFinding, action: Action, decision: Decision) -> Write
     if finding.status not in possible:
         how = "reopen it first" if finding.status == "approved" else f"{action} is for one that is {_either(possible)}"
         raise ConflictError(f"the finding {finding.id} is {finding.status}; {how}")
-    stands = finding.decision and replace(finding.decision, at=decision.at)
-    if finding.status == BECOMES[action] and stands in {None, decision}:
+    current = finding.decision and replace(finding.decision, at=decision.at)
+    if finding.status == BECOMES[action] and current in {None, decision}:
         return None
-    return _told(finding, decision, None if action == "reopen" else decision)
+    return _decided_write(finding, decision, None if action == "reopen" else decision)
 
 
-def _told(finding: TrackedFinding, by: Decision, decision: Decision | None) -> Write:
+def _decided_write(finding: TrackedFinding, by: Decision, decision: Decision | None) -> Write:
     """The finding with another decision, or none, and the ledger entry that says who made it so."""
     status: Status = decision.status if decision else "open"
-    happening: Happening = decision.status if decision else "reopened"
+    event: Happening = decision.status if decision else "reopened"
     revision = finding.revision + 1
     entry = LedgerEntry(
-        happening=happening,
+        happening=event,
         at=by.at,
         who=by.who,
         was=finding.status,
@@ -284,7 +284,7 @@ def _refuse_decided(finding: TrackedFinding, now: datetime) -> None:
         raise DecidedError(finding, decision)
 
 
-def _stands(finding: TrackedFinding, who: str, fingerprint: str, now: datetime) -> bool:
+def _is_approved(finding: TrackedFinding, who: str, fingerprint: str, now: datetime) -> bool:
     """Whether this person's approval of this very thing is there and has not lapsed."""
     decision = finding.decision
     if finding.status != "approved" or decision is None or (decision.who, decision.fingerprint) != (who, fingerprint):

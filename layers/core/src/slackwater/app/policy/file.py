@@ -63,8 +63,8 @@ class Problem:
     def __str__(self) -> str:
         """As `slackwater.toml:7: detectors.efs-idel: no such detector; did you mean efs-idle?`."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        said = ": ".join(filter(None, (place, self.key, self.problem)))
-        return one_line(f"{said}; {self.remedy}" if self.remedy else said)
+        message = ": ".join(filter(None, (place, self.key, self.problem)))
+        return one_line(f"{message}; {self.remedy}" if self.remedy else message)
 
 
 class PolicyError(Exception):
@@ -244,19 +244,19 @@ def _nested(value: object) -> Iterator[tuple[int, object]]:
 
 
 def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
-    said, _, where = str(error).partition(" (at ")
+    message, _, where = str(error).partition(" (at ")
     place = re.match(r"line (\d+), column (\d+)", where)
     if place is None:  # at the end
-        return Problem(name, text.count("\n") + 1, "", f"not valid TOML: {said}")
+        return Problem(name, text.count("\n") + 1, "", f"not valid TOML: {message}")
     line, column = map(int, place.groups())
     written = text.split("\n")[line - 1]
     bare = re.match(r"[#@\w][^\s,\]}]*", written[column - 1 :])
     remedy = ""
-    if said == "Invalid value" and bare and bare[0].casefold() not in {"true", "false"}:
+    if message == "Invalid value" and bare and bare[0].casefold() not in {"true", "false"}:
         remedy = f"text is in quotes: {json.dumps(bare[0])}"
     elif account := re.match(r"0\d{11}\b", written[max(column - 2, 0) :]):  # TOML's numbers end after such a zero
         remedy = f"an account's id is in quotes: {json.dumps(account[0])}"
-    return Problem(name, line, "", f"not valid TOML: {said}", remedy)
+    return Problem(name, line, "", f"not valid TOML: {message}", remedy)
 
 
 def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorDetails) -> Problem:

@@ -144,8 +144,8 @@ def _one_of(noun: str, names: Collection[str], listed_by: str) -> Any:
     """The type of a text that is one of `names`, which editors are told."""
 
     def known(name: str) -> str:
-        if said := unknown(noun, [name], names, listed_by):
-            raise ValueError(*said)
+        if problems := unknown(noun, [name], names, listed_by):
+            raise ValueError(*problems)
         return name
 
     for_editors: dict[str, Any] = {"enum": sorted(names)}

@@ -17,7 +17,7 @@ from slackwater.model.policy import USER, CleanupSection, Policy, ScanSection
 
 ROLE: Final = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):role/(?:.*/)?([^/]+)")
 
-type Doubt = tuple[KeyPath, str, str]
+type PolicyWarning = tuple[KeyPath, str, str]
 """Where, what, and a remedy if there is one."""
 
 AWS_ALLOWS: Final = {"cloudtrail": 2, "cloudwatch": 500}
@@ -31,18 +31,24 @@ type Pinned = Callable[[str, str], bool | None]
 """Whether a role's trust policy pins the name of its sessions, by the role's account and name; None if nobody can say."""
 
 
-def doubts(text: str, name: str, policy: Policy, pinned: Pinned = lambda *_: None) -> list[Problem]:
+def find_warnings(text: str, name: str, policy: Policy, pinned: Pinned = lambda *_: None) -> list[Problem]:
     """What has no effect in the text, called `name`, of this policy, or another than meant; in the order of its lines."""
     lines = KeyLines(text)
     read = tomllib.loads(text)
     disabled = {id_ for id_, section in read.get("detectors", {}).items() if not section.get("enabled", True)}
     about = _Cleanup(policy, registry(), read.get("cleanup", {}).keys(), disabled)
-    told = [*about.doubts(), *_identities(policy, pinned), *_routes(policy), *_organization(policy, read), *_rates(policy.scan)]
-    found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in told]
+    found_here = [
+        *about.find_warnings(),
+        *_identities(policy, pinned),
+        *_routes(policy),
+        *_organization(policy, read),
+        *_rates(policy.scan),
+    ]
+    found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in found_here]
     return sorted(found, key=lambda problem: problem.line or 0)
 
 
-def _identities(policy: Policy, pinned: Pinned) -> Iterator[Doubt]:
+def _identities(policy: Policy, pinned: Pinned) -> Iterator[PolicyWarning]:
     """Whoever is named in a way that names nobody, or whose name others can take."""
     lists = {
         ("cleanup", "approver_identities"): policy.cleanup.approver_identities,
@@ -78,13 +84,13 @@ def _identity(who: str, where: KeyPath, pinned: Pinned) -> Iterator[tuple[str, s
             )
 
 
-def _routes(policy: Policy) -> Iterator[Doubt]:
+def _routes(policy: Policy) -> Iterator[PolicyWarning]:
     for n, route in enumerate(routes := policy.slack.routes):
         if (first := next((m for m in range(n) if routes[m].takes_all_of(route)), None)) is not None:
             yield ("slack", "routes", n), f"never applies: slack.routes[{first + 1}] takes all of it", ""
 
 
-def _organization(policy: Policy, text: Mapping[str, Any]) -> Iterator[Doubt]:
+def _organization(policy: Policy, text: Mapping[str, Any]) -> Iterator[PolicyWarning]:
     section, where = policy.organization, "organization"
     if where in text and not section.names_any:
         yield (where,), "names nobody: the service's own account is audited, and no other", ""
@@ -101,13 +107,13 @@ def _organization(policy: Policy, text: Mapping[str, Any]) -> Iterator[Doubt]:
         yield (where,), "leaves nobody to audit, and no audit starts: except_accounts names all of accounts", ""
 
 
-def _rates(scan: ScanSection) -> Iterator[Doubt]:
-    said = "is more than AWS allows in an account and region, {:,} a second: it would only be throttled"
+def _rates(scan: ScanSection) -> Iterator[PolicyWarning]:
+    too_fast = "is more than AWS allows in an account and region, {:,} a second: it would only be throttled"
     for service, most in AWS_ALLOWS.items():
         if scan.calls_per_second.get(service, 0) > most:
-            yield ("scan", "calls_per_second", service), said.format(most), ""
+            yield ("scan", "calls_per_second", service), too_fast.format(most), ""
     if scan.datapoints_per_second > POINTS_AWS_ALLOWS:
-        yield ("scan", "datapoints_per_second"), said.format(POINTS_AWS_ALLOWS), ""
+        yield ("scan", "datapoints_per_second"), too_fast.format(POINTS_AWS_ALLOWS), ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +125,7 @@ class _Cleanup:
     named: Collection[str]
     disabled: Collection[str]
 
-    def doubts(self) -> Iterator[Doubt]:
+    def find_warnings(self) -> Iterator[PolicyWarning]:
         cleanup = self.policy.cleanup
         needed = {key: getattr(cleanup, key) for key in ("accounts", "regions", "resource_types", "detectors")}
         somebody = cleanup.approvers or cleanup.approver_identities
@@ -138,7 +144,7 @@ class _Cleanup:
         yield from self._warnings(cleanup)
         yield from self._unattended(cleanup)
 
-    def _detectors(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+    def _detectors(self, cleanup: CleanupSection) -> Iterator[PolicyWarning]:
         for n, id_ in enumerate(cleanup.detectors):
             where, type_ = ("cleanup", "detectors", n), self.registry[id_].resource.KIND
             if id_ not in CLEANABLE:
@@ -150,18 +156,18 @@ class _Cleanup:
             elif cleanup.resource_types and type_ not in cleanup.resource_types:
                 yield where, f"never applies: cleanup.resource_types does not name {type_}", ""
 
-    def _regions(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+    def _regions(self, cleanup: CleanupSection) -> Iterator[PolicyWarning]:
         for n, region in enumerate(cleanup.regions):
             if (scanned := self.policy.scan.regions) and region not in scanned:
                 yield ("cleanup", "regions", n), "is not scanned: scan.regions does not name it", ""
 
-    def _warnings(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+    def _warnings(self, cleanup: CleanupSection) -> Iterator[PolicyWarning]:
         for n, days in enumerate(cleanup.warn_days):
             if "warn_days" in self.named and days >= cleanup.grace_days:
                 why = f"never warns: the mark does, cleanup.grace_days ({cleanup.grace_days}) ahead"
                 yield ("cleanup", "warn_days", n), why, ""
 
-    def _unattended(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+    def _unattended(self, cleanup: CleanupSection) -> Iterator[PolicyWarning]:
         (detector,) = UNATTENDED
         of_jobs: str | None = getattr(self.policy.limits.get(detector), "tag", None)
         for n, rule in enumerate(cleanup.unattended):

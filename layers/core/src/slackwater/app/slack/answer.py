@@ -66,7 +66,7 @@ LATER: Final = (
 ANOTHER_VERSION: Final = "This button is of another version of Slackwater: the next digest has one that works."
 
 
-class Told(Protocol):
+class AnswerChannel(Protocol):
     """What was posted, as far as it can be changed."""
 
     def update(self, sent: Sent, message: Message) -> None:
@@ -94,7 +94,7 @@ class Answerer:
     cleanups: Cleanups
     audits: Audits
     outbox: Outbox
-    channel: Callable[[], Told]
+    channel: Callable[[], AnswerChannel]
     respond: Callable[[str, Message], None]
     origin: str | None
     home: Callable[[], str | None]
@@ -103,7 +103,7 @@ class Answerer:
     account: Callable[[], str]
     known_regions: Callable[[], Collection[str]]
     pause: Callable[[float], None]
-    told: dict[str, str | None] = field(default_factory=dict)
+    sent_texts: dict[str, str | None] = field(default_factory=dict)
 
     def answer(self, asked: Asked) -> Message:
         """What whoever asked was told: once, however often the same is asked.
@@ -115,19 +115,19 @@ class Answerer:
         becomes = _becomes(asked)
         try:
             made = self._made(asked, becomes)
-            said = self._said_before(asked, made) if made else self._said(asked)
+            reply = self._earlier_answer(asked, made) if made else self._answer_to(asked)
         except Exception:  # whatever it was: somebody waits for an answer, and Lambda has to hear of it
-            self._tell(asked, answers.problem(LATER))
+            self._send(asked, answers.problem(LATER))
             raise
         if made:  # at an earlier attempt, which told of it
-            self.told.setdefault(asked.id, said.text)
-        left = self._tell(asked, said)
+            self.sent_texts.setdefault(asked.id, reply.text)
+        left = self._send(asked, reply)
         if isinstance(asked, Press | Dismissal) and (becomes or _stops(asked)):
             left += self._bring_up_to_date(asked.post)
         if left:
             raise UnfinishedError("; ".join(left))
-        self.told.pop(asked.id, None)
-        return said
+        self.sent_texts.pop(asked.id, None)
+        return reply
 
     def _made(self, asked: Asked, becomes: Decided | None) -> TrackedFinding | None:
         """The finding as it is now, if this very request has decided about it: that stands, whatever the policy says by now."""
@@ -137,7 +137,7 @@ class Answerer:
             return None
         return self.findings.store.get(asked.about)
 
-    def _said_before(self, asked: Asked, made: TrackedFinding) -> Message:
+    def _earlier_answer(self, asked: Asked, made: TrackedFinding) -> Message:
         """What to say of a decision that was made before. An approval's clean-up may not have begun yet."""
         if isinstance(asked, Press) and (seen := self._to_approve(asked)):
             try:
@@ -146,7 +146,7 @@ class Answerer:
                 return answers.approved(made, acts_after=None, why_not=str(error))
         return answers.done(made)
 
-    def _said(self, asked: Asked) -> Message:
+    def _answer_to(self, asked: Asked) -> Message:
         """Do what is asked; what to say of it."""
         if not asked.asker.team or asked.asker.team != self.home():
             return answers.problem("Slackwater is not for this workspace.")
@@ -266,16 +266,16 @@ class Answerer:
         found = ((id_, self.cleanups.store.get(id_)) for id_ in ids)
         return {id_: cleanup.stopped for id_, cleanup in found if cleanup and cleanup.stopped}
 
-    def _tell(self, asked: Asked, message: Message) -> list[str]:
+    def _send(self, asked: Asked, message: Message) -> list[str]:
         """Answer whoever asked, unless they know; what is left to do, if anything."""
         url = asked.response_url
-        if self.told.get(asked.id) == message.text:
+        if self.sent_texts.get(asked.id) == message.text:
             return []
         if url is None or not self._of_slack(url):
             LOGGER.warning("nowhere to answer", request=asked.id)
             return []
         left = self._try(partial(self.respond, url, message))
-        self.told[asked.id] = None if left else message.text
+        self.sent_texts[asked.id] = None if left else message.text
         return left
 
     def _of_slack(self, url: str) -> bool:
@@ -344,10 +344,10 @@ class Answerer:
         findings = self.findings.listed(FindingQuery(limit=MAX_PAGE))
         return answers.status(last, findings, running, self.audits.allowance())
 
-    def _top(self, said: str = str(TOP)) -> Message:
-        if not re.fullmatch(r"[0-9]{1,3}", said) or not 1 <= int(said) <= answers.TOP:
-            return answers.usage(f"“{said}” is no number from 1 to {answers.TOP}.")
-        return answers.top(self.findings.listed(FindingQuery(limit=int(said))))
+    def _top(self, reply: str = str(TOP)) -> Message:
+        if not re.fullmatch(r"[0-9]{1,3}", reply) or not 1 <= int(reply) <= answers.TOP:
+            return answers.usage(f"“{reply}” is no number from 1 to {answers.TOP}.")
+        return answers.top(self.findings.listed(FindingQuery(limit=int(reply))))
 
     def _audit(self, asked: Command, where: list[str]) -> Message:
         policy = self.policy()
@@ -375,8 +375,8 @@ class Answerer:
 
     def _explain(self, id: str) -> Message:
         detectors = self.registry()
-        if said := unknown("detector", [id.lower()], detectors, LIST_DETECTORS):
-            return answers.problem(said[0])
+        if reply := unknown("detector", [id.lower()], detectors, LIST_DETECTORS):
+            return answers.problem(reply[0])
         return answers.explain(id.lower(), detectors[id.lower()].title, documentation(id.lower()))
 
 

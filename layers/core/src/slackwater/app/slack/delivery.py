@@ -28,7 +28,7 @@ DOUBLED_FOR_DAYS: Final = 8
 that is tried for days is repeated less often in the end: a webhook that does not answer may have posted it each time."""
 
 LOOK_AGAIN: Final = timedelta(seconds=60)
-MENDED: Final = timedelta(seconds=300)
+RETRY_AFTER_FIX: Final = timedelta(seconds=300)
 """Before trying again, where it could not be looked for, and where somebody has to mend something first."""
 
 BUSY_S: Final = 300
@@ -42,7 +42,7 @@ tries all the same."""
 AT_WORK: Final = timedelta(seconds=60)
 """How long one run goes on to the next post; the function's own limit is three times that."""
 
-PACE_S: Final = 1.0
+SEND_INTERVAL_S: Final = 1.0
 """Slack takes a message a second in a channel."""
 
 LONGEST_WAIT_S: Final = 900
@@ -196,7 +196,7 @@ class Delivery:
             if isinstance(error, DeliveryUnknownError):
                 return self._later(post, LOOK_AGAIN, why)
             self.troubles.append(f"{post.id}: {why}")
-            return self._later(post, MENDED, why)
+            return self._later(post, RETRY_AFTER_FIX, why)
         return self._arrived(post, sent) if sent else self._sends_again(post, thread)
 
     def _sends_again(self, post: Post, thread: Sent | None) -> bool:
@@ -212,7 +212,7 @@ class Delivery:
             return self._somebody_elses() if dropped is None else False
         channel = thread.channel if thread else post.channel or self.default
         if channel is None and self.channel.can_look:
-            return self._goes_nowhere(post)
+            return self._has_no_channel(post)
         due = max(post.not_before or now, self.busy.get(channel, now))
         if due > now:
             return self._waits_until(due)
@@ -246,14 +246,14 @@ class Delivery:
             return self._waits_until(now + _unanswered(taken))
         return self._arrived(taken, sent)
 
-    def _goes_nowhere(self, post: Post) -> bool:
+    def _has_no_channel(self, post: Post) -> bool:
         """Wait for somebody to name a channel, as long as the post is tried."""
         why = "the policy names no channel; slack.channel is where it goes"
         post = replace(post, nowhere=True)
         if self._now - post.created_at > _patience(post):
             return self._fails(post, why)
         self.troubles.append(f"{post.id}: {why}")
-        return self._later(post, MENDED, why)
+        return self._later(post, RETRY_AFTER_FIX, why)
 
     def _refused(self, post: Post, reason: str) -> bool:
         if reason in ELSEWHERE and self.fallback and not post.thread_of and post.channel not in {None, self.fallback}:
@@ -262,13 +262,13 @@ class Delivery:
         why = reason if post.why is None else post.why if reason in post.why else f"{post.why}; {reason}"
         if reason in MENDABLE | INVITES and not _was_last(post):
             self.troubles.append(f"{post.id}: Slack refused it, and will be asked again: {reason}")
-            return self._later(replace(post, state="pending"), MENDED, why)
+            return self._later(replace(post, state="pending"), RETRY_AFTER_FIX, why)
         return self._fails(post, why)
 
     def _arrived(self, post: Post, sent: Sent) -> bool:
         if self._wrote(replace(post, state="sent", sent=sent, sent_at=self._now, not_before=None)) is None:
             return self._somebody_elses()
-        self.sleep(PACE_S)
+        self.sleep(SEND_INTERVAL_S)
         return False
 
     def _gives_up(self, post: Post, why: str) -> bool:

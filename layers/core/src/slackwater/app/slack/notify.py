@@ -130,9 +130,9 @@ class Notifier:
         """Every post of an audit, each channel's digest before its thread; and what cannot be told to anybody."""
         routed = [one.channel for one in policy.slack.routes] if buttons else []
         channels = list(dict.fromkeys([default(policy.slack) if buttons else None, *routed]))
-        told = self._told(record, policy, channels, buttons=buttons)
+        stored = self._news_of_channels(record, policy, channels, buttons=buttons)
         posts, troubles = [], []
-        for slot, (channel, news) in enumerate(zip(channels, told, strict=True)):
+        for slot, (channel, news) in enumerate(zip(channels, stored, strict=True)):
             messages = _messages(news, f"{record.id}.{slot}.0", policy.slack, first=slot == 0)
             if messages and buttons and channel is None:
                 troubles.append("the policy names no channel: nothing was posted; slack.channel is where it goes")
@@ -141,7 +141,9 @@ class Notifier:
                 posts.append(_post(record, f"{record.id}.{slot}", n, channel, message))
         return posts, troubles
 
-    def _told(self, record: AuditRecord, policy: Policy, channels: Sequence[str | None], *, buttons: bool) -> list[News]:
+    def _news_of_channels(
+        self, record: AuditRecord, policy: Policy, channels: Sequence[str | None], *, buttons: bool
+    ) -> list[News]:
         """What each channel is told. An audit that failed may have left some of it, or nothing."""
         if record.state == "running":
             raise NoNewsError(f"audit {record.id} has not ended")
@@ -156,8 +158,8 @@ class Notifier:
             document: ScanDocument = json.loads(self._read(object_keys.head(record.id)))
             changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
             # An audit that failed may have ended before it wrote them down.
-            told = self.documents.read(object_keys.changed_findings(record.id))
-            found = {one["id"]: one for one in json.loads(told[0])} if told else {}
+            stored = self.documents.read(object_keys.changed_findings(record.id))
+            found = {one["id"]: one for one in json.loads(stored[0])} if stored else {}
             gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
             unknown = document["totals"].get("unknown", 0)
             waste = document["totals"]["by_kind"].get("waste", waste)
@@ -221,17 +223,17 @@ def _changes(entries: Sequence[LedgerEntry]) -> list[_Change]:
         by_id.setdefault(entry.evidence.id, []).append(entry)
     changes = []
     for history in by_id.values():
-        last, happenings = history[-1], {entry.happening for entry in history}
-        if last.now == "open" and happenings & {"opened", "reopened"}:
+        last, events = history[-1], {entry.happening for entry in history}
+        if last.now == "open" and events & {"opened", "reopened"}:
             changes.append(_Change("new", last))
-        elif last.now == "open" and "changed" in happenings:
+        elif last.now == "open" and "changed" in events:
             changes.append(_Change("changed", last))
         elif last.now == "resolved" and last.was != "dismissed":
             changes.append(_Change("gone", last))
     return sorted(changes, key=lambda change: rank(change.entry.evidence))
 
 
-def nobody_hears(outbox: Outbox) -> int:
+def fail_posts_without_slack(outbox: Outbox) -> int:
     """Give up what is no audit's to tell, where there is no Slack, so that it does not wait for ever; how many posts."""
     given_up = 0
     for post in outbox.waiting():
