@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def watching(deployed: Deployed) -> Watch:
-    """What WatchFunction does."""
+    """Compose WatchFunction."""
     from slackwater.app.cleanup.news import CleanupNews
     from slackwater.app.cleanup.watch import Watch
     from slackwater.aws.cleanup.permissions import SimulatedPermissions
@@ -60,7 +60,7 @@ def watching(deployed: Deployed) -> Watch:
 
 
 def backing_up(deployed: Deployed) -> BackUp:
-    """What BackUpFunction does."""
+    """Compose BackUpFunction."""
     from slackwater.app.cleanup.back_up import BackUp
 
     session, once = _sessions()
@@ -75,7 +75,7 @@ def backing_up(deployed: Deployed) -> BackUp:
 
 
 def deleting(deployed: Deployed) -> Delete:
-    """What DeleteFunction does."""
+    """Compose DeleteFunction."""
     from slackwater.app.cleanup.delete import Delete
     from slackwater.aws.cleanup.ebs.cleanup import EbsRemover
     from slackwater.aws.cleanup.efs.cleanup import ACCESS_POINT, EfsRemover, EfsWatcher
@@ -99,7 +99,7 @@ def deleting(deployed: Deployed) -> Delete:
 
 
 def changing(deployed: Deployed) -> Change:
-    """What ChangeFunction does."""
+    """Compose ChangeFunction."""
     from slackwater.app.cleanup.change import Change
     from slackwater.aws.cleanup.ebs.cleanup import EbsChanger
     from slackwater.aws.cleanup.efs.change import EfsChanger
@@ -118,7 +118,7 @@ def changing(deployed: Deployed) -> Change:
 
 
 def restoring(deployed: Deployed) -> Restore:
-    """What RestoreFunction does."""
+    """Compose RestoreFunction."""
     from slackwater.app.cleanup.restore import Restore
     from slackwater.aws.cleanup.ebs.restore import EbsRestorer
     from slackwater.aws.cleanup.efs.restore import EfsRestorer
@@ -139,7 +139,7 @@ def restoring(deployed: Deployed) -> Restore:
 
 
 def sweeping(deployed: Deployed) -> Sweep:
-    """What SweepFunction does."""
+    """Compose SweepFunction."""
     from slackwater.app.cleanup.sweep import Sweep
     from slackwater.aws.cleanup.ebs.snapshots import EbsSweeper
     from slackwater.aws.cleanup.efs.recovery_points import EfsSweeper

@@ -102,7 +102,7 @@ def policies(deployed: Deployed, session: AwsSession) -> Policies:
 
 
 def planning(deployed: Deployed) -> Planner:
-    """What PlanFunction does."""
+    """Compose PlanFunction."""
     from slackwater.app.audit.plan import Planner
     from slackwater.aws.client.identity import identity
     from slackwater.aws.inventory.organization import Organization
@@ -128,7 +128,7 @@ def planning(deployed: Deployed) -> Planner:
 
 
 def scanning(deployed: Deployed) -> Scanner:
-    """What ScanFunction does."""
+    """Compose ScanFunction."""
     from slackwater.app.audit.scan_target import Scanner
     from slackwater.aws.inventory.snapshot import open_snapshot
 
@@ -155,7 +155,7 @@ def scanning(deployed: Deployed) -> Scanner:
 
 
 def publishing(deployed: Deployed) -> Publisher:
-    """What PublishFunction does."""
+    """Compose PublishFunction."""
     from slackwater.app.audit.publish import Publisher
     from slackwater.aws.store.cleanups import DynamoCleanups
     from slackwater.aws.store.documents import S3Documents
@@ -174,7 +174,7 @@ def publishing(deployed: Deployed) -> Publisher:
 
 
 def notifying(deployed: Deployed) -> Notifier | None:
-    """What NotifyFunction does; None where there is no secret, and so no Slack."""
+    """Compose NotifyFunction; None without a secret, which means without Slack."""
     if deployed.slack_secret_arn is None:
         return None
     from slackwater.app.slack.notify import Notifier
@@ -219,7 +219,7 @@ def slack_channel(secret: SlackSecret, api_url: str | None) -> Channel:
 
 
 def announcing(deployed: Deployed) -> Announcer:
-    """What AnnounceFunction does."""
+    """Compose AnnounceFunction."""
     from slackwater.app.findings.announce import Announcer
     from slackwater.aws.deployment.event_bus import EventBridgeBus
     from slackwater.aws.store.table_stream import parsed_change
@@ -230,7 +230,7 @@ def announcing(deployed: Deployed) -> Announcer:
 
 
 def acknowledging(deployed: Deployed) -> Acknowledger:
-    """What AcknowledgeFunction does. Nothing here loads pydantic: somebody waits for its cold start."""
+    """Compose AcknowledgeFunction. Nothing here loads pydantic: somebody waits for its cold start."""
     from slackwater.app.slack.acknowledge import Acknowledger
     from slackwater.aws.deployment.background import Background
     from slackwater.aws.store.request_guard import RequestGuard
@@ -254,7 +254,7 @@ def acknowledging(deployed: Deployed) -> Acknowledger:
 
 
 def answering(deployed: Deployed) -> Answerer:
-    """What AnswerFunction does."""
+    """Compose AnswerFunction."""
     from slackwater.app.slack.answer import Answerer
     from slackwater.aws.client.identity import identity
     from slackwater.aws.store.outbox import DynamoOutbox
@@ -361,7 +361,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, notify: bo
 
 
 def running(deployed: Deployed) -> Cleanups:
-    """What RunFunction does."""
+    """Compose RunFunction."""
     from slackwater.app.findings.findings import Findings
     from slackwater.aws.store.documents import S3Documents
 

@@ -1,4 +1,4 @@
-"""The API's own description, OpenAPI 3.1."""
+"""The API's OpenAPI 3.1 document."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SIGNED: Final = {
 }
 TOKEN: Final = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
 POWERTOOLS_OWN: Final = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
-"""Errors that Powertools describes, and that are answered as problems here."""
+"""Errors that Powertools documents. The service returns problem documents instead."""
 
 
 def document(api: APIGatewayHttpResolver, event: APIGatewayProxyEventV2) -> dict[str, Any]:
-    """The document as it holds for whoever asks: where they asked, and how they said who they are."""
+    """Return the document for this caller: with the URL they called, and their kind of authentication."""
     context = event.request_context
     stage = "" if context.stage == "$default" else f"/{context.stage}"
     scheme = {"bearer": TOKEN} if context.authorizer.jwt_claim else {"sigv4": SIGNED}
@@ -46,7 +46,7 @@ def document(api: APIGatewayHttpResolver, event: APIGatewayProxyEventV2) -> dict
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a parameter that may be left out: it cannot be sent as null."""
+    """Return the schema of an optional parameter without null, which cannot be sent."""
     kinds: list[dict[str, Any]] = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
     if len(kinds) != 1:
         return schema

@@ -1,4 +1,4 @@
-"""What the API takes: the types of its parameters and bodies, and what is checked of every request."""
+"""The types of the API's parameters and bodies, and the checks of every request."""
 
 from __future__ import annotations
 

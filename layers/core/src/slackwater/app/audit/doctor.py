@@ -1,4 +1,4 @@
-"""What a scan would see, before the first scan: every action that it uses is asked once, as cheaply as can be."""
+"""Checks which permissions a scan would have, with the smallest call of each action."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ AT_ONCE: Final = 16
 def examined(
     who: Identity, in_regions: Sequence[str], needed: Collection[Need], permission_checks: PermissionChecks
 ) -> Examination:
-    """Ask for every action, in each region unless one answer holds for all."""
+    """Check every action, in each region unless one call is enough for all.
+
+    Args:
+        who: The caller.
+        in_regions: The regions to check.
+        needed: The actions that a scan uses.
+        permission_checks: Makes the calls.
+    """
     asked = [
         (need, region)
         for need in needed

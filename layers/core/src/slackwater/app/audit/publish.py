@@ -49,26 +49,26 @@ from slackwater.views.text.words import is_held_back
 NEWS: Final = TypeAdapter(list[LedgerEntry])
 
 AT_ONCE: Final = 16
-"""Findings on their way to the store: as many as a client keeps connections."""
+"""Concurrent requests to the store: as many as a client has connections."""
 
 TRIES: Final = 5
-"""A finding that somebody else changes again and again between our reading and writing is left to the next try of the whole."""
+"""After so many conflicts with other writers, the publication is tried again as a whole."""
 
 MOST_WITH_EVIDENCE: Final = 1_000
-"""New findings, the worst, that are kept with their evidence for a digest: many times what it shows."""
+"""How many changed findings are stored with their evidence: many times what a digest shows."""
 
 
 class NoAuditError(Exception):
-    """An audit that is not on record."""
+    """The audit is not on record."""
 
 
 class ContendedError(Exception):
-    """A finding that others kept changing."""
+    """Others kept changing a finding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Everything that ending an audit needs. `render` makes the report of what a spool holds, as HTML."""
+    """Ends audits, with what that needs. `render` returns the HTML report of a scan file."""
 
     documents: Documents
     audits: AuditStore
@@ -78,11 +78,11 @@ class Publisher:
     clock: Clock
 
     def publish(self, audit_id: str) -> AuditRecord:
-        """What came of an audit whose targets were scanned. An audit that has ended stays as it is.
+        """Merge the scans of an audit, and return its record. An audit that has ended does not change.
 
         Raises:
-            NoPlanError, NoAuditError: there is no such audit.
-            ContendedError: a finding could not be merged.
+            NoPlanError, NoAuditError: There is no such audit.
+            ContendedError: A finding could not be merged.
         """
         record = self._record(audit_id)
         if record.state != "running":
@@ -108,7 +108,7 @@ class Publisher:
         return ended
 
     def _collect(self, plan: AuditPlan, record: AuditRecord, scan_file: ScanFile) -> list[TargetReport]:
-        """Read what the scans left into the spool; what it says of the targets of which anything was seen."""
+        """Read the scans' documents into the scan file, and return a report for each target that was read."""
         trend = trend_of(self.audits, record)
         organization = [AccountDocument(id=a.id, name=a.name, organizational_unit=a.organizational_unit) for a in plan.accounts]
         reports = []
@@ -266,7 +266,7 @@ class Publisher:
 
 
 def _write_changed_findings(scan_file: ScanFile, entries: Iterable[LedgerEntry], file: Path) -> None:
-    """Write the findings of which there is anything new, as the scans tell them; all but the worst without their evidence."""
+    """Write the findings with changes, as in the scans. Only the most severe have their evidence."""
     ids, kept = {entry.evidence.id for entry in entries if entry.now == "open"}, 0
     with file.open("w", encoding="utf-8") as out:
         out.write("[")
@@ -285,7 +285,7 @@ def _sorted(entries: Iterable[Iterable[LedgerEntry]]) -> list[LedgerEntry]:
 
 
 def _unseen(plan: AuditPlan, gap: Gap) -> ScanDocument:
-    """The document of a target of which nothing is known but why."""
+    """Return the document of a target that was not scanned, with the reason."""
     target = TargetScan(target=Target(gap.account, gap.region), findings=(), unknown=(), gaps=(gap,), resources={})
     return scan_json.document(
         Scan(

@@ -1,4 +1,4 @@
-"""The policy file: reads it, checks it against the detectors there are, and says everything that is wrong with it at once."""
+"""Reads and validates the policy file, and reports everything that is wrong with it at once."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ class Problem:
 
 
 class PolicyError(Exception):
-    """A policy that cannot be used; its message has one problem a line."""
+    """The policy is invalid; the message has one problem a line."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        """All problems there are."""
+        """Create the error with all problems."""
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
 

@@ -1,4 +1,4 @@
-"""What a policy file may hold, made from the detectors there are."""
+"""The schema of a policy file, built from the detectors that exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The policy that the service goes by: one key of the bucket, all its versions kept. None stored means the defaults."""
+"""The service's policy: one key of the bucket, with all its versions. Without one, the defaults apply."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slackwater.ports.store import Documents, Version
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
-    """The stored policy. `place` is what messages call it; a region that is not among the known ones may be an enabled one."""
+    """Reads and stores the service's policy. `place` is its name in messages."""
 
     documents: Documents
     registry: Registry
@@ -70,7 +70,7 @@ class Policies:
             raise PolicyError([Problem(self.place, None, "", "is not UTF-8 text", remedy)]) from error
 
     def history(self) -> Iterable[Version]:
-        """Every version, the newest first."""
+        """Return every version, the newest first."""
         return self.documents.versions(POLICY)
 
     def _read(self, version: str | None = None) -> tuple[str | None, str, str | None]:

@@ -1,4 +1,4 @@
-"""What a good policy says to no effect, or leaves out: surely not meant."""
+"""Warns about settings of a valid policy that have no effect, or that are missing."""
 
 from __future__ import annotations
 
@@ -18,21 +18,28 @@ from slackwater.model.policy import USER, CleanupSection, Policy, ScanSection
 ROLE: Final = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):role/(?:.*/)?([^/]+)")
 
 type PolicyWarning = tuple[KeyPath, str, str]
-"""Where, what, and a remedy if there is one."""
+"""The key, the problem, and the fix if there is one."""
 
 AWS_ALLOWS: Final = {"cloudtrail": 2, "cloudwatch": 500}
-"""Calls a second in one account and region, where AWS says how many: of CloudWatch's GetMetricData."""
+"""Calls a second in one account and region, where AWS publishes a limit; for CloudWatch of GetMetricData."""
 POINTS_AWS_ALLOWS: Final = 396_000
 
 NOBODY_IS_WARNED: Final = "nothing is deleted unless a webhook can warn owners: slack names no channel"
 
 
 type Pinned = Callable[[str, str], bool | None]
-"""Whether a role's trust policy pins the name of its sessions, by the role's account and name; None if nobody can say."""
+"""Whether a role's trust policy pins the session name, by the role's account and name; None if unknown."""
 
 
 def find_warnings(text: str, name: str, policy: Policy, pinned: Pinned = lambda *_: None) -> list[Problem]:
-    """What has no effect in the text, called `name`, of this policy, or another than meant; in the order of its lines."""
+    """Return the settings without effect, or with another effect than intended, in the order of their lines.
+
+    Args:
+        text: The policy.
+        name: Its name in messages.
+        policy: The same policy, parsed.
+        pinned: Checks a role's trust policy.
+    """
     lines = KeyLines(text)
     read = tomllib.loads(text)
     disabled = {id_ for id_, section in read.get("detectors", {}).items() if not section.get("enabled", True)}
@@ -49,7 +56,7 @@ def find_warnings(text: str, name: str, policy: Policy, pinned: Pinned = lambda 
 
 
 def _identities(policy: Policy, pinned: Pinned) -> Iterator[PolicyWarning]:
-    """Whoever is named in a way that names nobody, or whose name others can take."""
+    """Warn about identities that match nobody, or that others can take."""
     lists = {
         ("cleanup", "approver_identities"): policy.cleanup.approver_identities,
         ("api", "deciders"): policy.api.deciders,
@@ -118,7 +125,7 @@ def _rates(scan: ScanSection) -> Iterator[PolicyWarning]:
 
 @dataclass(frozen=True, slots=True)
 class _Cleanup:
-    """What is doubtful of its section; `named` are the keys that the text has, `disabled` the detectors that it turns off."""
+    """Checks the cleanup section; `named` are the keys in the text, `disabled` the detectors that it turns off."""
 
     policy: Policy
     registry: Registry
@@ -186,7 +193,7 @@ class _Cleanup:
 
 
 def _takes(tag: str, narrower: str) -> bool:
-    """Whether what carries the second carries the first: `Job` takes `Job=encode`."""
+    """Whether everything with the second tag has the first: `Job` includes `Job=encode`."""
     return tag in {narrower, _key(narrower)}
 
 

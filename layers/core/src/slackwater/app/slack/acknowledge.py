@@ -33,17 +33,17 @@ class Guard(Protocol):
     """Lets each request through once."""
 
     def take(self, id: str, by: str) -> bool:
-        """Mark a request as taken; False where another had marked it."""
+        """Record a request as taken; return False if another process had."""
         ...
 
     def give_back(self, id: str, by: str) -> None:
-        """Take our own mark away."""
+        """Remove our own record."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What to answer: nothing, a line, or JSON. `asked` is what was handed over; `note` is for the log."""
+    """The answer: empty, a line, or JSON. `asked` is what was handed over; `note` is for the log."""
 
     status: HTTPStatus = HTTPStatus.OK
     content: str | Mapping[str, Any] = ""
@@ -52,10 +52,10 @@ class Reply:
 
 
 class RefusedError(Exception):
-    """A request that is not taken."""
+    """A request is refused."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
-        """Why is a line, and quotes nothing that was sent."""
+        """Create the error with a line that quotes nothing of the request."""
         super().__init__(why)
         self.status = status
 

@@ -67,7 +67,7 @@ ANOTHER_VERSION: Final = "This button is of another version of Slackwater: the n
 
 
 class AnswerChannel(Protocol):
-    """What was posted, as far as it can be changed."""
+    """Posted messages, as far as they can be changed."""
 
     def update(self, sent: Sent, message: Message) -> None:
         """Put another message in the place of one that was posted.
@@ -79,7 +79,7 @@ class AnswerChannel(Protocol):
 
 
 class UnfinishedError(Exception):
-    """What was asked is done, if it is allowed; only Slack could not be told. Asked again, it is told, and not done again."""
+    """The request is done, if allowed, but Slack has not confirmed the answer. Calling again only sends it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class Answerer:
         return reply
 
     def _made(self, asked: Asked, becomes: Decided | None) -> TrackedFinding | None:
-        """The finding as it is now, if this very request has decided about it: that stands, whatever the policy says by now."""
+        """Return the finding if this very request has decided about it. That stays valid, whatever the policy says."""
         if becomes is None or isinstance(asked, Command):
             return None
         if not self.findings.made(asked.about, becomes, who=_who(asked.asker), at=asked.at):
@@ -138,7 +138,7 @@ class Answerer:
         return self.findings.store.get(asked.about)
 
     def _earlier_answer(self, asked: Asked, made: TrackedFinding) -> Message:
-        """What to say of a decision that was made before. An approval's clean-up may not have begun yet."""
+        """Return the answer to a decision of an earlier attempt. Its clean-up may not have started yet."""
         if isinstance(asked, Press) and (seen := self._to_approve(asked)):
             try:
                 return _approved(self.cleanups.approve(made.id, who=_who(asked.asker), fingerprint=seen, now=asked.at))
@@ -147,7 +147,7 @@ class Answerer:
         return answers.done(made)
 
     def _answer_to(self, asked: Asked) -> Message:
-        """Do what is asked; what to say of it."""
+        """Carry out the request, and return the answer."""
         if not asked.asker.team or asked.asker.team != self.home():
             return answers.problem("Slackwater is not for this workspace.")
         try:
@@ -203,7 +203,7 @@ class Answerer:
         )
 
     def _stop(self, asked: Press) -> Message:
-        """Stop the clean-up of a finding; whoever asks, where the policy cannot be read."""
+        """Stop the clean-up of a finding. If the policy cannot be read, anyone may."""
         try:
             stopped = self.cleanups.stop(asked.about, who=_who(asked.asker), now=asked.at)
         except NotAllowedError:
@@ -216,7 +216,7 @@ class Answerer:
         return answers.stopped(stopped)
 
     def _outcome(self, asked: Press | Dismissal, decide: Callable[[], Message]) -> Message:
-        """What came of a decision."""
+        """Return the result of a decision."""
         try:
             return decide()
         except DecidedError as error:
@@ -267,7 +267,7 @@ class Answerer:
         return {id_: cleanup.stopped for id_, cleanup in found if cleanup and cleanup.stopped}
 
     def _send(self, asked: Asked, message: Message) -> list[str]:
-        """Answer whoever asked, unless they know; what is left to do, if anything."""
+        """Send the answer, unless it was sent. Return what is left to do, if anything."""
         url = asked.response_url
         if self.sent_texts.get(asked.id) == message.text:
             return []
@@ -282,7 +282,7 @@ class Answerer:
         return any(url.startswith(f"{origin}/") for origin in (SLACKS, self.origin) if origin)
 
     def _try(self, call: Callable[[], None]) -> list[str]:
-        """Make a call that may be made twice; why it must be made again later, if it must."""
+        """Make a call that is safe to repeat. Return why it must be repeated later, if so."""
         why = ""
         for attempt in range(ATTEMPTS):
             try:

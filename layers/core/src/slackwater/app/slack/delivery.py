@@ -29,7 +29,7 @@ that is tried for days is repeated less often in the end: a webhook that does no
 
 LOOK_AGAIN: Final = timedelta(seconds=60)
 RETRY_AFTER_FIX: Final = timedelta(seconds=300)
-"""Before trying again, where it could not be looked for, and where somebody has to mend something first."""
+"""The time before the next attempt, if the channel could not be read, or somebody must fix something first."""
 
 BUSY_S: Final = 300
 """Who is told to come again in a second, again and again, comes in 1, 2, 4 … and at last so many."""
@@ -43,7 +43,7 @@ AT_WORK: Final = timedelta(seconds=60)
 """How long one run goes on to the next post; the function's own limit is three times that."""
 
 SEND_INTERVAL_S: Final = 1.0
-"""Slack takes a message a second in a channel."""
+"""Slack accepts one message a second in a channel."""
 
 LONGEST_WAIT_S: Final = 900
 
@@ -166,7 +166,7 @@ class Delivery:
         return self.clock()
 
     def _waits_still(self, post: Post) -> bool:
-        """Take a post as far as it goes now."""
+        """Process a post as far as possible now; return whether it still waits."""
         thread: Sent | None = None
         if post.thread_of:
             of, before = self.outbox.get(post.thread_of), self.outbox.get(_before(post))
@@ -178,7 +178,7 @@ class Delivery:
         return self._looks(post, thread) if post.state == "sending" else self._sends(post, thread)
 
     def _looks(self, post: Post, thread: Sent | None) -> bool:
-        """Look for a post that was sent without an answer; send it again where it is not, or where nobody can look."""
+        """Look for a post that was sent without an answer. Send it again if it is missing, or if nobody can look."""
         due = max((post.tried_at or post.created_at) + _unanswered(post), post.not_before or post.created_at)
         if due > self._now:
             return self._waits_until(due)
@@ -200,12 +200,12 @@ class Delivery:
         return self._arrived(post, sent) if sent else self._sends_again(post, thread)
 
     def _sends_again(self, post: Post, thread: Sent | None) -> bool:
-        """Send a post once more of which nobody knew, unless that was its last try."""
+        """Send a post again whose delivery is unknown, unless that was its last attempt."""
         last = _was_last(post) and not post.withdrawn
         return self._gives_up(post, post.why or "it was not answered") if last else self._sends(post, thread)
 
     def _sends(self, post: Post, thread: Sent | None) -> bool:
-        """Send a post that was not posted, unless it is too early for that, or it was withdrawn."""
+        """Send a post that was not posted, unless it is too early, or it was withdrawn."""
         now = self._now
         if post.withdrawn:
             dropped = self._wrote(replace(post, state="failed", why=WITHDRAWN, not_before=None))
@@ -247,7 +247,7 @@ class Delivery:
         return self._arrived(taken, sent)
 
     def _has_no_channel(self, post: Post) -> bool:
-        """Wait for somebody to name a channel, as long as the post is tried."""
+        """Wait until somebody names a channel, as long as the post is tried."""
         why = "the policy names no channel; slack.channel is where it goes"
         post = replace(post, nowhere=True)
         if self._now - post.created_at > _patience(post):

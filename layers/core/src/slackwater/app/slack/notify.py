@@ -46,7 +46,7 @@ LAG_S: Final = 2.0
 
 
 class NoNewsError(Exception):
-    """An audit that has not ended, or of which nobody wrote down what it changed."""
+    """An audit has not ended, or did not store its changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +234,7 @@ def _changes(entries: Sequence[LedgerEntry]) -> list[_Change]:
 
 
 def fail_posts_without_slack(outbox: Outbox) -> int:
-    """Give up what is no audit's to tell, where there is no Slack, so that it does not wait for ever; how many posts."""
+    """Fail posts that belong to no audit if there is no Slack, so that they do not wait forever; return how many."""
     given_up = 0
     for post in outbox.waiting():
         failed = replace(post, state="failed", why="there is no Slack", nowhere=True, revision=post.revision + 1)
