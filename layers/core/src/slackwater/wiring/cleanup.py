@@ -159,13 +159,13 @@ def sweeping(deployed: Deployed) -> Sweep:
 
 
 def _sessions() -> tuple[AwsSession, AwsSession]:
-    """One that asks until it is told, and one that asks once."""
+    """Return a session with retries, and one without."""
     meter = CallMeter()
     return AwsSession(meter=meter), AwsSession(meter=meter, patience=ONCE)
 
 
 def _cases(table: Table, lists: Documents | None = None) -> Cases:
-    """The records; with `lists`, those who need clean-ups whole have them so."""
+    """Return the records. With `lists`, clean-ups can be read with complete lists."""
     return Cases(store=DynamoCleanups(table, lists), findings=DynamoFindings(table), clock=clock)
 
 
@@ -217,14 +217,14 @@ def _audit(session: AwsSession, policy: Policy, inventory: Inventory) -> Audit:
 
 
 def _prices(session: AwsSession) -> Prices:
-    """Before discounts of AWS's own, and of the policy."""
+    """Return list prices, without AWS's or the policy's discounts."""
     from slackwater.aws.pricing.price_list import PriceList
 
     return PriceList(session, None, Decimal(1), {}, clock().date())
 
 
 def _of_backup(deployed: Deployed) -> dict[str, str]:
-    """AWS Backup's vault, and the role that it works with."""
+    """Return AWS Backup's vault and role."""
     return {
         "vault": _given(deployed.backup_vault_name, "BACKUP_VAULT_NAME"),
         "role_arn": _given(deployed.backup_role_arn, "BACKUP_ROLE_ARN"),

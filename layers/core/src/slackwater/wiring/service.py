@@ -413,7 +413,7 @@ def _backups(deployed: Deployed, session: AwsSession, machine_arn: str) -> Backu
 
 
 def backup_prices(session: AwsSession) -> Callable[[str, str, int], Decimal | None]:
-    """What so many bytes of backups of a kind cost a month in a region, before discounts; None where the price is unknown."""
+    """Return a function for the monthly price of backups, by kind, region and bytes, before discounts."""
     from slackwater.aws.pricing.price_list import PriceList
     from slackwater.model.money import EBS_SNAPSHOT_STORAGE, EFS_BACKUP_STORAGE, OPENZFS_BACKUP_STORAGE
     from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
@@ -440,7 +440,7 @@ def backup_prices(session: AwsSession) -> Callable[[str, str, int], Decimal | No
 
 
 def _report_breach(table: Table, why: str, wanted: int, policy: Policy) -> None:
-    """Have the alarm and Slack told of a run over the cap. Whether Slack can be or not, nothing is begun."""
+    """Report a run over the cap to the alarm and to Slack. If Slack fails, still nothing is started."""
     from slackwater.app.cleanup.news import CleanupNews
     from slackwater.app.telemetry import LOGGER, emit
     from slackwater.aws.store.outbox import DynamoOutbox
@@ -475,7 +475,7 @@ def _audits(deployed: Deployed, session: AwsSession) -> AuditStore:
 
 
 def _limits(deployed: Deployed, session: AwsSession, machine_arn: str | None) -> AuditLimits:
-    """The limits of audits of a state machine. Where that is not known, an audit runs as long as its record says so."""
+    """Return the limits of a state machine's audits. If it is unknown, an audit runs as long as its record says so."""
     from slackwater.app.audit.limits import AuditLimits
     from slackwater.aws.deployment.audit_starter import execution_state
     from slackwater.aws.metrics.spending import DynamoDays

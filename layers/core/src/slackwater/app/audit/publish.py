@@ -1,7 +1,7 @@
-"""Ends an audit: one document out of its targets', the findings merged into the store, what came of it on record.
+"""Ends an audit: merges its scan documents, updates the stored findings, and records the result.
 
-All of it may be done again from the start, after any step, and comes to the same. The documents are read one after the other
-and wait in a temporary file: those of an organization may be too long to hold.
+All of it can run again after a crash at any step, with the same result. The documents are read one after the other into
+a temporary file, because those of an organization may not fit into memory.
 """
 
 from __future__ import annotations
@@ -185,14 +185,14 @@ class Publisher:
             LOGGER.exception("no news", audit_id=audit_id)
 
     def _report_if_missing(self, record: AuditRecord) -> None:
-        """Make the report of an audit that has ended, whose first try was killed before it was stored."""
+        """Create the report of an audit that has ended, if the first attempt was killed before it was stored."""
         if not self.documents.has(object_keys.report(record.id)) and self.documents.has(object_keys.head(record.id)):
             with ScanFile() as scan_file:
                 self._collect(plan_of(self.documents, record.id), record, scan_file)
                 self._report(record.id, scan_file)
 
     def _report(self, audit_id: str, scan_file: ScanFile) -> None:
-        """Store the report. Where none can be made the audit is good without it, and the log says why."""
+        """Store the report. If it cannot be created, the audit is still good, and the log has the reason."""
         try:
             text = self.render(scan_file)
         except Exception:  # noqa: BLE001 -- whatever it is: findings are worth more than their picture
@@ -202,14 +202,14 @@ class Publisher:
         self.documents.write(object_keys.report(audit_id), text)
 
     def _observe(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> None:
-        """Put beside each clean-up that is done what the audit sees of it. Where that fails, the next audit does it again."""
+        """Record what the audit saw of each finished clean-up. If that fails, the next audit does it."""
         try:
             observe(self.cleanups, reports, plan.audit_id, plan.now)
         except Exception:  # noqa: BLE001 -- whatever it is: the audit has ended well
             LOGGER.exception("savings not observed", audit_id=plan.audit_id)
 
     def _merge(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> list[LedgerEntry]:
-        """Merge what was seen into the store; what this audit has written in the ledgers, finding by finding."""
+        """Merge the reports into the stored findings, and return the ledger entries that this audit has written."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
             known_of = pool.map(lambda one: list(self.findings.unresolved(one.account, one.region)), reports)
             tasks = [
@@ -226,12 +226,12 @@ class Publisher:
         return _sorted(entries)
 
     def _in_ledgers(self, audit_id: str, ids: Collection[str]) -> list[LedgerEntry]:
-        """What an audit has written in the ledgers of these findings."""
+        """Return the ledger entries that an audit has written about these findings."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return _sorted(pool.map(lambda id_: self._all_entries(audit_id, id_), ids))
 
     def _known_before(self, audit_id: str, ids: Collection[str]) -> set[str] | None:
-        """The findings that this audit is about, as its first try found them; None on the first try."""
+        """Return the findings of this audit as its first attempt found them; None on the first attempt."""
         key = object_keys.known(audit_id)
         if stored := self.documents.read(key):
             return set(json.loads(stored[0]))
@@ -241,7 +241,7 @@ class Publisher:
     def _merge_one(
         self, plan: AuditPlan, known: TrackedFinding | None, record: FindingRecord | None, report: TargetReport
     ) -> Sequence[LedgerEntry]:
-        """Merge one finding; what this audit has written in its ledger."""
+        """Merge one finding, and return the ledger entries that this audit has written about it."""
         write = merge_one(known, record, report, plan.audit_id, plan.now)
         if write is None:
             return ()
@@ -260,7 +260,7 @@ class Publisher:
         return [entry for entry in ledger if (entry.audit_id, entry.who) == (audit_id, SERVICE)]
 
     def _incomplete_before(self, record: AuditRecord) -> int:
-        """Audits of the same schedule that ended incomplete or failed before this one, since the last complete one."""
+        """Count the audits of this schedule that ended incomplete or failed since the last complete one."""
         of_schedule = (one for one in ended_before(self.audits, record) if _schedule(one.request) == _schedule(record.request))
         return sum(1 for _ in takewhile(lambda one: one.state != "complete", of_schedule))
 

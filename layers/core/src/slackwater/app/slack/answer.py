@@ -1,6 +1,6 @@
-"""Does what people ask for in Slack, brings the message up to date, and tells whoever asked what came of it.
+"""Carries out requests from Slack, updates the message, and answers the person.
 
-It may be called twice with the same: a decision is made and told once, and an audit started once.
+It may be called twice with the same request. A decision is made and answered once, and an audit is started once.
 """
 
 from __future__ import annotations
@@ -84,10 +84,14 @@ class UnfinishedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """Everything that it takes. `respond` answers at a URL; `origin` may stand in for Slack there; `pause` waits seconds.
+    """Carries out requests, with what that needs.
 
-    `home` is the id of the bot's workspace. `told` is what this process last told of requests that are not done with: None
-    where Slack did not take it.
+    Attributes:
+        respond: Answers at a response URL.
+        origin: Replaces Slack's origin in response URLs; None is Slack itself.
+        home: Returns the id of the bot's workspace.
+        pause: Waits so many seconds.
+        sent_texts: The last text that this process sent for each unfinished request; None if Slack did not confirm it.
     """
 
     findings: Findings
@@ -106,11 +110,11 @@ class Answerer:
     sent_texts: dict[str, str | None] = field(default_factory=dict)
 
     def answer(self, asked: Asked) -> Message:
-        """What whoever asked was told: once, however often the same is asked.
+        """Carry out a request, and return the answer, which is sent once however often this is called.
 
         Raises:
-            UnfinishedError: what was asked is done, and Slack not told.
-            Exception: whatever stood in the way of doing it, and whoever asked knows; or of showing it.
+            UnfinishedError: The request is done, but Slack has not confirmed the answer.
+            Exception: It could not be carried out, and the person knows; or the message could not be updated.
         """
         becomes = _becomes(asked)
         try:
@@ -236,9 +240,8 @@ class Answerer:
     # -- Messages
 
     def _bring_up_to_date(self, id: str) -> list[str]:
-        """Show what became of a post's findings, until nobody has decided since; what is left to do, if anything.
-
-        Whoever changes the message last has looked at the findings afterwards, so that it ends with what is true.
+        """Update a post with the current decisions, until nobody has decided since. Return what is left to do, if
+        anything.
         """
         post = self.outbox.get(id)
         if post is None:
@@ -262,7 +265,7 @@ class Answerer:
         return {id_: finding for id_, finding in found if finding}
 
     def _stops(self, ids: Collection[str]) -> dict[str, ActorNote]:
-        """Who stopped the newest clean-up of these findings, where somebody did."""
+        """Return who stopped the newest clean-up of these findings, if anybody."""
         found = ((id_, self.cleanups.store.get(id_)) for id_ in ids)
         return {id_: cleanup.stopped for id_, cleanup in found if cleanup and cleanup.stopped}
 
@@ -381,7 +384,7 @@ class Answerer:
 
 
 def _becomes(asked: Asked) -> Decided | None:
-    """The status of a finding that is asked for; None where no decision is."""
+    """Return the status that the request gives a finding; None if it is no decision."""
     match asked:
         case Dismissal():
             return "dismissed"
@@ -392,12 +395,12 @@ def _becomes(asked: Asked) -> Decided | None:
 
 
 def _stops(asked: Asked) -> bool:
-    """Whether it asks to stop a clean-up."""
+    """Whether the request is to stop a clean-up."""
     return isinstance(asked, Press) and asked.action == STOP and asked.value == asked.about
 
 
 def _approved(approved: Approved) -> Message:
-    """What came of an approval: its clean-up has begun, or why not."""
+    """Return the result of an approval: its clean-up has started, or why not."""
     one = approved.candidate
     if one is None:
         return answers.approved(approved.finding, acts_after=None)

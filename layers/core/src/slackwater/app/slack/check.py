@@ -1,4 +1,4 @@
-"""Whether Slack is set up, step by step, and what to do where it is not; at the end a message, as the service would post it."""
+"""Checks the Slack setup step by step, says how to fix it, and finally posts a test message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCOPES: Final[Mapping[str, str]] = {
     "channels:history": "to see whether a post has arrived whose answer was lost",
     "groups:history": "the same in private channels",
 }
-"""Those of the manifest, and what each is for."""
+"""The scopes of the manifest, and what each is for."""
 
 TEXT: Final = "Slackwater can post here. This is a test: nothing was audited."
 
@@ -51,7 +51,7 @@ REMEDIES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing that was looked at: "good", "bad" (Slack cannot be used like this), or a "note" for whoever meant otherwise."""
+    """The result of one check: "good", "bad" (Slack does not work), or a "note" about a possible mistake."""
 
     what: str
     state: Literal["good", "bad", "note"]
@@ -181,7 +181,7 @@ def _member(bot: Bot, channel: str) -> Step:
 
 @contextmanager
 def _steps(what: str) -> Iterator[list[Step]]:
-    """What is told; where Slack does not do its part, why, and what to do."""
+    """Collect steps. If Slack fails, replace them with the reason, and what to do."""
     steps: list[Step] = []
     try:
         yield steps
