@@ -262,8 +262,8 @@ def test_a_week_is_given_to_make_the_other_mount_targets(days: float, expected: 
 def test_elastic_is_told_how_few_operations_one_zone_carries() -> None:
     elastic = flagged(ZONE, ONE_TARGET, {"throughput_mode": "elastic"})
 
-    assert any("35,000 reads or 7,000 writes" in one for one in elastic.caveats)
-    assert not any("35,000" in one for one in flagged(ZONE, ONE_TARGET).caveats)
+    assert "35,000 reads or 7,000 writes" in elastic.advice[0].risk
+    assert "35,000" not in flagged(ZONE, ONE_TARGET).advice[0].risk
 
 
 # --- one client --------------------------------------------------------------------------------------------------------------

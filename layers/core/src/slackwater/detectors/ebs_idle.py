@@ -109,7 +109,7 @@ def judge(volume: Volume, seen: Seen, limits: IdleLimits) -> Verdict:
         ),
         advice=(ebs.snapshot_and_delete(volume, STEPS, may_delete=False), ebs.keep_as_snapshot(volume)),
         gist=(volume.volume_type, volume.size_gib, *(attachment.instance_id for attachment in volume.attachments)),
-        caveats=(*advice.protection(volume), *ebs.managed_instances(running), *_doubts(done, finished)),
+        caveats=(*advice.protection(volume), *ebs.managed_instances(running), *_uncertain(done, finished)),
     )
 
 
@@ -119,7 +119,7 @@ def _used(series: Sequence[Series], limits: IdleLimits) -> bool:
     return sum(sum(one.present) for one in series) >= limits.operations_per_day * max(1, watched)
 
 
-def _doubts(done: float, finished: Series) -> list[str]:
+def _uncertain(done: float, finished: Series) -> list[str]:
     """The reasons for medium confidence."""
     found = []
     if done:

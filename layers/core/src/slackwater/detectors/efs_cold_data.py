@@ -27,7 +27,7 @@ policy stops it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final, NamedTuple
@@ -177,14 +177,15 @@ def _needs_its_throughput(
     return None
 
 
-def _flag(file_system: EfsFileSystem, lifecycle: EfsLifecycle, touched: Touched, metered: tuple[Series, ...]) -> Flagged:
+def _flag(file_system: EfsFileSystem, lifecycle: EfsLifecycle, touched: Touched, metered: Sequence[Series]) -> Flagged:
     standard = file_system.stored_bytes["Standard"]
     cold_bytes = standard - touched.total_bytes
     cold, all_, read_gib = f"{cold_bytes / GIB:,.0f}", f"{standard / GIB:,.0f}", sum(touched.read.present) / GIB
     saving = (
-        f"Between {cold} and {all_} GiB are cold. The saving assumes {cold} GiB, and that all reads of a month come from"
-        " Infrequent Access. It is lower if files are huge and used in part, or smaller than 128 KiB."
+        f"Between {cold} and {all_} GiB are cold. The saving assumes {cold} GiB, and that all reads of a month come"
+        " from Infrequent Access. It is lower if files are huge and used in part, or smaller than 128 KiB."
     )
+    monthly_read_gib = read_gib / touched.days * DAYS_PER_MONTH
     slower = "".join(f" {_baseline_words(standard, series)}" for series in metered)
     return Flagged(
         summary=(
@@ -199,7 +200,7 @@ def _flag(file_system: EfsFileSystem, lifecycle: EfsLifecycle, touched: Touched,
             Evidence(label="Written", value=round(sum(touched.written.present) / GIB, 3), unit="GiB"),
             Evidence(label="Days observed", value=touched.days, unit="days"),
         ),
-        advice=tuple(_advice(file_system, lifecycle, cold_bytes, read_gib / touched.days * DAYS_PER_MONTH, slower=slower)),
+        advice=tuple(_advice(file_system, lifecycle, cold_bytes, monthly_read_gib, slower=slower)),
         gist=(size_class(standard), size_class(cold_bytes)),
         caveats=(saving, efs.one_way_caveat("efs-cold-data")),
     )
@@ -241,7 +242,7 @@ def _advice(
     if file_system.throughput_mode == "elastic" and file_system.availability_zone is None:
         yield Advice(
             action="tier-to-archive-too",
-            summary="The same, and move what nobody touches for 90 days to Archive. EFS does not publish how much that is.",
+            summary="The same, and move what nobody touches for 90 days to Archive. How much that is, is unknown.",
             changes=None,
             risk=(
                 "AWS bills Archive for at least 90 days, and reads from it cost about three times as much. With data in"
@@ -289,7 +290,7 @@ SIX_TIB = in_standard(6 * TIB // GIB)
 ONE_NIGHT = {READ: days(0.0, {34: 800.0 * GIB})}
 DARK_DAYS = {METERED: days(MIB, {range(4, 7): None})}
 A_WEEK = [400.0 * MIB * FIVE_MINUTES_S] * 2 + [MIB] * 2014
-WEEKLY_BURST = {**five_minutes(0), (METERED, FIVE_MINUTES_S): [*A_WEEK * 5, *[MIB] * 288]}
+WEEKLY = {**five_minutes(0), (METERED, FIVE_MINUTES_S): [*A_WEEK * 5, *[MIB] * 288]}
 
 little = Cases(FILES, moving(1, 0.5), records=(NO_POLICY,))
 bare = Cases(FILES, records=(NO_POLICY,))
@@ -317,13 +318,7 @@ DETECTOR = Detector(
         little("a replica", Fine, "destination of a replication", is_replica=True),
         little("the source of a replication", Flagged, records=(NO_POLICY, SOURCE)),
         little("lists its directories all day", Fine, "it uses 5 MiB/s, with credits", metrics=moving(1, 0.5, 5)),
-        bare(
-            "6 TiB, and a burst of 400 MiB/s for ten minutes a week",
-            Fine,
-            "bursts faster",
-            metrics=WEEKLY_BURST,
-            stored_bytes=SIX_TIB,
-        ),
+        bare("6 TiB, and ten minutes a week at 400 MiB/s", Fine, "faster", metrics=WEEKLY, stored_bytes=SIX_TIB),
         bare("6 TiB, never fast", Flagged, metrics=five_minutes(0.2), stored_bytes=SIX_TIB),
         bare(
             "less provisioned than its size earns, and needed",
@@ -337,6 +332,6 @@ DETECTOR = Detector(
         little("its need of throughput is unknown", Unknown, "its need is unknown", metrics=DARK_DAYS),
         little("Elastic: no credits to lose", Flagged, throughput_mode="elastic", metrics=moving(1, 0.5, 5)),
         little("its policy is not among what was read", Unknown, "not read", records=()),
-        bare("lifecycle policies could not be read", Unknown, "denied", records=(), unreadable={EfsLifecycle: "denied"}),
+        bare("policies could not be read", Unknown, "denied", records=(), unreadable={EfsLifecycle: "denied"}),
     ),
 )

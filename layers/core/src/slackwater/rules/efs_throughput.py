@@ -7,7 +7,6 @@ API Reference, "UpdateFileSystem".
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import groupby
 from math import ceil, isnan
 from typing import Final
 
@@ -24,6 +23,7 @@ from slackwater.performance.efs import EfsMode, Load, Moved
 from slackwater.rules import efs
 from slackwater.rules.advice import by_program
 from slackwater.rules.efs import METERED, READ, WRITTEN
+from slackwater.rules.series import longest_gap
 
 BALANCE: Final = Metric("AWS/EFS", "BurstCreditBalance", "Minimum", "bytes")
 PERMITTED: Final = Metric("AWS/EFS", "PermittedThroughput", "Average", "bytes a second")
@@ -198,8 +198,7 @@ def demand(
     metered, permitted = (seen.finished(one, file_system.created_at) for one in series[:2])
     for one, metric in ((metered, METERED), (permitted, PERMITTED)):
         window = one.since(one.end_s - window_days * DAY_S)
-        hole = max((len(list(run)) for missing, run in groupby(window.values, isnan) if missing), default=0)
-        if hole >= HOLE or window.missing > SCATTERED * len(window):
+        if longest_gap(window) >= HOLE or window.missing > SCATTERED * len(window):
             lost = duration_words(window.missing * FIVE_MINUTES_S)
             return Unknown(f"{metric.name} has no point for {lost} of the last {window_days} days")
     if not busier:

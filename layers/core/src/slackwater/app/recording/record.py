@@ -65,7 +65,7 @@ class Recorder:
             for record in fleet.records():
                 if isinstance(record, OF_EVERY_PART) and self._has(target, record.KIND, record.id):
                     continue
-                value = adapter(type(record)).dump_python(self._names.record(record), mode="json")
+                value = adapter(record.KIND).dump_python(self._names.record(record), mode="json")
                 self._writer.write({"target": of, "record": record.KIND, "value": value})
 
     def failures(self, target: Target, fleet: Fleet, gaps: Iterable[Gap]) -> None:
