@@ -23,7 +23,7 @@ from typing import Any
 from marks import write_between
 from scan import simulator
 
-from slackwater.app.audit.document_file import ScanSpool
+from slackwater.app.audit.document_file import ScanFile
 from slackwater.app.policy.file import parse_policy
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import AwsSession, Endpoint
@@ -67,14 +67,14 @@ def scan(account: dict[str, Any], detectors: list[str], part_records: int, out: 
         inventory=AwsInventory(session, part_records=part_records),
     )
     target, now = Target(account["account"], account["regions"][0]), datetime.fromisoformat(account["now"])
-    with ScanSpool() as spool, use_case.stock(target) as stock:
+    with ScanFile() as spool, use_case.snapshot(target) as snapshot:
         ends, cpu = [time.monotonic()], [time.process_time()]
-        for part in use_case.parts(target, now, stock):
+        for part in use_case.parts(target, now, snapshot):
             spool.add(document(part))
             ends.append(time.monotonic())
             cpu.append(time.process_time())
             del part
-        stock_mib = stock.file.stat().st_size / 2**20 if stock.file else 0
+        stock_mib = snapshot.file.stat().st_size / 2**20 if snapshot.file else 0
         spool.write(out)
         findings = spool.head()["totals"]["findings"]
     used = resource.getrusage(resource.RUSAGE_SELF)

@@ -33,14 +33,14 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
         LOGGER.info("handed over", request=asked.id, kind=asked.kind, user=asked.asker.user, note=reply.note)
     else:
         LOGGER.info("answered", note=reply.note)
-    return answer(reply.status, reply.said)
+    return answer(reply.status, reply.content)
 
 
-def answer(status: HTTPStatus, said: Any) -> dict[str, Any]:
+def answer(status: HTTPStatus, content: Any) -> dict[str, Any]:
     """An answer of API Gateway's: a line is text, anything else JSON."""
-    text = isinstance(said, str)
+    text = isinstance(content, str)
     return {
         "statusCode": int(status),
         "headers": {"content-type": "text/plain; charset=utf-8" if text else "application/json"},
-        "body": said if text else json.dumps(said),
+        "body": content if text else json.dumps(content),
     }

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from slackwater.app.audit.document_file import ScanSpool
+from slackwater.app.audit.document_file import ScanFile
 from slackwater.app.audit.scan import Audit, Progress
 from slackwater.app.recording.file import RecordingWriter
 from slackwater.aws.client.meter import CallMeter
@@ -39,7 +39,7 @@ def run_scan(
 def spool_scan(
     session: AwsSession,
     meter: CallMeter,
-    spool: ScanSpool,
+    spool: ScanFile,
     *,
     policy: Policy,
     targets: Sequence[Target],
@@ -57,7 +57,7 @@ def spool_scan(
         spool_audit(spool, audited, targets, now)
 
 
-def spool_audit(spool: ScanSpool, audited: Callable[[Progress], Audit], targets: Sequence[Target], now: datetime) -> None:
+def spool_audit(spool: ScanFile, audited: Callable[[Progress], Audit], targets: Sequence[Target], now: datetime) -> None:
     """Run an audit of the targets as of `now`, into a spool, in their order."""
     places = {target: place for place, target in enumerate(targets)}
 

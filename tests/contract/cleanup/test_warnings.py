@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.app.slack.notify import nobody_hears
+from slackwater.app.slack.notify import fail_posts_without_slack
 from slackwater.model.cleanup import ACT_AFTER, Tagging
 from slackwater.model.posts import Sent
 from slackwater.ports.slack import ChannelRefusedError, DeliveryUnknownError
@@ -36,7 +36,10 @@ def outage(there: World, lasts: timedelta, after: timedelta = timedelta(0), erro
 
 def without_slack(there: World) -> None:
     """The service is deployed without a secret of Slack's."""
-    there.functions = {**there.functions, "NotifyFunction": lambda _: {"waiting": nobody_hears(there.outbox) * 0, "wait_s": 0}}
+    there.functions = {
+        **there.functions,
+        "NotifyFunction": lambda _: {"waiting": fail_posts_without_slack(there.outbox) * 0, "wait_s": 0},
+    }
 
 
 def deleted_at(there: World, kind: str) -> list[datetime]:

@@ -297,7 +297,7 @@ def _cleanups(there: Deployment) -> Cleanups:
 
 
 def _serving(there: Deployment) -> Serving:
-    return serving(there.deployed, there.session, tells=False)
+    return serving(there.deployed, there.session, notify=False)
 
 
 def _who(there: Deployment) -> str:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from slackwater.app.policy.file import DEFAULT_POLICY, check_regions_in, parse_policy, policy_schema, policy_text
 from slackwater.app.policy.stored import Policies
-from slackwater.app.policy.warnings import doubts
+from slackwater.app.policy.warnings import find_warnings
 from slackwater.aws.client.identity import identity
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import SOMEBODY_WAITS, AwsSession
@@ -136,7 +136,7 @@ def _checked(text: str, file: Path, regions: Collection[str], profile: str | Non
         PolicyError: with everything that is wrong with it.
     """
     policy = parse_policy(text, str(file), registry(), regions=regions)
-    for doubt in doubts(text, str(file), policy, partial(_pinned, profile)):
+    for doubt in find_warnings(text, str(file), policy, partial(_pinned, profile)):
         note(str(doubt))
     return policy
 

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from slackwater.app.audit.document_file import ScanSpool
+from slackwater.app.audit.document_file import ScanFile
 from slackwater.app.policy.file import load_policy
 from slackwater.app.recording.replay import Recording
 from slackwater.aws.client.meter import CallMeter
@@ -129,7 +129,7 @@ def scan(
     if as_of > clock() + timedelta(days=1):
         note(f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is unknown")
     file = None if output in (None, STANDARD_OUTPUT) else Path(output)
-    with output_file(file) if file else nullcontext(write) as deliver, one_folder(), ScanSpool() as spool:
+    with output_file(file) if file else nullcontext(write) as deliver, one_folder(), ScanFile() as spool:
         if replay is not None:
             _replay(spool, replay, policy, detector or [], region or [])
         else:
@@ -154,7 +154,7 @@ def scan(
     raise typer.Exit(ended)
 
 
-def _replay(spool: ScanSpool, path: Path, policy: Path | None, detectors: list[str], regions: list[str]) -> None:
+def _replay(spool: ScanFile, path: Path, policy: Path | None, detectors: list[str], regions: list[str]) -> None:
     """Scan what a recording holds, by the policy that was recorded unless another is named.
 
     Raises:
@@ -185,7 +185,7 @@ def status(doc: ScanDocument, fail_on: Severity | None) -> ExitStatus:
     return ExitStatus.FAIL_ON_MET if met else ExitStatus.COMPLETE
 
 
-def _shown(spool: ScanSpool, format: Format, *, top: int, to_terminal: bool) -> str | Iterable[str]:
+def _shown(spool: ScanFile, format: Format, *, top: int, to_terminal: bool) -> str | Iterable[str]:
     """What is for programs piece by piece and whole; what is for people with the worst findings, which says how many more."""
     match format:
         case Format.JSON:

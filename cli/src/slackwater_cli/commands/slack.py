@@ -107,7 +107,7 @@ def _steps(there: Deployment, stack: str, channel: str | None) -> Iterator[Step]
         slack=policies(there.deployed, there.session).current().slack,
         bot=lambda token: BotChannel(token, base_url=os.environ.get("SLACK_API_URL") or None),
         webhook=WebhookChannel,
-        knock=lambda signing_secret: knock(address, signing_secret, clock()),
+        check_endpoint=lambda signing_secret: knock(address, signing_secret, clock()),
         clock=clock,
     )
     yield from looking.steps(channel)

@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 from slackwater.app.audit import audits
 from slackwater.app.audit import publish as audit_publish
 from slackwater.app.audit.audits import Audits
-from slackwater.app.audit.document_file import ScanSpool
+from slackwater.app.audit.document_file import ScanFile
 from slackwater.app.audit.limits import AuditLimits
 from slackwater.app.audit.plan import NoPlanError, Planner
 from slackwater.app.audit.publish import NoAuditError, Publisher
@@ -242,7 +242,7 @@ class Service:
     left_s: float = 900.0
     turns: int = 0
     open_snapshot: Callable[[Path], Shelved] = Shelved
-    render: Callable[[ScanSpool], str] = lambda spool: f"<p>{spool.head()['totals']['findings']} findings"
+    render: Callable[[ScanFile], str] = lambda spool: f"<p>{spool.head()['totals']['findings']} findings"
     scans: list[tuple[str, datetime, tuple[str, ...]]] = field(default_factory=list)
     """Where, as of when, and with which detectors on."""
 
@@ -667,7 +667,7 @@ def test_an_audit_all_of_whose_regions_are_closed_has_failed(service) -> None:
 def test_of_very_many_new_findings_the_worst_are_told_with_their_evidence_and_all_with_their_advice(
     service, monkeypatch
 ) -> None:
-    monkeypatch.setattr(audit_publish, "TOLD_WHOLE", 2)
+    monkeypatch.setattr(audit_publish, "MOST_WITH_EVIDENCE", 2)
     service.fleet = {TOKYO: THREE}
     service.run("a1")
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.app.audit.document_file import CHUNK, ScanSpool, ScanSpoolError
+from slackwater.app.audit.document_file import CHUNK, ScanFile, ScanFileError
 from slackwater.views.scan.merge import merged
 from slackwater.views.scan.to_json import dump
 from support.effort import effort
@@ -78,7 +78,7 @@ def part(draw: st.DrawFn) -> dict[str, Any]:
 @given(st.lists(st.tuples(part(), st.integers(0, 2)), min_size=1, max_size=4))
 def test_what_is_spooled_is_what_is_merged(parts: list[tuple[Any, int]]) -> None:
     whole = merged([one for one, _ in sorted(parts, key=lambda each: each[1])])
-    with ScanSpool() as spool:
+    with ScanFile() as spool:
         for one, place in parts:
             spool.add(one, place)
         out = StringIO()
@@ -115,7 +115,7 @@ def some(n: int) -> dict[str, Any]:
 
 def test_a_document_to_view_holds_the_worst_findings_and_reads_the_rest_from_disk(tmp_path: Path) -> None:
     n = CHUNK * 2 + 7
-    with ScanSpool() as spool:
+    with ScanFile() as spool:
         spool.add(some(n))
         doc = spool.document(3)
 
@@ -129,7 +129,7 @@ def test_a_document_to_view_holds_the_worst_findings_and_reads_the_rest_from_dis
 
 
 def test_it_leaves_nothing_behind_and_without_a_part_there_is_no_document() -> None:
-    with ScanSpool() as spool:
+    with ScanFile() as spool:
         folder = spool._path.parent
         assert folder.exists()
         with pytest.raises(ValueError, match="without any document"):
@@ -138,7 +138,7 @@ def test_it_leaves_nothing_behind_and_without_a_part_there_is_no_document() -> N
 
 
 def test_a_disk_without_room_is_told() -> None:
-    with ScanSpool() as spool:
+    with ScanFile() as spool:
         spool._db.execute("PRAGMA max_page_count = 12")
-        with pytest.raises(ScanSpoolError, match=r"cannot be kept in .*full"):
+        with pytest.raises(ScanFileError, match=r"cannot be kept in .*full"):
             spool.add(some(3_000))

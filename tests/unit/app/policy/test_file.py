@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from slackwater.app.policy.file import PolicyError, check_regions, load_policy, parse_policy, policy_schema
 from slackwater.app.policy.model import REMOVABLE
-from slackwater.app.policy.warnings import NOBODY_IS_WARNED, doubts
+from slackwater.app.policy.warnings import NOBODY_IS_WARNED, find_warnings
 from slackwater.engine.cleanup import CLEANABLE
 from slackwater.engine.registry import registry
 from slackwater.model.policy import CleanupSection, SlackRoute, SlackSection
@@ -485,7 +485,7 @@ def test_whatever_a_program_may_delete_is_of_a_kind_that_the_policy_can_name() -
 def doubtful(text: str) -> list[str]:
     """What is doubtful of a policy, but for that nobody is warned, which has a test of its own."""
     policy = parse_policy(text, "mine.toml", registry())
-    return [str(doubt) for doubt in doubts(text, "mine.toml", policy) if NOBODY_IS_WARNED not in str(doubt)]
+    return [str(doubt) for doubt in find_warnings(text, "mine.toml", policy) if NOBODY_IS_WARNED not in str(doubt)]
 
 
 OPS = "arn:aws:sts::123456789012:assumed-role/Ops"
@@ -587,7 +587,7 @@ def test_those_who_decide_and_audit_are_looked_at_in_the_same_way() -> None:
 def test_a_session_that_anybody_may_call_theirs_is_doubtful(session: str, pinned: bool | None, says: str | None) -> None:
     asked = []
     text = f'[api]\ndeciders = ["{session}"]\n'
-    found = doubts(
+    found = find_warnings(
         text, "mine.toml", parse_policy(text, "mine.toml", registry()), lambda *role: (asked.append(role), pinned)[1]
     )
 
@@ -597,7 +597,7 @@ def test_a_session_that_anybody_may_call_theirs_is_doubtful(session: str, pinned
 
 def test_a_clean_up_that_slack_has_no_channel_for_is_doubtful() -> None:
     def said(text: str) -> list[str]:
-        return [str(doubt) for doubt in doubts(text, "mine.toml", parse_policy(text, "mine.toml", registry()))]
+        return [str(doubt) for doubt in find_warnings(text, "mine.toml", parse_policy(text, "mine.toml", registry()))]
 
     assert said(CLEANUP) == [f"mine.toml:2: cleanup: {NOBODY_IS_WARNED}; set slack.channel"]
     assert said(CLEANUP + TOLD) == []

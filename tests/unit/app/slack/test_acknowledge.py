@@ -175,7 +175,7 @@ def test_a_request_that_was_tampered_with_is_refused() -> None:
     ):
         world = World()
         reply = world.acknowledge(event(sent, headers, encoded=True))
-        assert (reply.status, reply.said) == (401, "the signature does not fit the request")
+        assert (reply.status, reply.content) == (401, "the signature does not fit the request")
         assert not world.marks
         assert not world.handed_over
 
@@ -190,7 +190,7 @@ def test_an_unsigned_and_a_late_request_are_refused_in_a_line() -> None:
     ):
         world = World()
         reply = world.acknowledge(event(body, headers))
-        assert (reply.status, reply.said, reply.note) == (401, why, why)
+        assert (reply.status, reply.content, reply.note) == (401, why, why)
         assert not world.handed_over
 
 
@@ -208,7 +208,7 @@ def test_a_press_is_handed_over_with_what_it_takes_to_answer_it(encoded: bool) -
     world, body = World(), interaction(PRESS)
     reply = world.acknowledge(event(body, encoded=encoded))
 
-    assert (reply.status, reply.said) == (200, "")
+    assert (reply.status, reply.content) == (200, "")
     assert world.handed_over == [{
         "kind": "press", "id": request_id(body), "at": "2026-11-16T09:07:42+00:00", "response_url": URL,
         "asker": {"user": "U0JANE", "team": "T0TEAM"},
@@ -234,7 +234,7 @@ def test_a_command_is_handed_over() -> None:
     world, body = World(), urlencode(COMMAND).encode()
     reply = world.acknowledge(event(body))
 
-    assert (reply.status, reply.said) == (200, "")
+    assert (reply.status, reply.content) == (200, "")
     assert world.handed_over == [{
         "kind": "command", "id": request_id(body), "at": "2026-11-16T09:07:42+00:00", "response_url": URL,
         "asker": {"user": "U0JANE", "team": "T0TEAM"}, "text": "top 3",
@@ -251,7 +251,7 @@ def test_a_command_is_cut_to_what_one_could_mean() -> None:
 def test_the_dismissals_form_is_opened_at_once_and_nothing_handed_over() -> None:
     reply, world = send(DISMISS)
 
-    assert (reply.status, reply.said, world.handed_over) == (200, "", [])
+    assert (reply.status, reply.content, world.handed_over) == (200, "", [])
     assert world.opened == [("1.2.3", modals.dismissal("monday.0.0", "f00d", URL))]
 
 
@@ -267,7 +267,7 @@ def test_a_dismissal_is_handed_over_with_its_reason(until: str, days: int | None
     payload = submission("  a museum\n", until)
     reply, world = send(payload)
 
-    assert (reply.status, reply.said) == (200, "")
+    assert (reply.status, reply.content) == (200, "")
     assert world.handed_over == [{
         "kind": "dismissal", "id": request_id(interaction(payload)), "at": "2026-11-16T09:07:42+00:00",
         "response_url": URL, "asker": {"user": "U0JANE", "team": "T0TEAM"},
@@ -292,9 +292,9 @@ def test_a_form_that_is_not_filled_in_is_shown_again_with_what_is_wrong(why: Any
     reply, world = send(submission(why, until))
 
     assert reply.status == 200
-    assert isinstance(reply.said, Mapping)
-    assert (reply.said["response_action"], reply.said["errors"].keys()) == ("errors", fields)
-    assert all(reply.said["errors"].values())
+    assert isinstance(reply.content, Mapping)
+    assert (reply.content["response_action"], reply.content["errors"].keys()) == ("errors", fields)
+    assert all(reply.content["errors"].values())
     assert not world.handed_over
     assert not world.marks
 
@@ -317,9 +317,9 @@ def test_a_replayed_request_is_refused_and_a_retried_one_is_good_and_nothing_is_
 
     assert world.acknowledge(first).status == 200
     replayed = world.acknowledge(again)
-    assert (replayed.status, replayed.said) == (401, "the request was taken before")
+    assert (replayed.status, replayed.content) == (401, "the request was taken before")
     retried = world.acknowledge({**again, "headers": {**again["headers"], "x-slack-retry-num": "1"}})
-    assert (retried.status, retried.said) == (200, "")
+    assert (retried.status, retried.content) == (200, "")
     assert len(world.handed_over) == 1
 
 
@@ -378,7 +378,7 @@ def test_the_check_of_the_certificate_is_answered_and_asks_for_no_secret() -> No
     )
     reply = acknowledger.acknowledge(event(b"ssl_check=1&token=x", {}))
 
-    assert (reply.status, reply.said) == (200, "")
+    assert (reply.status, reply.content) == (200, "")
 
 
 @pytest.mark.parametrize(
@@ -406,8 +406,8 @@ def test_what_is_signed_and_none_of_ours_has_a_status_that_says_so(body: bytes, 
     reply = world.acknowledge({**event(body), "headers": headers})
 
     assert reply.status == status
-    assert isinstance(reply.said, str)
-    assert 0 < len(reply.said) < 100
+    assert isinstance(reply.content, str)
+    assert 0 < len(reply.content) < 100
     assert not world.marks
     assert not world.handed_over
 
@@ -450,8 +450,8 @@ def test_no_payload_is_more_than_it_can_bear(payload: Any) -> None:
     reply, world = send(payload)
 
     assert reply.status in {200, 400}
-    if isinstance(reply.said, str) and reply.status == 400:
-        assert reply.said
+    if isinstance(reply.content, str) and reply.status == 400:
+        assert reply.content
     for task in world.handed_over:
         json.dumps(task).encode()
         assert task["asker"]["user"]

@@ -285,7 +285,7 @@ class World:
                 account=lambda: ACCOUNT,
                 known_regions=lambda: ["eu-west-1", "us-east-1"],
                 pause=self.pauses.append,
-                told=self.told,
+                sent_texts=self.told,
             )
             .answer(asked)
             .text

@@ -15,7 +15,7 @@ import pytest
 
 from slackwater.app.audit.publish import NoAuditError
 from slackwater.app.slack.delivery import Delivery, Notified
-from slackwater.app.slack.notify import NoNewsError, nobody_hears
+from slackwater.app.slack.notify import NoNewsError, fail_posts_without_slack
 from slackwater.app.telemetry import of_posts
 from slackwater.model import object_keys
 from slackwater.model.policy_version import DEFAULTS, PolicyVersion
@@ -1045,11 +1045,11 @@ def test_where_there_is_no_slack_what_is_no_audits_is_given_up_and_nothing_else(
     told(world)
     of_cleanup(world)
 
-    assert nobody_hears(world.outbox) == 1
+    assert fail_posts_without_slack(world.outbox) == 1
     given_up = world.outbox.get("cleanup.f-1.1.marked")
     assert (given_up.state, given_up.why) == ("failed", "there is no Slack")
     assert post(world).state == "pending"
-    assert nobody_hears(world.outbox) == 0
+    assert fail_posts_without_slack(world.outbox) == 0
 
 
 @pytest.mark.parametrize(("cleans_up", "words"), [(True, "is then deleted after 30 days"), (False, "Nothing acts on it yet")])
@@ -1174,5 +1174,5 @@ def test_a_post_without_a_channel_says_so_until_there_is_one(world, delivered, d
 
 def test_where_there_is_no_slack_a_post_says_so(world) -> None:
     world.outbox.record([lone()])
-    assert nobody_hears(world.outbox) == 1
+    assert fail_posts_without_slack(world.outbox) == 1
     assert (world.outbox.get("c").nowhere, world.outbox.get("c").delivered_at) == (True, None)

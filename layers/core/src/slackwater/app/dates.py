@@ -1,4 +1,4 @@
-"""Points in time as people write them."""
+"""Times as people write them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ RFC3339: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[
 
 
 def parse_time(words: str) -> datetime:
-    """A time in UTC from RFC 3339, which has an offset.
+    """Parse an RFC 3339 time, which has a UTC offset, and return it in UTC.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: It is something else.
     """
     try:
         if RFC3339.fullmatch(words):

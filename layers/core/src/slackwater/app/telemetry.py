@@ -1,6 +1,6 @@
-"""What the functions say of themselves: structured logs, and metrics in the embedded format, under the stack's name alone.
+"""Structured logs, and metrics in the embedded metric format, with the stack's name as their only dimension.
 
-The template says that name in POWERTOOLS_SERVICE_NAME.
+The template sets that name in POWERTOOLS_SERVICE_NAME.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ log_start(os.environ)  # every function imports this module, once a cold start
 
 
 def emit(values: Mapping[str, int | Decimal]) -> None:
-    """Publish metrics: US dollars where the name ends so, counts otherwise."""
+    """Publish metrics: US dollars if the name ends with Usd, else counts."""
     for name, value in values.items():
         METRICS.add_metric(name, MetricUnit.NoUnit if name.endswith("Usd") else MetricUnit.Count, float(value))
     METRICS.flush_metrics()
 
 
 def of_audit(record: AuditRecord) -> dict[str, int | Decimal]:
-    """The metrics of an audit that has ended."""
+    """Return the metrics of an audit that has ended."""
     ended: dict[str, int | Decimal] = {
         "AuditFailed": int(record.state == "failed"),
         "AuditIncomplete": int(record.state == "incomplete"),
@@ -61,5 +61,5 @@ def of_audit(record: AuditRecord) -> dict[str, int | Decimal]:
 
 
 def of_posts(notified: Notified) -> dict[str, int | Decimal]:
-    """The metrics of a run over the posts for Slack: those that wait, and those that failed or were refused."""
+    """Return the metrics of a run that sends Slack posts: how many wait, and how many failed or were refused."""
     return {"SlackPostsFailed": len(notified.troubles), "SlackPostsWaiting": notified.waiting}

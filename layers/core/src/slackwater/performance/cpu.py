@@ -1,7 +1,7 @@
 """CPU credits of the T types. Amazon EC2 User Guide, "Key concepts for burstable performance instances".
 
-A credit is one vCPU at 100 % for a minute. An instance earns credits all the time and keeps a day's earnings. In
-`unlimited` mode it also borrows a day's earnings. AWS charges what it uses beyond that by the vCPU-hour.
+A credit is one vCPU at 100% for a minute. An instance earns credits all the time, and can save those of one day. In
+`unlimited` mode it can also borrow those of one day; AWS charges what it uses beyond that by the vCPU-hour.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def is_published(instance_type: str) -> bool:
 
 
 def earned_per_hour(instance_type: str) -> float:
-    """CPU credits that a type earns per hour.
+    """Return the CPU credits that an instance type earns an hour.
 
     Raises:
-        UnpublishedError: The table has no such type: it is newer (T8i), or has no CPU credits.
+        UnpublishedError: The table does not have the type: it is newer (T8i), or has no CPU credits.
     """
     if not is_published(instance_type):
         raise UnpublishedError(f"the CPU credits that {instance_type} earns are not in the table of the EC2 User Guide")
@@ -64,23 +64,28 @@ def earned_per_hour(instance_type: str) -> float:
 
 
 def used_per_hour(percent: float, vcpus: int) -> float:
-    """CPU credits that a CPU utilization (percent of all vCPUs) uses per hour."""
+    """Return the CPU credits that a CPU utilization (percent of all vCPUs) uses in an hour."""
     return percent / 100 * vcpus * CREDITS_PER_VCPU_HOUR
 
 
 def baseline_percent(earned: float, vcpus: int) -> float:
-    """The CPU utilization (percent of all vCPUs) that uses as many credits as an instance earns per hour."""
+    """Return the CPU utilization (percent of all vCPUs) that uses as many credits as an instance earns an hour."""
     return earned / vcpus / CREDITS_PER_VCPU_HOUR * 100
 
 
 def vcpu_hours_per_month(charged: float, days: int) -> float:
-    """Credits that were charged in some days, as vCPU-hours per month."""
+    """Convert credits that were charged in so many days to vCPU-hours a month."""
     return charged / CREDITS_PER_VCPU_HOUR / days * DAYS_PER_MONTH
 
 
 def saved_by_earning(charged_by_day: Iterable[float], more_per_hour: float) -> float:
-    """Charged credits that a size which earns `more_per_hour` would save: at most what it earns more in each day.
+    """Return how many charged credits a size that earns more would save.
 
-    The size may also keep more credits. That is left out, so the result is never too high.
+    On each day, that is at most a day's additional earnings. The size may also save more credits, which is left out; so
+    the result is never too large.
+
+    Args:
+        charged_by_day: The charged credits of each day.
+        more_per_hour: How many more credits the other size earns an hour.
     """
     return sum(min(charged, 24 * more_per_hour) for charged in charged_by_day)

@@ -103,13 +103,13 @@ def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_
 
 
 def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_bytes: float, held_bytes: float) -> float:
-    """Return the fewest credits that are left at any time, in bytes, 0 if they run out.
+    """Return the smallest balance of credits while so much is metered in each period; 0 if they run out.
 
-    Credits are earned by size alone, the lower of two readings of the documentation.
+    Credits are earned by size alone, the lower of two readings. A missing point (NaN) counts as the one before it.
 
     Args:
-        metered_bytes: What is metered in each period. A missing point (NaN) is as the one before it.
-        period_s: The length of a period.
+        metered_bytes: The metered bytes of each period.
+        period_s: The seconds of a period.
         standard_bytes: What is stored in Standard.
         held_bytes: The credits at the start.
     """

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def watching(deployed: Deployed) -> Watch:
-    """What WatchFunction does."""
+    """Compose WatchFunction."""
     from slackwater.app.cleanup.news import CleanupNews
     from slackwater.app.cleanup.watch import Watch
     from slackwater.aws.cleanup.permissions import SimulatedPermissions
@@ -60,7 +60,7 @@ def watching(deployed: Deployed) -> Watch:
 
 
 def backing_up(deployed: Deployed) -> BackUp:
-    """What BackUpFunction does."""
+    """Compose BackUpFunction."""
     from slackwater.app.cleanup.back_up import BackUp
 
     session, once = _sessions()
@@ -75,7 +75,7 @@ def backing_up(deployed: Deployed) -> BackUp:
 
 
 def deleting(deployed: Deployed) -> Delete:
-    """What DeleteFunction does."""
+    """Compose DeleteFunction."""
     from slackwater.app.cleanup.delete import Delete
     from slackwater.aws.cleanup.ebs.cleanup import EbsRemover
     from slackwater.aws.cleanup.efs.cleanup import ACCESS_POINT, EfsRemover, EfsWatcher
@@ -99,7 +99,7 @@ def deleting(deployed: Deployed) -> Delete:
 
 
 def changing(deployed: Deployed) -> Change:
-    """What ChangeFunction does."""
+    """Compose ChangeFunction."""
     from slackwater.app.cleanup.change import Change
     from slackwater.aws.cleanup.ebs.cleanup import EbsChanger
     from slackwater.aws.cleanup.efs.change import EfsChanger
@@ -118,7 +118,7 @@ def changing(deployed: Deployed) -> Change:
 
 
 def restoring(deployed: Deployed) -> Restore:
-    """What RestoreFunction does."""
+    """Compose RestoreFunction."""
     from slackwater.app.cleanup.restore import Restore
     from slackwater.aws.cleanup.ebs.restore import EbsRestorer
     from slackwater.aws.cleanup.efs.restore import EfsRestorer
@@ -139,7 +139,7 @@ def restoring(deployed: Deployed) -> Restore:
 
 
 def sweeping(deployed: Deployed) -> Sweep:
-    """What SweepFunction does."""
+    """Compose SweepFunction."""
     from slackwater.app.cleanup.sweep import Sweep
     from slackwater.aws.cleanup.ebs.snapshots import EbsSweeper
     from slackwater.aws.cleanup.efs.recovery_points import EfsSweeper
@@ -159,13 +159,13 @@ def sweeping(deployed: Deployed) -> Sweep:
 
 
 def _sessions() -> tuple[AwsSession, AwsSession]:
-    """One that asks until it is told, and one that asks once."""
+    """Return a session with retries, and one without."""
     meter = CallMeter()
     return AwsSession(meter=meter), AwsSession(meter=meter, patience=ONCE)
 
 
 def _cases(table: Table, lists: Documents | None = None) -> Cases:
-    """The records; with `lists`, those who need clean-ups whole have them so."""
+    """Return the records. With `lists`, clean-ups can be read with complete lists."""
     return Cases(store=DynamoCleanups(table, lists), findings=DynamoFindings(table), clock=clock)
 
 
@@ -217,14 +217,14 @@ def _audit(session: AwsSession, policy: Policy, inventory: Inventory) -> Audit:
 
 
 def _prices(session: AwsSession) -> Prices:
-    """Before discounts of AWS's own, and of the policy."""
+    """Return list prices, without AWS's or the policy's discounts."""
     from slackwater.aws.pricing.price_list import PriceList
 
     return PriceList(session, None, Decimal(1), {}, clock().date())
 
 
 def _of_backup(deployed: Deployed) -> dict[str, str]:
-    """AWS Backup's vault, and the role that it works with."""
+    """Return AWS Backup's vault and role."""
     return {
         "vault": _given(deployed.backup_vault_name, "BACKUP_VAULT_NAME"),
         "role_arn": _given(deployed.backup_role_arn, "BACKUP_ROLE_ARN"),

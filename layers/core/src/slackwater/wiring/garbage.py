@@ -1,4 +1,4 @@
-"""How often Python looks for garbage that counting references does not free."""
+"""How often Python runs its garbage collector."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import gc
 from typing import Final
 
 THRESHOLDS: Final = (50_000, 20, 100)
-"""Containers made before it looks at the new ones, and how often it looks at those before older ones come in as well."""
+"""New containers before it checks them, and how many such checks before it includes older ones."""
 
 
 def collect_seldom() -> None:
-    """Look less often than by default, every 2,000: a scan makes records by the thousand, and cycles hardly ever.
+    """Collect less often than by default (every 2,000): a scan creates thousands of records, and few cycles.
 
-    To look took a seventh of the CPU time of a scan of 20,000 resources, and freed next to nothing.
+    Collecting took a seventh of the CPU time of a scan of 20,000 resources, and freed almost nothing.
     """
     gc.set_threshold(*THRESHOLDS)

@@ -1,4 +1,4 @@
-"""What each function, wired as in `wiring`, and each person needs IAM to allow. The template's roles allow just this."""
+"""The IAM permissions of each function, as composed in `wiring`, and of each person. The template grants these."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def clock() -> datetime:
-    """Now, in UTC."""
+    """Return the current time, in UTC."""
     return datetime.now(UTC)
 
 
@@ -40,10 +40,20 @@ def audit(
     share: Callable[[], float] = lambda: 1,
     spending: Spending | None = None,
 ) -> Audit:
-    """The audit of what a session may see, or of an inventory of part of it. `cache_dir` keeps prices; None keeps none.
+    """Compose the audit of a session's account, or of an inventory of part of it.
 
-    From here on the session asks as fast as the policy says, unless its account is simulated; `share` is our part of that.
-    Without a `spending` that others share, the policy's ceiling is that of this audit alone.
+    From here on the session calls as often as the policy says, unless its account is simulated.
+
+    Args:
+        session: The AWS session.
+        meter: Counts calls.
+        registry: The detectors.
+        policy: The policy.
+        cache_dir: Where to keep prices; None keeps none.
+        progress: Receives the progress.
+        inventory: An inventory to use instead of the account's.
+        share: Returns this scan's share of the rate limit, in (0, 1].
+        spending: A budget shared with others; None is the policy's, for this audit alone.
     """
     from slackwater.app.audit.scan import Audit, Sources
     from slackwater.aws.client.rate_limit import Pace
@@ -77,7 +87,7 @@ def audit(
 
 
 def estimating(session: AwsSession | None, cache_dir: Path | None, default_region: str, regions: Collection[str]) -> Estimates:
-    """Estimates as a session's account sees prices and instance types; without a session, from what is packaged."""
+    """Compose estimates with prices and instance types of a session's account; without one, the packaged ones."""
     from slackwater.app.estimates.estimates import Estimates
     from slackwater.aws.client.deadline import Deadline
     from slackwater.aws.pricing.instance_types import DescribedTypes, PackagedTypes
@@ -93,5 +103,5 @@ def estimating(session: AwsSession | None, cache_dir: Path | None, default_regio
 
 
 def kept_while_warm() -> Path:
-    """Where a function keeps prices from one invocation to the next."""
+    """Return the folder in which a function keeps prices between invocations."""
     return Path(tempfile.gettempdir()) / "slackwater"

@@ -102,7 +102,7 @@ def policies(deployed: Deployed, session: AwsSession) -> Policies:
 
 
 def planning(deployed: Deployed) -> Planner:
-    """What PlanFunction does."""
+    """Compose PlanFunction."""
     from slackwater.app.audit.plan import Planner
     from slackwater.aws.client.identity import identity
     from slackwater.aws.inventory.organization import Organization
@@ -128,7 +128,7 @@ def planning(deployed: Deployed) -> Planner:
 
 
 def scanning(deployed: Deployed) -> Scanner:
-    """What ScanFunction does."""
+    """Compose ScanFunction."""
     from slackwater.app.audit.scan_target import Scanner
     from slackwater.aws.inventory.snapshot import open_snapshot
 
@@ -155,7 +155,7 @@ def scanning(deployed: Deployed) -> Scanner:
 
 
 def publishing(deployed: Deployed) -> Publisher:
-    """What PublishFunction does."""
+    """Compose PublishFunction."""
     from slackwater.app.audit.publish import Publisher
     from slackwater.aws.store.cleanups import DynamoCleanups
     from slackwater.aws.store.documents import S3Documents
@@ -168,13 +168,13 @@ def publishing(deployed: Deployed) -> Publisher:
         audits=_audits(deployed, session),
         findings=_findings(deployed, session),
         cleanups=DynamoCleanups(Table(session, deployed.table_name)),
-        render=lambda spool: render_report(spool.document(REPORT_FINDINGS)),
+        render=lambda scan_file: render_report(scan_file.document(REPORT_FINDINGS)),
         clock=clock,
     )
 
 
 def notifying(deployed: Deployed) -> Notifier | None:
-    """What NotifyFunction does; None where there is no secret, and so no Slack."""
+    """Compose NotifyFunction; None without a secret, which means without Slack."""
     if deployed.slack_secret_arn is None:
         return None
     from slackwater.app.slack.notify import Notifier
@@ -200,11 +200,11 @@ def notifying(deployed: Deployed) -> Notifier | None:
 
 def without_slack(deployed: Deployed) -> int:
     """What NotifyFunction does with what clean-ups have to tell, where there is no Slack; how many posts that were."""
-    from slackwater.app.slack.notify import nobody_hears
+    from slackwater.app.slack.notify import fail_posts_without_slack
     from slackwater.aws.store.outbox import DynamoOutbox
     from slackwater.aws.store.table import Table
 
-    return nobody_hears(DynamoOutbox(Table(AwsSession(meter=CallMeter()), deployed.table_name), clock))
+    return fail_posts_without_slack(DynamoOutbox(Table(AwsSession(meter=CallMeter()), deployed.table_name), clock))
 
 
 def slack_channel(secret: SlackSecret, api_url: str | None) -> Channel:
@@ -219,7 +219,7 @@ def slack_channel(secret: SlackSecret, api_url: str | None) -> Channel:
 
 
 def announcing(deployed: Deployed) -> Announcer:
-    """What AnnounceFunction does."""
+    """Compose AnnounceFunction."""
     from slackwater.app.findings.announce import Announcer
     from slackwater.aws.deployment.event_bus import EventBridgeBus
     from slackwater.aws.store.table_stream import parsed_change
@@ -230,7 +230,7 @@ def announcing(deployed: Deployed) -> Announcer:
 
 
 def acknowledging(deployed: Deployed) -> Acknowledger:
-    """What AcknowledgeFunction does. Nothing here loads pydantic: somebody waits for its cold start."""
+    """Compose AcknowledgeFunction. Nothing here loads pydantic: somebody waits for its cold start."""
     from slackwater.app.slack.acknowledge import Acknowledger
     from slackwater.aws.deployment.background import Background
     from slackwater.aws.store.request_guard import RequestGuard
@@ -254,7 +254,7 @@ def acknowledging(deployed: Deployed) -> Acknowledger:
 
 
 def answering(deployed: Deployed) -> Answerer:
-    """What AnswerFunction does."""
+    """Compose AnswerFunction."""
     from slackwater.app.slack.answer import Answerer
     from slackwater.aws.client.identity import identity
     from slackwater.aws.store.outbox import DynamoOutbox
@@ -327,7 +327,7 @@ class Serving:
     """Made when a request needs it."""
 
 
-def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: bool = True) -> Serving:
+def serving(deployed: Deployed, session: AwsSession | None = None, *, notify: bool = True) -> Serving:
     """What ServeFunction does, and the command line with a session of its own, which `tells` nobody else of the cap."""
     from slackwater.app.audit.audits import Audits
     from slackwater.app.findings.findings import Findings
@@ -344,7 +344,7 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: boo
     return Serving(
         findings=findings,
         policy=lambda: policies(deployed, session).current(),
-        cleanups=_cleanups(deployed, session, findings, tells=tells),
+        cleanups=_cleanups(deployed, session, findings, notify=notify),
         audits=Audits(
             audits=_audits(deployed, session),
             limits=_limits(deployed, session, machine_arn),
@@ -361,16 +361,16 @@ def serving(deployed: Deployed, session: AwsSession | None = None, *, tells: boo
 
 
 def running(deployed: Deployed) -> Cleanups:
-    """What RunFunction does."""
+    """Compose RunFunction."""
     from slackwater.app.findings.findings import Findings
     from slackwater.aws.store.documents import S3Documents
 
     session = AwsSession(meter=CallMeter())
     findings = Findings(store=_findings(deployed, session), documents=S3Documents(session, deployed.bucket_name))
-    return _cleanups(deployed, session, findings, tells=True)
+    return _cleanups(deployed, session, findings, notify=True)
 
 
-def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, tells: bool) -> Cleanups:
+def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, notify: bool) -> Cleanups:
     from slackwater.app.cleanup.cleanups import Cleanups
     from slackwater.aws.deployment.cleanup_starter import StateMachineCleanups
     from slackwater.aws.store.cleanups import DynamoCleanups
@@ -383,7 +383,7 @@ def _cleanups(deployed: Deployed, session: AwsSession, findings: Findings, *, te
         starter=StateMachineCleanups(session, machine, deployed.undo_state_machine_arn) if machine else None,
         policy=lambda: policies(deployed, session).current(),  # most requests need none
         account=own.split(":")[4] if (own := machine or deployed.state_machine_arn) else None,
-        breached=partial(_tell_of_breach, table) if tells else lambda *_: None,
+        breached=partial(_report_breach, table) if notify else lambda *_: None,
     )
 
 
@@ -413,7 +413,7 @@ def _backups(deployed: Deployed, session: AwsSession, machine_arn: str) -> Backu
 
 
 def backup_prices(session: AwsSession) -> Callable[[str, str, int], Decimal | None]:
-    """What so many bytes of backups of a kind cost a month in a region, before discounts; None where the price is unknown."""
+    """Return a function for the monthly price of backups, by kind, region and bytes, before discounts."""
     from slackwater.aws.pricing.price_list import PriceList
     from slackwater.model.money import EBS_SNAPSHOT_STORAGE, EFS_BACKUP_STORAGE, OPENZFS_BACKUP_STORAGE
     from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
@@ -439,8 +439,8 @@ def backup_prices(session: AwsSession) -> Callable[[str, str, int], Decimal | No
     return monthly_usd
 
 
-def _tell_of_breach(table: Table, why: str, wanted: int, policy: Policy) -> None:
-    """Have the alarm and Slack told of a run over the cap. Whether Slack can be or not, nothing is begun."""
+def _report_breach(table: Table, why: str, wanted: int, policy: Policy) -> None:
+    """Report a run over the cap to the alarm and to Slack. If Slack fails, still nothing is started."""
     from slackwater.app.cleanup.news import CleanupNews
     from slackwater.app.telemetry import LOGGER, emit
     from slackwater.aws.store.outbox import DynamoOutbox
@@ -475,7 +475,7 @@ def _audits(deployed: Deployed, session: AwsSession) -> AuditStore:
 
 
 def _limits(deployed: Deployed, session: AwsSession, machine_arn: str | None) -> AuditLimits:
-    """The limits of audits of a state machine. Where that is not known, an audit runs as long as its record says so."""
+    """Return the limits of a state machine's audits. If it is unknown, an audit runs as long as its record says so."""
     from slackwater.app.audit.limits import AuditLimits
     from slackwater.aws.deployment.audit_starter import execution_state
     from slackwater.aws.metrics.spending import DynamoDays

@@ -1,4 +1,4 @@
-"""What the environment says."""
+"""Settings from the environment."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from pathlib import Path
 
 
 class NotDeployedError(Exception):
-    """Something that the template gives is not there: a variable of a function's environment, an output of its stack."""
+    """Something from the template is missing: an environment variable of a function, or an output of its stack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """What the template tells its functions. Without a secret there is no Slack, and without state machines no clean-up."""
+    """What the template passes to its functions. Without a secret there is no Slack; without state machines, no
+    clean-up.
+    """
 
     table_name: str
     bucket_name: str
@@ -35,10 +37,10 @@ class Deployed:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Deployed:
-        """From TABLE_NAME, BUCKET_NAME, RETENTION_DAYS; the others only some functions have, and empty is none.
+        """Create it from environment variables. Only some functions have all; an empty one counts as missing.
 
         Raises:
-            NotDeployedError: a variable that every function needs is missing.
+            NotDeployedError: TABLE_NAME, BUCKET_NAME or RETENTION_DAYS is missing.
         """
         try:
             return cls(
@@ -65,10 +67,10 @@ class Deployed:
 
     @classmethod
     def of_stack(cls, outputs: Mapping[str, str]) -> Deployed:
-        """From the outputs of the template's stack.
+        """Create it from the outputs of the template's stack.
 
         Raises:
-            NotDeployedError: an output is missing: the stack is another template's, or not finished.
+            NotDeployedError: An output is missing: the stack is from another template, or not finished.
         """
         try:
             return cls(
@@ -87,9 +89,10 @@ class Deployed:
 
 
 def cache_dir(environment: Mapping[str, str]) -> Path | None:
-    """Where prices are kept between scans: under XDG_CACHE_HOME (if absolute, as its specification asks) or `~/.cache`.
+    """Return where prices are kept between scans: below XDG_CACHE_HOME (if absolute, as its specification requires) or
+    `~/.cache`.
 
-    None where there is no home.
+    None without a home folder.
     """
     for variable, below in (("XDG_CACHE_HOME", "slackwater"), ("HOME", ".cache/slackwater"), ("LOCALAPPDATA", "slackwater")):
         if (base := Path(environment.get(variable) or "")).is_absolute():

@@ -1,4 +1,4 @@
-"""The API's own description, OpenAPI 3.1."""
+"""The API's OpenAPI 3.1 document."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ SIGNED: Final = {
 }
 TOKEN: Final = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
 POWERTOOLS_OWN: Final = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
-"""Errors that Powertools describes, and that are answered as problems here."""
+"""Errors that Powertools documents. The service returns problem documents instead."""
 
 
 def document(api: APIGatewayHttpResolver, event: APIGatewayProxyEventV2) -> dict[str, Any]:
-    """The document as it holds for whoever asks: where they asked, and how they said who they are."""
+    """Return the document for this caller: with the URL they called, and their kind of authentication."""
     context = event.request_context
     stage = "" if context.stage == "$default" else f"/{context.stage}"
     scheme = {"bearer": TOKEN} if context.authorizer.jwt_claim else {"sigv4": SIGNED}
-    told: dict[str, Any] = json.loads(api.get_openapi_json_schema(title=TITLE, version=VERSION, description=DESCRIPTION))
-    told["servers"] = [{"url": f"https://{context.domain_name}{stage}"}]
-    told["security"] = [{name: []} for name in scheme]
-    told["components"]["securitySchemes"] = scheme
+    description: dict[str, Any] = json.loads(api.get_openapi_json_schema(title=TITLE, version=VERSION, description=DESCRIPTION))
+    description["servers"] = [{"url": f"https://{context.domain_name}{stage}"}]
+    description["security"] = [{name: []} for name in scheme]
+    description["components"]["securitySchemes"] = scheme
     for name in POWERTOOLS_OWN:
-        del told["components"]["schemas"][name]
-    for path in told["paths"].values():
+        del description["components"]["schemas"][name]
+    for path in description["paths"].values():
         for operation in path.values():
             for parameter in operation.get("parameters", ()):
                 parameter["schema"] = _without_null(parameter["schema"])
-    return told
+    return description
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a parameter that may be left out: it cannot be sent as null."""
+    """Return the schema of an optional parameter without null, which cannot be sent."""
     kinds: list[dict[str, Any]] = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
     if len(kinds) != 1:
         return schema

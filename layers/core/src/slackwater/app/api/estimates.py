@@ -1,4 +1,4 @@
-"""The API's estimates: a route for each kind there is, so that its document knows what each takes and answers."""
+"""The API's estimates: one route for each kind, so that the OpenAPI document has its inputs and result."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from slackwater.model.estimates import AnyEstimate
 from slackwater.views.estimates.document import EstimateDocument
 
 type Answer = Callable[[str, Mapping[str, Any]], EstimateDocument[dict[str, Any]]]
-"""The document of a kind of estimate, for inputs as they were sent."""
+"""Returns the document of a kind of estimate, for inputs as they were sent."""
 
 
 def estimate_routes(api: APIGatewayHttpResolver) -> Callable[[Answer], Answer]:
-    """Register a function for every kind of estimate, and for kinds that there are not."""
+    """Register a function for every kind of estimate, and for kinds that do not exist."""
 
     def decorate(answer: Answer) -> Answer:
         for kind, estimate in estimates().items():

@@ -1,4 +1,4 @@
-"""Errors of the API as problem details (RFC 9457), and what its document says of them."""
+"""Errors of the API as problem documents (RFC 9457), and their description in the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RETRY_AFTER_S: Final = 5
 
 MOST_ERRORS: Final = 20
 LONGEST_PART: Final = 200
-"""Characters of what was sent that are sent back, at most."""
+"""Characters of a request that an answer repeats, at most."""
 
 UNFIT: Final = "The request cannot be granted as it is."
 
@@ -47,7 +47,7 @@ REASONS: Final[Mapping[int, str]] = {
 }
 ALWAYS: Final = (401, 403, 422, 429, 500, 503)
 FROM_GATEWAY: Final = frozenset({401, 403, 404, 413, 429, 500, 503})
-"""What API Gateway may answer before, or instead of, the service, in its own words."""
+"""Statuses that API Gateway may answer itself, in its own words."""
 FROM_SERVICE: Final = frozenset(REASONS) - {413, 429}
 
 
@@ -61,9 +61,17 @@ def route(
     checks: Sequence[Handler] = CHECKS,
     documented: bool = True,
 ) -> Callable[[Handler], Handler]:
-    """Register a function for a path, with its checks; its docstring and what it returns describe it.
+    """Register a function for a path, with its checks. The OpenAPI document has its docstring and return type.
 
-    `register` is the resolver's method, `answer` says what the body is, `problems` are statuses besides those of every route.
+    Args:
+        register: The resolver's method.
+        path: The path.
+        answer: What the body is, for the document.
+        *problems: Statuses besides those of every route.
+        status: The status of a successful answer.
+        headers: Response headers with their descriptions.
+        checks: Run before the function.
+        documented: Whether the document has the route.
     """
     good: dict[str, Any] = {"description": answer}
     if headers:
@@ -86,16 +94,16 @@ def route(
 
 
 def answer_problems(api: APIGatewayHttpResolver, as_aws_error: Callable[[Exception], Exception]) -> None:
-    """Answer whatever is raised, and every path that there is not, with a problem.
+    """Answer every error, and every unknown path, with a problem document.
 
     Args:
         api: The resolver of the API.
-        as_aws_error: Returns the AwsError of an error of the AWS SDK, and any other error as it is.
+        as_aws_error: Returns the AwsError for an error of the AWS SDK, and any other error as it is.
     """
 
     def answer(raised: Exception) -> Response[str]:
         error = as_aws_error(raised)
-        status, detail, errors = _said(error)
+        status, detail, errors = _describe(error)
         if status == HTTPStatus.INTERNAL_SERVER_ERROR:
             LOGGER.exception("unexpected")
         elif status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -117,8 +125,8 @@ def answer_problems(api: APIGatewayHttpResolver, as_aws_error: Callable[[Excepti
     api.exception_handler(Exception)(answer)
 
 
-def _said(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
-    """The status, what to say, and which parts of the request are wrong."""
+def _describe(error: Exception) -> tuple[int, str, list[InvalidPartDocument]]:
+    """Return the status, the detail, and the wrong parts of the request."""
     match error:
         case RequestValidationError():
             return 422, UNFIT, [_part(one["loc"], one["msg"]) for one in error.errors()]

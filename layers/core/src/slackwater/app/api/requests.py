@@ -1,4 +1,4 @@
-"""What the API takes: the types of its parameters and bodies, and what is checked of every request."""
+"""The types of the API's parameters and bodies, and the checks of every request."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ IdempotencyKey = Annotated[
 Why = Annotated[str, StringConstraints(max_length=LONGEST_WHY), AfterValidator(str.strip)]
 
 
-def _until(said: object) -> datetime:
-    if not isinstance(said, str):
+def _until(value: object) -> datetime:
+    if not isinstance(value, str):
         raise ValueError("not a text")  # noqa: TRY004 -- pydantic makes a validation error of it
-    return parse_time(said)
+    return parse_time(value)
 
 
 Until = Annotated[datetime, BeforeValidator(_until), WithJsonSchema({"type": "string", "format": "date-time"})]

@@ -1,4 +1,4 @@
-"""What people ask of audits: start one, list them, look at one."""
+"""Requests about audits: start one, list them, read one."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from slackwater.views.scan.to_json import rfc3339
 LINK_S: Final = 3_600
 REPORT_LINK_S: Final = 900
 SHOWN: Final = 2_000
-"""Targets and gaps of one audit that are shown, first those that were not seen whole: an answer may have 6 MB."""
+"""How many targets and gaps of one audit are returned, incomplete ones first, because a response may have 6 MB."""
 LOOKED_AT: Final = 200
-"""Audits among which the newest that left a report is looked for: more than the hourly ones of a week."""
+"""How many recent audits to search for the newest with a report: more than the hourly ones of a week."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audits:
-    """Everything that it takes. `policy` reads the newest one."""
+    """The use cases, with what they need. `policy` reads the newest one."""
 
     audits: AuditStore
     limits: AuditLimits
@@ -48,12 +48,16 @@ class Audits:
     clock: Clock
 
     def start(self, request: AuditRequest, key: str | None = None) -> str:
-        """Start an audit; its id. What one requester calls by the same `key` is one audit, however often it is started.
+        """Start an audit, and return its id.
+
+        Args:
+            request: What to audit.
+            key: Requests by one requester with the same key are one audit, however often it is started.
 
         Raises:
-            AuditRequestError: a detector that nobody knows.
-            TooManyAuditsError: as many audits run as may.
-            SpentError: what the metrics of a day may cost is spent.
+            AuditRequestError: A detector does not exist.
+            TooManyAuditsError: As many audits run as are allowed.
+            SpentError: The day's budget for metrics is spent.
         """
         if request.detectors:
             check_detectors(request, self.registry())
@@ -67,7 +71,7 @@ class Audits:
         return audit_id
 
     def allowance(self) -> Allowance | None:
-        """What audits may still do; None where the policy cannot be used."""
+        """Return what audits may still do; None if the policy cannot be read."""
         try:
             scan = self.policy().scan
         except PolicyError:
@@ -75,25 +79,27 @@ class Audits:
         return self.limits.allowance(scan)
 
     def _scan_section(self) -> ScanSection:
-        """The policy's, or the defaults where the policy cannot be used: the audit's own record then says why it failed."""
+        """Return the policy's scan section, or the defaults if the policy is invalid. The audit's record then has the
+        error.
+        """
         try:
             return self.policy().scan
         except PolicyError:
             return ScanSection()
 
     def listed(self, limit: int, cursor: str | None = None) -> Page[AuditRecord]:
-        """Audits, the newest first.
+        """Return audits, the newest first.
 
         Raises:
-            BadCursorError: the cursor is not one of this list's.
+            BadCursorError: The cursor is not from this list.
         """
         return self.audits.list(limit, cursor)
 
     def shown(self, id: str) -> AuditDetailDocument:
-        """One audit: what it covered and what it could not see, and a link to its scan document, once there is one.
+        """Return one audit, with its targets, its gaps, and a link to its scan document if there is one.
 
         Raises:
-            NotFoundError: there is no such audit.
+            NotFoundError: There is no such audit.
         """
         record = self.audits.get(id)
         if record is None:
@@ -111,12 +117,13 @@ class Audits:
         }
 
     def latest_report(self) -> ReportDocument:
-        """Where to read the report of the newest audit that has ended, for 15 minutes. One that failed may have left none.
+        """Return a link to the report of the newest audit that has ended, valid for 15 minutes.
 
-        One that was asked for everything goes before one that was not, such as an hourly one of a few detectors.
+        A full audit comes before a partial one, such as an hourly audit with a few detectors. A failed one may have no
+        report.
 
         Raises:
-            NotFoundError: none has ended, or it left no report.
+            NotFoundError: None has ended, or it has no report.
         """
         ended = [record for record in self.audits.list(LOOKED_AT, None).items if record.state != "running"]
         for record in sorted(ended, key=_is_partial):
@@ -133,7 +140,7 @@ class Audits:
 
 
 def _some[T: TargetDocument | GapDocument](all_: list[T], harmless: Literal["complete", "optional"]) -> list[T]:
-    """As many as may be shown: of too many first those that are not harmless."""
+    """Return at most SHOWN entries; of more, first those that are not harmless."""
     return all_ if len(all_) <= SHOWN else sorted(all_, key=itemgetter(harmless))[:SHOWN]
 
 

@@ -1,4 +1,4 @@
-"""What a scan would see, before the first scan: every action that it uses is asked once, as cheaply as can be."""
+"""Checks which permissions a scan would have, with the smallest call of each action."""
 
 from __future__ import annotations
 
@@ -13,16 +13,25 @@ from slackwater.ports.access import PermissionChecks
 AT_ONCE: Final = 16
 
 
-def examined(who: Identity, in_regions: Sequence[str], needed: Collection[Need], probes: PermissionChecks) -> Examination:
-    """Ask for every action, in each region unless one answer holds for all."""
+def examined(
+    who: Identity, in_regions: Sequence[str], needed: Collection[Need], permission_checks: PermissionChecks
+) -> Examination:
+    """Check every action, in each region unless one call is enough for all.
+
+    Args:
+        who: The caller.
+        in_regions: The regions to check.
+        needed: The actions that a scan uses.
+        permission_checks: Makes the calls.
+    """
     asked = [
         (need, region)
         for need in needed
-        for region in ([None] if probes.once(need.action) else in_regions)
-        if region is None or probes.is_there(need.action, region)
+        for region in ([None] if permission_checks.once(need.action) else in_regions)
+        if region is None or permission_checks.is_there(need.action, region)
     ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = pool.map(lambda one: probes.ask(one[0].action, one[1]), asked)
+        answers = pool.map(lambda one: permission_checks.ask(one[0].action, one[1]), asked)
         checks = tuple(
             Check(need=need, region=region, answer=answer) for (need, region), answer in zip(asked, answers, strict=True)
         )

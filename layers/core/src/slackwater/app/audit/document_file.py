@@ -1,4 +1,4 @@
-"""Puts a scan document together on disk, so that memory holds a part of it at a time, however much was found."""
+"""Assembles a scan document on disk, so that memory only has a part of it, however many findings there are."""
 
 from __future__ import annotations
 
@@ -25,34 +25,35 @@ SCHEMA: Final = """
     CREATE TABLE lists (list TEXT, place INTEGER, count INTEGER, text BLOB);
     CREATE INDEX placed ON lists (list, place);
 """
-"""Texts are as they are in the document, but for their indentation."""
+"""Texts are stored as in the document, without its indentation, and compressed."""
 
 RANKED: Final = "SELECT text FROM findings ORDER BY severity, cents, detector, id, place, rowid LIMIT ?"
 PLACED: Final = "SELECT text FROM lists WHERE list = ? ORDER BY place, rowid LIMIT ?"
 ALL: Final = -1
 
 CHUNK: Final = 500
-"""Questions, answered or not, that are kept as one text."""
+"""How many unknown or suppressed questions are stored as one text."""
 
 LEVEL: Final = 1
-"""How hard texts are pressed: the least. Five of them then take the room of one."""
+"""The compression level, the lowest: it reduces texts to a fifth."""
 
 type Listed = Literal["findings", "unknown", "unlisted"]
 
 
-class ScanSpoolError(Exception):
-    """There is no room for the document."""
+class ScanFileError(Exception):
+    """The disk has no space for the document."""
 
 
-class ScanSpool:
-    """Takes the parts of a scan's document as they come, and gives the whole. A context manager: at its end all is gone.
+class ScanFile:
+    """Collects the chunks of a scan document, and returns the whole. A context manager: at its end, the file is
+    deleted.
 
     Raises:
-        ScanSpoolError: there is no room on disk; by every method.
+        ScanFileError: The disk has no space. Every method may raise it.
     """
 
     def __init__(self) -> None:
-        """An empty one, in a temporary folder."""
+        """Create an empty file in a temporary folder."""
         self._end = ExitStack()
         folder = self._end.enter_context(tempfile.TemporaryDirectory(prefix="slackwater-"))
         self._path = Path(folder) / "spool.sqlite"
@@ -63,16 +64,16 @@ class ScanSpool:
         self._merger = Merger()
 
     def __enter__(self) -> Self:
-        """It is there already."""
+        """Return the file, which exists already."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Throw all away, whatever another thread may still be adding."""
+        """Delete the file, even if another thread is still adding to it."""
         with self._lock:
             self._end.close()
 
     def add(self, part: ScanDocument, place: int = 0) -> None:
-        """Take a part. What is not ranked is told by its `place`, then as it comes. Thread-safe."""
+        """Add a chunk. Findings are ranked; other lists are ordered by `place`, then by arrival. Thread-safe."""
         with self._lock:
             self._merger.add(part, place)
             self._write("INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?)", (_row(one, place) for one in part["findings"]))
@@ -82,30 +83,30 @@ class ScanSpool:
                 self._write("INSERT INTO lists VALUES (?, ?, ?, ?)", chunks)
 
     def head(self) -> ScanDocument:
-        """The document without its findings, its unknown and its unlisted; the totals are of all.
+        """Return the document without findings, unknown and suppressed questions. Its totals count all.
 
         Raises:
-            ValueError: there was no part.
+            ValueError: No chunk was added.
         """
         return self._merger.head()
 
     def findings(self, most: int | None = None) -> Iterator[FindingDocument]:
-        """The findings as they are ranked, or the worst of them."""
+        """Yield the findings by rank, or only the first `most`."""
         return chain.from_iterable(map(_read, self._texts(RANKED, ALL if most is None else most)))
 
     def unknown(self) -> Iterator[UnknownDocument]:
-        """The questions without an answer."""
+        """Yield the questions without an answer."""
         return chain.from_iterable(map(_read, self._texts(PLACED, "unknown", ALL)))
 
     def unlisted(self) -> Iterator[UnlistedDocument]:
-        """The questions answered with yes that are not listed."""
+        """Yield the suppressed findings."""
         return chain.from_iterable(map(_read, self._texts(PLACED, "unlisted", ALL)))
 
     def document(self, most: int | None = None) -> ScanDocument:
-        """The document for a view of it, with the worst findings, at most so many; the totals are of all.
+        """Return the document for a view, with at most so many findings. Its totals count all.
 
-        Its unknown and its unlisted are read from disk whenever somebody goes through them, and so are its findings where no
-        number is named: it is good as long as the spool is.
+        Its other lists are read from disk on each iteration, and so are the findings without `most`. So it is valid as
+        long as the file exists.
         """
         doc = self.head()
         doc["findings"] = cast("list[FindingDocument]", _OnDisk(self, "findings")) if most is None else [*self.findings(most)]
@@ -114,14 +115,14 @@ class ScanSpool:
         return doc
 
     def count(self, name: Listed) -> int:
-        """How many there are in a list."""
+        """Return the length of a list."""
         counted = "SELECT count(*) FROM findings", "SELECT coalesce(sum(count), 0) FROM lists WHERE list = ?"
         with self._lock:
             ((count,),) = self._db.execute(counted[0]) if name == "findings" else self._db.execute(counted[1], (name,))
         return int(count)
 
     def chunks(self) -> Iterator[str]:
-        """The whole document as JSON, piece by piece: what `scan_json.dump` writes of the parts when they are merged."""
+        """Yield the whole document as JSON text: what `scan_json.dump` writes for the merged chunks."""
         lists = {
             "findings": self._texts(RANKED, ALL),
             "unknown": self._texts(PLACED, "unknown", ALL),
@@ -155,7 +156,7 @@ class ScanSpool:
             self._db.executemany(statement, rows)
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
-            raise ScanSpoolError(f"the scan's document cannot be kept in {self._path}: {error}") from error
+            raise ScanFileError(f"the scan's document cannot be kept in {self._path}: {error}") from error
 
     def _texts(self, query: str, *values: object) -> Iterator[str]:
         with self._lock:
@@ -169,20 +170,20 @@ class ScanSpool:
 
 
 class _OnDisk(Sequence[object]):
-    """A list of a spool, read whenever somebody goes through it."""
+    """A list that is read from the file on each iteration."""
 
-    def __init__(self, spool: ScanSpool, name: Listed) -> None:
-        self._spool = spool
+    def __init__(self, scan_file: ScanFile, name: Listed) -> None:
+        self._scan_file = scan_file
         self._name = name
 
     def __len__(self) -> int:
-        return self._spool.count(self._name)
+        return self._scan_file.count(self._name)
 
     def __iter__(self) -> Iterator[object]:
         every: dict[Listed, Callable[[], Iterator[object]]] = {
-            "findings": self._spool.findings,
-            "unknown": self._spool.unknown,
-            "unlisted": self._spool.unlisted,
+            "findings": self._scan_file.findings,
+            "unknown": self._scan_file.unknown,
+            "unlisted": self._scan_file.unlisted,
         }
         return every[self._name]()
 
@@ -208,5 +209,5 @@ def _read(text: str) -> Any:
 
 
 def _indented(text: str, by: int) -> str:
-    """Deeper in the document. No text of JSON holds a line break of its own."""
+    """Indent JSON by so many more levels. JSON strings contain no line breaks."""
     return text.replace("\n", f"\n{'  ' * by}")

@@ -1,4 +1,4 @@
-"""How many audits may run at a time, and what they may spend in a day."""
+"""Limits how many audits run at a time, and what they spend in a day."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from slackwater.ports.executions import ExecutionState
 from slackwater.ports.store import AuditStore
 
 TO_START: Final = timedelta(minutes=5)
-"""How long an audit keeps its place while Step Functions does not know its execution."""
+"""How long an audit counts as running while Step Functions does not know its execution."""
 SPARE_ATTEMPTS: Final = 10
-"""At taking a place while others take or leave theirs, beside one for each place."""
+"""Attempts to register an audit while others start or end, in addition to one for each running audit."""
 DIED: Final = "its execution ended without putting that on record; Step Functions says why"
 
 
 class TooManyAuditsError(ConflictError):
-    """As many audits are running as may. The state machine names this class: it tries for an hour before it gives up."""
+    """As many audits run as are allowed. The state machine refers to this class by name, and tries for an hour."""
 
     def __init__(self, running: Collection[str], most: int) -> None:
-        """`running` are the ids of those that run."""
+        """Create the error with the ids of the running audits."""
         are = "1 audit is" if most == 1 else f"{most} audits are"
         super().__init__(f"{are} running, as many as scan.most_running_audits allows: {', '.join(running)}")
         self.running = tuple(running)
 
 
 class SpentError(ConflictError):
-    """What the metrics of a day may cost is spent. The state machine names this class: it does not try again."""
+    """The day's budget for metrics is spent. The state machine refers to this class by name, and does not try again."""
 
     def __init__(self, allowance: Allowance) -> None:
-        """Say how much, and what to do."""
+        """Create the error with the amount, and what to do."""
         super().__init__(
             f"{allowance.spent_usd:.2f} of {allowance.most_usd:f} USD are spent on metrics on {allowance.day} (UTC); audits"
             " start again the next day, or once scan.most_metrics_usd_per_day is raised in the policy"
@@ -45,9 +45,11 @@ class SpentError(ConflictError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLimits:
-    """Everything that it takes.
+    """The limits, with what they need.
 
-    `state` says whether the execution of an audit works, by the audit's id. `spent_usd` is what was spent on the day of a time.
+    Attributes:
+        state: Returns the state of an audit's execution, by the audit's id.
+        spent_usd: Returns what was spent on the day (UTC) of a time.
     """
 
     audits: AuditStore
@@ -56,12 +58,12 @@ class AuditLimits:
     clock: Clock
 
     def admit(self, audit_id: str, scan: ScanSection) -> None:
-        """Let an audit run, or refuse it. One that has been admitted before, or has ended, is admitted again.
+        """Register an audit as running, or refuse it. One that is already registered, or has ended, is accepted.
 
         Raises:
-            SpentError: the day's metrics are spent.
-            TooManyAuditsError: as many audits run as may.
-            ConflictError: others kept taking and leaving places.
+            SpentError: The day's budget for metrics is spent.
+            TooManyAuditsError: As many audits run as are allowed.
+            ConflictError: Others kept starting and ending audits.
         """
         record = self.audits.get(audit_id)
         if record and record.state != "running":
@@ -81,14 +83,16 @@ class AuditLimits:
         raise ConflictError("others keep starting audits: try again")
 
     def leave(self, audit_id: str) -> None:
-        """Give the place of an audit back that did not start. Where others are faster, it is free in some minutes."""
+        """Unregister an audit that did not start. On a conflict, its registration expires in some minutes."""
         running = self.audits.running()
         if audit_id in running.since:
             since = {id_: at for id_, at in running.since.items() if id_ != audit_id}
             self.audits.write_running(RunningAudits(since=since, revision=running.revision + 1))
 
     def allowance(self, scan: ScanSection, running: Collection[str] | None = None) -> Allowance:
-        """What audits may still do. It changes nothing, and takes an audit for running that is not on record as ended."""
+        """Return what audits may still do. Changes nothing; an audit counts as running until its record says that it
+        has ended.
+        """
         if running is None:
             known = ((id_, self.audits.get(id_)) for id_ in self.audits.running().since)
             running = [id_ for id_, record in known if record is None or record.state == "running"]
@@ -102,7 +106,7 @@ class AuditLimits:
         )
 
     def reconciled(self, record: AuditRecord) -> AuditRecord:
-        """Return an audit as it is once it is on record as failed if its execution is over, and did not say so."""
+        """Record an audit as failed if its execution is over without a result, and return its record."""
         if record.state != "running" or self.state(record.id) == "running":
             return record
         failed = replace(record, state="failed", finished_at=self.clock(), error=DIED)

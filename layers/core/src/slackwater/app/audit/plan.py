@@ -1,4 +1,4 @@
-"""Plans an audit: which policy, which questions, where. What its scans have in common is fixed before the first starts."""
+"""Plans an audit: its policy, detectors and targets, fixed before the first scan starts."""
 
 from __future__ import annotations
 
@@ -30,20 +30,22 @@ PLAN: Final = TypeAdapter(AuditPlan)
 TARGETS: Final = TypeAdapter(tuple[Target, ...])
 
 ACCOUNTS_AT_ONCE: Final = 16
-"""Accounts that are asked for their regions at the same time."""
+"""How many accounts are asked for their regions at the same time."""
 
 
 class NoPlanError(Exception):
-    """An audit that nobody planned."""
+    """The audit has no plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planner:
-    """Everything that planning needs.
+    """Plans audits, with what that needs.
 
-    `accounts` returns those that a policy's section selects. `regions` are those that are
-    enabled in an account; it fails where that cannot be entered. `home` is the region where that is tried. `limits` are
-    those of a state machine, by its ARN.
+    Attributes:
+        accounts: Returns the accounts that a policy's section selects.
+        regions: Returns the enabled regions of an account; raises AwsError if it cannot be entered.
+        home: The region in which Slackwater tries to enter accounts.
+        limits: Returns the limits of a state machine, by its ARN.
     """
 
     policies: Policies
@@ -57,16 +59,22 @@ class Planner:
     limits: Callable[[str | None], AuditLimits]
 
     def plan(self, audit_id: str, request: AuditRequest, machine: str | None = None) -> AuditPlan | None:
-        """Plan an audit and put it on record. Planned again, it stays as it was.
+        """Plan an audit and record it. Planning it again changes nothing.
 
-        `machine` is the ARN of the state machine; an execution of an older version does not say it.
-        None where there is nothing to do: its occasion is another audit's, or it has ended (an id may come again after months).
+        Args:
+            audit_id: The audit.
+            request: What to audit.
+            machine: The ARN of the state machine; None in executions of older versions.
+
+        Returns:
+            None if there is nothing to do: the occasion belongs to another audit, or this one has ended (its name may
+            be reused after months).
 
         Raises:
-            PolicyError: the policy is not valid.
-            AuditRequestError: a detector or region that nobody knows.
-            TooManyAuditsError: as many audits run as may.
-            SpentError: what the metrics of a day may cost is spent.
+            PolicyError: The policy is invalid.
+            AuditRequestError: A detector, account or region does not exist.
+            TooManyAuditsError: As many audits run as are allowed.
+            SpentError: The day's budget for metrics is spent.
         """
         if request.occasion and self.audits.claim(request.occasion, audit_id) != audit_id:
             return None
@@ -117,7 +125,7 @@ class Planner:
         )
 
     def _named(self, who: Identity, policy: Policy, request: AuditRequest) -> _Named:
-        """Where the request and the policy want to look."""
+        """Return the targets that the request and the policy select."""
         wanted = request.regions or tuple(policy.scan.regions)
         if not policy.organization.names_any:
             check_accounts(request, {who.account})
@@ -144,9 +152,10 @@ class Planner:
         wanted: Collection[str],
         unknown: Mapping[str, Gap] = MappingProxyType({}),
     ) -> tuple[tuple[Target, ...], tuple[Gap, ...]]:
-        """The enabled regions of accounts that are wanted; an account that cannot be entered is one target with a gap.
+        """Return the selected regions that accounts have enabled. An account that cannot be entered is one target with
+        a gap.
 
-        `unknown` has the gaps of accounts whose state is unknown, by account: these are not entered.
+        Accounts in `unknown` are not entered; it has their gaps.
         """
         targets, gaps = list[Target](), list[Gap]()
 
@@ -170,10 +179,10 @@ class Planner:
         return tuple(targets), tuple(gaps)
 
     def _tried(self, audit_id: str, limits: AuditLimits) -> AuditPlan:
-        """The plan of an audit that is to be tried again. One whose execution is over has ended, whatever its record says.
+        """Return the plan of the audit to retry. An audit whose execution is over has ended, whatever its record says.
 
         Raises:
-            AuditRequestError: there is none, or it has not ended.
+            AuditRequestError: There is none, or it has not ended.
         """
         record, plan = self.audits.get(audit_id), _stored(self.documents, audit_id)
         if record is None or plan is None:
@@ -185,10 +194,10 @@ class Planner:
         return plan
 
     def _retried(self, who: Identity, before: AuditPlan, policy: Policy) -> _Named:
-        """What an audit did not see whole; accounts that could not be entered are tried once more.
+        """Return the targets that an audit did not read completely. Accounts that it could not enter are tried again.
 
         Raises:
-            AuditRequestError: it saw everything.
+            AuditRequestError: It was complete.
         """
         missed = before.targets
         # Of one that failed nothing may have been merged, whatever was seen.
@@ -209,16 +218,16 @@ type _Named = tuple[tuple[Account, ...], tuple[Target, ...], tuple[Gap, ...]]
 
 
 def _missed(plan: AuditPlan, head: str) -> tuple[Target, ...]:
-    """The targets that an audit, by the head of its document, did not see whole."""
+    """Return the incomplete targets of an audit, from the head of its document."""
     whole = {(one["account"], one["region"]) for one in json.loads(head)["scan"]["targets"] if one["complete"]}
     return tuple(target for target in plan.targets if (target.account, target.region) not in whole)
 
 
 def plan_of(documents: Documents, audit_id: str) -> AuditPlan:
-    """The plan of an audit.
+    """Return the plan of an audit.
 
     Raises:
-        NoPlanError: there is none.
+        NoPlanError: There is none.
     """
     plan = _stored(documents, audit_id)
     if plan is None:

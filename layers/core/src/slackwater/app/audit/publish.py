@@ -1,7 +1,7 @@
-"""Ends an audit: one document out of its targets', the findings merged into the store, what came of it on record.
+"""Ends an audit: merges its scan documents, updates the stored findings, and records the result.
 
-All of it may be done again from the start, after any step, and comes to the same. The documents are read one after the other
-and wait in a temporary file: those of an organization may be too long to hold.
+All of it can run again after a crash at any step, with the same result. The documents are read one after the other into
+a temporary file, because those of an organization may not fit into memory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from slackwater.app.audit.document_file import ScanSpool
+from slackwater.app.audit.document_file import ScanFile
 from slackwater.app.audit.plan import plan_of
 from slackwater.app.audit.step_error import StepError, error_text
 from slackwater.app.audit.target_documents import seen_targets
@@ -49,66 +49,66 @@ from slackwater.views.text.words import is_held_back
 NEWS: Final = TypeAdapter(list[LedgerEntry])
 
 AT_ONCE: Final = 16
-"""Findings on their way to the store: as many as a client keeps connections."""
+"""Concurrent requests to the store: as many as a client has connections."""
 
 TRIES: Final = 5
-"""A finding that somebody else changes again and again between our reading and writing is left to the next try of the whole."""
+"""After so many conflicts with other writers, the publication is tried again as a whole."""
 
-TOLD_WHOLE: Final = 1_000
-"""New findings, the worst, that are kept with their evidence for a digest: many times what it shows."""
+MOST_WITH_EVIDENCE: Final = 1_000
+"""How many changed findings are stored with their evidence: many times what a digest shows."""
 
 
 class NoAuditError(Exception):
-    """An audit that is not on record."""
+    """The audit is not on record."""
 
 
 class ContendedError(Exception):
-    """A finding that others kept changing."""
+    """Others kept changing a finding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Everything that ending an audit needs. `render` makes the report of what a spool holds, as HTML."""
+    """Ends audits, with what that needs. `render` returns the HTML report of a scan file."""
 
     documents: Documents
     audits: AuditStore
     findings: FindingStore
     cleanups: CleanupStore
-    render: Callable[[ScanSpool], str]
+    render: Callable[[ScanFile], str]
     clock: Clock
 
     def publish(self, audit_id: str) -> AuditRecord:
-        """What came of an audit whose targets were scanned. An audit that has ended stays as it is.
+        """Merge the scans of an audit, and return its record. An audit that has ended does not change.
 
         Raises:
-            NoPlanError, NoAuditError: there is no such audit.
-            ContendedError: a finding could not be merged.
+            NoPlanError, NoAuditError: There is no such audit.
+            ContendedError: A finding could not be merged.
         """
         record = self._record(audit_id)
         if record.state != "running":
             self._report_if_missing(record)
             return record
         plan = plan_of(self.documents, audit_id)
-        with ScanSpool() as spool:
-            reports = self._spooled(plan, record, spool)
-            head = spool.head()
+        with ScanFile() as scan_file:
+            reports = self._collect(plan, record, scan_file)
+            head = scan_file.head()
             with TemporaryDirectory(prefix="slackwater-") as folder:
                 file = Path(folder) / "document.json"
-                spool.write(file)
+                scan_file.write(file)
                 self.documents.write_file(object_keys.scan(audit_id), file)
                 self.documents.write(object_keys.head(audit_id), scan_json.dump(head))
-                told = self._merge(plan, reports)
-                _write_told(spool, told, file)
+                entries = self._merge(plan, reports)
+                _write_changed_findings(scan_file, entries, file)
                 self.documents.write_file(object_keys.changed_findings(audit_id), file)
-            self.documents.write(object_keys.news(audit_id), NEWS.dump_json(told).decode())
+            self.documents.write(object_keys.news(audit_id), NEWS.dump_json(entries).decode())
             # The record ends before the report, which could take more than there is of memory or time, is made.
-            ended = self._end(self._came_to(record, head, len(reports), told))
+            ended = self._end(self._came_to(record, head, len(reports), entries))
             self._observe(plan, reports)
-            self._report(audit_id, spool)
+            self._report(audit_id, scan_file)
         return ended
 
-    def _spooled(self, plan: AuditPlan, record: AuditRecord, spool: ScanSpool) -> list[TargetReport]:
-        """Read what the scans left into the spool; what it says of the targets of which anything was seen."""
+    def _collect(self, plan: AuditPlan, record: AuditRecord, scan_file: ScanFile) -> list[TargetReport]:
+        """Read the scans' documents into the scan file, and return a report for each target that was read."""
         trend = trend_of(self.audits, record)
         organization = [AccountDocument(id=a.id, name=a.name, organizational_unit=a.organizational_unit) for a in plan.accounts]
         reports = []
@@ -120,7 +120,7 @@ class Publisher:
                     part["scan"]["accounts"] = organization
                 if trend:
                     part["scan"]["trend"] = trend
-                spool.add(part)
+                scan_file.add(part)
                 if isinstance(one, Gap):
                     whole = False
                 else:
@@ -129,13 +129,13 @@ class Publisher:
                 reports.append(joined(parts, whole=whole))
         return reports
 
-    def _came_to(self, record: AuditRecord, head: ScanDocument, seen: int, told: Sequence[LedgerEntry]) -> AuditRecord:
+    def _came_to(self, record: AuditRecord, head: ScanDocument, seen: int, entries: Sequence[LedgerEntry]) -> AuditRecord:
         if not seen:
             gap = head["scan"]["gaps"][0]
             return replace(record, state="failed", error=f"No target could be scanned: {gap['what']}: {gap['reason']}")
         if all("closed" in target for target in head["scan"]["targets"]):
             return replace(record, state="failed", error=f"No target could be scanned: {head['scan']['gaps'][0]['reason']}")
-        outcome = _outcome(head, Counter(entry.happening for entry in told))
+        outcome = _outcome(head, Counter(entry.happening for entry in entries))
         if not outcome.incomplete_targets:
             return replace(record, state="complete", outcome=outcome)
         outcome = replace(outcome, incomplete_in_a_row=1 + self._incomplete_before(record))
@@ -185,16 +185,16 @@ class Publisher:
             LOGGER.exception("no news", audit_id=audit_id)
 
     def _report_if_missing(self, record: AuditRecord) -> None:
-        """Make the report of an audit that has ended, whose first try was killed before it was stored."""
+        """Create the report of an audit that has ended, if the first attempt was killed before it was stored."""
         if not self.documents.has(object_keys.report(record.id)) and self.documents.has(object_keys.head(record.id)):
-            with ScanSpool() as spool:
-                self._spooled(plan_of(self.documents, record.id), record, spool)
-                self._report(record.id, spool)
+            with ScanFile() as scan_file:
+                self._collect(plan_of(self.documents, record.id), record, scan_file)
+                self._report(record.id, scan_file)
 
-    def _report(self, audit_id: str, spool: ScanSpool) -> None:
-        """Store the report. Where none can be made the audit is good without it, and the log says why."""
+    def _report(self, audit_id: str, scan_file: ScanFile) -> None:
+        """Store the report. If it cannot be created, the audit is still good, and the log has the reason."""
         try:
-            text = self.render(spool)
+            text = self.render(scan_file)
         except Exception:  # noqa: BLE001 -- whatever it is: findings are worth more than their picture
             LOGGER.exception("no report", audit_id=audit_id)
             emit({"ReportsFailed": 1})
@@ -202,22 +202,22 @@ class Publisher:
         self.documents.write(object_keys.report(audit_id), text)
 
     def _observe(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> None:
-        """Put beside each clean-up that is done what the audit sees of it. Where that fails, the next audit does it again."""
+        """Record what the audit saw of each finished clean-up. If that fails, the next audit does it."""
         try:
             observe(self.cleanups, reports, plan.audit_id, plan.now)
         except Exception:  # noqa: BLE001 -- whatever it is: the audit has ended well
             LOGGER.exception("savings not observed", audit_id=plan.audit_id)
 
     def _merge(self, plan: AuditPlan, reports: Sequence[TargetReport]) -> list[LedgerEntry]:
-        """Merge what was seen into the store; what this audit has written in the ledgers, finding by finding."""
+        """Merge the reports into the stored findings, and return the ledger entries that this audit has written."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
             known_of = pool.map(lambda one: list(self.findings.unresolved(one.account, one.region)), reports)
             tasks = [
-                (known, sighting, one)
+                (known, record, one)
                 for one, unresolved in zip(reports, known_of, strict=True)
-                for known, sighting in pairs(unresolved, one)
+                for known, record in pairs(unresolved, one)
             ]
-        ids = {one.id for known, sighting, _ in tasks for one in (known, sighting) if one}
+        ids = {one.id for known, record, _ in tasks for one in (known, record) if one}
         before = self._known_before(plan.audit_id, ids)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             entries = list(pool.map(lambda task: self._merge_one(plan, *task), tasks))
@@ -226,12 +226,12 @@ class Publisher:
         return _sorted(entries)
 
     def _in_ledgers(self, audit_id: str, ids: Collection[str]) -> list[LedgerEntry]:
-        """What an audit has written in the ledgers of these findings."""
+        """Return the ledger entries that an audit has written about these findings."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            return _sorted(pool.map(lambda id_: self._told(audit_id, id_), ids))
+            return _sorted(pool.map(lambda id_: self._all_entries(audit_id, id_), ids))
 
     def _known_before(self, audit_id: str, ids: Collection[str]) -> set[str] | None:
-        """The findings that this audit is about, as its first try found them; None on the first try."""
+        """Return the findings of this audit as its first attempt found them; None on the first attempt."""
         key = object_keys.known(audit_id)
         if stored := self.documents.read(key):
             return set(json.loads(stored[0]))
@@ -239,10 +239,10 @@ class Publisher:
         return None
 
     def _merge_one(
-        self, plan: AuditPlan, known: TrackedFinding | None, sighting: FindingRecord | None, report: TargetReport
+        self, plan: AuditPlan, known: TrackedFinding | None, record: FindingRecord | None, report: TargetReport
     ) -> Sequence[LedgerEntry]:
-        """Merge one finding; what this audit has written in its ledger."""
-        write = merge_one(known, sighting, report, plan.audit_id, plan.now)
+        """Merge one finding, and return the ledger entries that this audit has written about it."""
+        write = merge_one(known, record, report, plan.audit_id, plan.now)
         if write is None:
             return ()
         if self.findings.write(write):
@@ -250,31 +250,33 @@ class Publisher:
         # Somebody wrote before us: another audit, a person, or we ourselves, if an answer was lost.
         id_ = write.finding.id
         for _ in range(TRIES):
-            write = merge_one(self.findings.get(id_), sighting, report, plan.audit_id, plan.now)
+            write = merge_one(self.findings.get(id_), record, report, plan.audit_id, plan.now)
             if write is None or self.findings.write(write):
-                return self._told(plan.audit_id, id_)
+                return self._all_entries(plan.audit_id, id_)
         raise ContendedError(f"finding {id_} changed whenever it was to be merged")
 
-    def _told(self, audit_id: str, id_: str) -> list[LedgerEntry]:
+    def _all_entries(self, audit_id: str, id_: str) -> list[LedgerEntry]:
         ledger = self.findings.ledger(id_)
         return [entry for entry in ledger if (entry.audit_id, entry.who) == (audit_id, SERVICE)]
 
     def _incomplete_before(self, record: AuditRecord) -> int:
-        """Audits of the same schedule that ended incomplete or failed before this one, since the last complete one."""
+        """Count the audits of this schedule that ended incomplete or failed since the last complete one."""
         of_schedule = (one for one in ended_before(self.audits, record) if _schedule(one.request) == _schedule(record.request))
         return sum(1 for _ in takewhile(lambda one: one.state != "complete", of_schedule))
 
 
-def _write_told(spool: ScanSpool, told: Iterable[LedgerEntry], file: Path) -> None:
-    """Write the findings of which there is anything new, as the scans tell them; all but the worst without their evidence."""
-    ids, kept = {entry.evidence.id for entry in told if entry.now == "open"}, 0
+def _write_changed_findings(scan_file: ScanFile, entries: Iterable[LedgerEntry], file: Path) -> None:
+    """Write the findings with changes, as in the scans. Only the most severe have their evidence."""
+    ids, kept = {entry.evidence.id for entry in entries if entry.now == "open"}, 0
     with file.open("w", encoding="utf-8") as out:
         out.write("[")
-        for finding in spool.findings():
+        for finding in scan_file.findings():
             if finding["id"] in ids:
                 out.write(",\n" if kept else "\n")
                 kept += 1
-                out.write(json.dumps(finding if kept <= TOLD_WHOLE else {**finding, "evidence": []}, ensure_ascii=False))
+                out.write(
+                    json.dumps(finding if kept <= MOST_WITH_EVIDENCE else {**finding, "evidence": []}, ensure_ascii=False)
+                )
         out.write("\n]\n")
 
 
@@ -283,7 +285,7 @@ def _sorted(entries: Iterable[Iterable[LedgerEntry]]) -> list[LedgerEntry]:
 
 
 def _unseen(plan: AuditPlan, gap: Gap) -> ScanDocument:
-    """The document of a target of which nothing is known but why."""
+    """Return the document of a target that was not scanned, with the reason."""
     target = TargetScan(target=Target(gap.account, gap.region), findings=(), unknown=(), gaps=(gap,), resources={})
     return scan_json.document(
         Scan(

@@ -1,4 +1,4 @@
-"""What may be asked of an audit, and what it is called."""
+"""Checks audit requests, and creates ids of audits."""
 
 from __future__ import annotations
 
@@ -20,54 +20,54 @@ LIST_ACCOUNTS: Final = "the policy's organization section"
 
 
 class AuditRequestError(Exception):
-    """An audit that cannot be: it names detectors or regions that nobody knows, one a line."""
+    """A request names something that does not exist, with one problem a line."""
 
 
 def check_detectors(request: AuditRequest, valid: Iterable[str]) -> None:
-    """Refuse detectors that there are not.
+    """Check that the requested detectors exist.
 
     Raises:
-        AuditRequestError: with each of them.
+        AuditRequestError: Names each that does not.
     """
     _refuse_all_but(valid, request.detectors, "detector", LIST_DETECTORS)
 
 
 def check_accounts(request: AuditRequest, valid: Iterable[str]) -> None:
-    """Refuse accounts that the policy does not name.
+    """Check that the policy selects the requested accounts.
 
     Raises:
-        AuditRequestError: with each of them.
+        AuditRequestError: Names each that it does not.
     """
     _refuse_all_but(valid, request.accounts, "account", LIST_ACCOUNTS)
 
 
 def check_regions(request: AuditRequest, valid: Iterable[str]) -> None:
-    """Refuse regions that there are not.
+    """Check that the requested regions exist.
 
     Raises:
-        AuditRequestError: with each of them.
+        AuditRequestError: Names each that does not.
     """
     _refuse_all_but(valid, request.regions, "region", LIST_REGIONS)
 
 
-def request_of(said: object) -> AuditRequest:
-    """A request that somebody made, for the record; one that is none was made by nobody known."""
+def request_of(value: object) -> AuditRequest:
+    """Return a request for the record; one by "unknown" if the value is none."""
     try:
-        return REQUEST.validate_python(said)
+        return REQUEST.validate_python(value)
     except ValidationError:
         return AuditRequest(requested_by="unknown")
 
 
 def new_id(now: datetime) -> str:
-    """An id of which later ones sort after earlier ones: `20261116T090700Z-1f0c22ab`."""
+    """Return an id that sorts by time: `20261116T090700Z-1f0c22ab`."""
     return f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:8]}"
 
 
 def keyed_id(requested_by: str, key: str) -> str:
-    """The one id for what this requester calls `key`."""
+    """Return the id of the audit that this requester names `key`."""
     return f"key-{hashlib.sha256(f'{requested_by}\n{key}'.encode()).hexdigest()[:32]}"
 
 
 def _refuse_all_but(valid: Iterable[str], named: Iterable[str], noun: str, listed_by: str) -> None:
-    if said := unknown(noun, named, valid, listed_by):
-        raise AuditRequestError("\n".join(said))
+    if problems := unknown(noun, named, valid, listed_by):
+        raise AuditRequestError("\n".join(problems))

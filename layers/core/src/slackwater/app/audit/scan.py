@@ -1,4 +1,4 @@
-"""The audit: read each target, judge it, price what was flagged, rank it."""
+"""The audit: reads each target, runs the detectors, prices and ranks the findings."""
 
 from __future__ import annotations
 
@@ -48,16 +48,22 @@ from slackwater.ports.metrics import Meter, MetricAnswer, Metrics
 from slackwater.ports.prices import Prices
 
 TARGETS_AT_ONCE: Final = 4
-"""Most regions are nearly empty and wait for the network; more would only hold more inventories in memory."""
+"""Most regions are nearly empty and wait for the network. More at once would only need more memory for inventories."""
 
 
 class Progress(Protocol):
-    """Told how far the scan of a target is."""
+    """Receives the progress of a scan."""
 
     def __call__(self, target: Target, stage: str, done: int, total: int) -> None:
-        """`stage` is "inventory", "metrics", "prices" or "done"; `done` of `total` questions are evaluated.
+        """Report the progress of one target.
 
-        The `total` of a large target, which is judged part by part, is reckoned from the part at hand.
+        For a large target, `total` is extrapolated from the current chunk.
+
+        Args:
+            target: The target.
+            stage: "inventory", "metrics", "prices" or "done".
+            done: How many questions are evaluated.
+            total: How many there are.
         """
         ...
 
@@ -71,7 +77,7 @@ class Sources:
 
 
 class _Taken:
-    """What of a meter is told already, by whichever target: many are scanned at once, and each request is told once."""
+    """What is already reported of a meter, by any of the targets that are scanned at once."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -79,22 +85,22 @@ class _Taken:
         self._metrics = self._datapoints = 0
 
     def since(self, meter: Meter) -> Usage:
-        """What was asked since it was told last."""
+        """Return what was requested since the last report."""
         with self._lock:
             calls, metrics, datapoints = Counter(meter.api_calls()), meter.metrics_requested(), meter.datapoints()
-            told = Usage(
+            new = Usage(
                 api_calls=dict(sorted((calls - self._calls).items())),
                 metrics_requested=metrics - self._metrics,
                 datapoints=datapoints - self._datapoints,
                 estimated_usd=(metrics - self._metrics) * USD_PER_METRIC,
             )
             self._calls, self._metrics, self._datapoints = calls, metrics, datapoints
-            return told
+            return new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """Everything a scan needs, wired once."""
+    """A scan's policy and adapters."""
 
     registry: Registry
     policy: Policy
@@ -107,7 +113,13 @@ class Audit:
     _large: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     def run(self, targets: Sequence[Target], now: datetime, gaps: Iterable[Gap] = ()) -> Scan:
-        """Scan all targets as of `now`, in memory at once. `gaps` are targets or regions that could not even be tried."""
+        """Scan all targets, in memory at once.
+
+        Args:
+            targets: The targets.
+            now: The time as of which detectors judge, with a time zone.
+            gaps: Targets or regions that could not be tried.
+        """
         started_at = self.clock()
         with ThreadPoolExecutor(TARGETS_AT_ONCE) as pool:
             done = tuple(pool.map(lambda target: self.scan_target(target, now), targets))
@@ -124,7 +136,7 @@ class Audit:
         )
 
     def scan_target(self, target: Target, now: datetime) -> TargetScan:
-        """One account in one region, in memory at once. What cannot be read becomes a gap; nothing is raised for it."""
+        """Scan one target, in memory at once. Failed calls become gaps; none raises."""
         sources = self.sources(target)
         self.progress(target, "inventory", 0, 0)
         required, optional = kinds_read(self._enabled())
@@ -135,9 +147,12 @@ class Audit:
         return scan
 
     def hand_over(self, targets: Sequence[Target], now: datetime, take: Callable[[Scan], None]) -> None:
-        """Scan all targets as of `now`, and hand over each part of each as soon as there is one; nothing of it is kept.
+        """Scan all targets, and pass on each chunk as soon as it is finished, without keeping it.
 
-        `take` is called by other threads, once at a time; of one target in the order of its parts.
+        Args:
+            targets: The targets.
+            now: The time as of which detectors judge.
+            take: Called from other threads, one call at a time, with the chunks of each target in order.
         """
         one_at_a_time = Lock()
 
@@ -152,15 +167,20 @@ class Audit:
                 pass
 
     def snapshot(self, target: Target) -> InventorySnapshot:
-        """What a target holds, as far as the detectors that are on look: to give to `parts`, and to close."""
+        """List the resources that the enabled detectors need. Pass the result to `parts`, and close it."""
         self.progress(target, "inventory", 0, 0)
         return self.sources(target).inventory.snapshot(target, *kinds_read(self._enabled()))
 
     def parts(self, target: Target, now: datetime, snapshot: InventorySnapshot | None = None, first: int = 1) -> Iterator[Scan]:
-        """The scan of one target, part by part, each judged and priced by itself: all but the last say that there is `more`.
+        """Yield the scan of one target chunk by chunk. All but the last have `more` set.
 
-        The `usage` of each is what was asked since the last, so that they add up. Without a `stock` it is listed here. With one
-        that was listed before, maybe by another process, it goes on from its part `first`.
+        The `usage` of each chunk counts what was requested since the last, so that they add up.
+
+        Args:
+            target: The target.
+            now: The time as of which detectors judge.
+            snapshot: A snapshot that was listed before, maybe by another process; None lists it now.
+            first: The first chunk to scan, counted from 1.
         """
         started_at = self.clock()
         if snapshot is None:
@@ -217,9 +237,15 @@ class Audit:
         now: datetime,
         of_all: Callable[[int, int], tuple[int, int]],
     ) -> tuple[TargetScan, int]:
-        """What comes of a fleet, and how many questions it took. `of_all` counts them for whoever watches.
+        """Evaluate a fleet, and return the scan and the number of questions.
 
-        `gaps` waits until nothing of the fleet is awaited: they are asked for last.
+        Args:
+            target: The target.
+            fleet: The records.
+            gaps: Returns the inventory's gaps. Called last, because it waits for pending kinds.
+            metrics: Reads metrics.
+            now: The time as of which detectors judge.
+            of_all: Converts progress in this chunk to progress in the target.
         """
         queue = EvaluationQueue(with_managers(fleet, self.policy.owners.managed_tags), self._enabled(), now)
         judge(queue, metrics, lambda done: self.progress(target, "metrics", *of_all(done, queue.questions)))
@@ -253,22 +279,22 @@ class Audit:
         table, gaps = self.prices.of(items_of(wasted_or_slow), target.region)
         findings = [price(one, table, owner_of(one.resource, self.policy.owners)) for one in wasted_or_slow]
         minimum = Decimal(str(self.policy.scan.minimum_monthly_savings_usd))
-        worth_saying = []
+        listed = []
         for one in findings:
             saved = one.monthly_savings_usd
             if one.kind != "waste" or saved is None or saved >= minimum:
-                worth_saying.append(one)
+                listed.append(one)
             else:
                 unlisted.append(Unlisted(one.detector, one.resource, BELOW_MINIMUM if saved >= 0 else COSTS_MORE))
         return (
-            ranked(worth_saying),
+            ranked(listed),
             sorted(unlisted, key=_order),
             [replace(gap, account=target.account, region=target.region) for gap in gaps],
         )
 
 
 def _folded(failures: Mapping[tuple[str, str, bool], int]) -> Counter[tuple[str, str, bool]]:
-    """What failed alike, once: what is optional is counted with what is required, where there is any."""
+    """Merge equal failures; optional ones count with required ones of the same call and reason."""
     folded = Counter[tuple[str, str, bool]]()
     for (what, reason, optional), count in failures.items():
         folded[what, reason, optional and (what, reason, False) not in failures] += count
@@ -276,7 +302,7 @@ def _folded(failures: Mapping[tuple[str, str, bool], int]) -> Counter[tuple[str,
 
 
 def kinds_read(enabled: Iterable[Enabled]) -> tuple[set[type[Record]], set[type[Record]]]:
-    """The kinds of record that these detectors cannot do without, and those they can."""
+    """Return the kinds of record that these detectors require, and those that are optional."""
     required, optional = set[type[Record]](), set[type[Record]]()
     for one in enabled:
         required |= {one.detector.resource, *one.detector.reads}
@@ -285,7 +311,7 @@ def kinds_read(enabled: Iterable[Enabled]) -> tuple[set[type[Record]], set[type[
 
 
 def judge(queue: EvaluationQueue, metrics: Metrics, on_progress: Callable[[int], None]) -> None:
-    """Drive a docket to its end, with as many calls on their way as the adapter takes."""
+    """Evaluate a queue to its end, with as many concurrent calls as the adapter allows."""
     on_their_way: dict[Future[MetricAnswer], MetricCall] = {}
     with ThreadPoolExecutor(metrics.concurrency) as pool:
         while True:
@@ -305,7 +331,7 @@ def judge(queue: EvaluationQueue, metrics: Metrics, on_progress: Callable[[int],
 
 
 def usage(meter: Meter) -> Usage:
-    """What was asked of AWS so far, and about what it costs."""
+    """Return what was requested from AWS so far, and roughly what it costs."""
     requested = meter.metrics_requested()
     return Usage(
         api_calls=dict(sorted(meter.api_calls().items())),

@@ -1,4 +1,4 @@
-"""Scans one target of an audit, or as many of its parts as there is time for."""
+"""Scans one target of an audit, or as many of its chunks as time allows."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from slackwater.ports.store import Documents
 from slackwater.views.scan import to_json as scan_json
 
 SLOWER: Final = 2
-"""A part may take so many times as long as the longest before it."""
+"""A chunk may take so many times as long as the slowest before it."""
 
 TO_HAND_OVER_S: Final = 60
-"""To store what is listed, for whoever goes on."""
+"""Seconds to store the inventory snapshot for the next invocation."""
 
 
 class NoSnapshotError(Exception):
-    """A target that is to be gone on with, of which nobody left what it holds."""
+    """A scan is to be continued, but its inventory snapshot is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """How far it came: the part that comes next, 0 where there is none, and whether all that was seen was seen whole."""
+    """The progress: the next chunk (0 if there is none), and whether all chunks so far are complete."""
 
     next_part: int
     complete: bool
@@ -44,9 +44,11 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scanner:
-    """Everything that scanning a target needs. `audit` wires an audit of a target, with a meter of its own, for a policy.
+    """Scans targets, with what that needs.
 
-    As long as it is open, others who scan the same target leave it its share.
+    Attributes:
+        audit: Composes the audit of a target, with its own meter. While it is open, other scans of this target share
+            the rate limit.
     """
 
     documents: Documents
@@ -56,14 +58,20 @@ class Scanner:
     clock: Clock
 
     def scan(self, audit_id: str, target: Target, part: int, left_s: Callable[[], float]) -> Scanned:
-        """Scan a target as the plan says, from a part on, and put the document of each part, in one piece, once it is judged.
+        """Scan a target as planned, starting with a chunk, and store the document of each chunk.
 
-        Where too few seconds are left for another part, what the target holds is put as well, for whoever goes on from there.
+        If the time is too short for another chunk, the inventory snapshot is stored for the next invocation.
+
+        Args:
+            audit_id: The audit.
+            target: The target.
+            part: The first chunk, counted from 1.
+            left_s: Returns the seconds that are left.
 
         Raises:
-            NoPlanError: there is no such audit.
-            NoStockError: nobody began with this target.
-            PolicyError: the policy is not there as it was planned with.
+            NoPlanError: There is no such audit.
+            NoSnapshotError: The first chunk, or the inventory snapshot, is missing.
+            PolicyError: The policy's version no longer exists.
         """
         plan = plan_of(self.documents, audit_id)
         policy = self.policies.at(plan.policy, plan.detectors)
@@ -72,7 +80,9 @@ class Scanner:
         started_at, complete, longest_s = began if part == 1 else self._started(audit_id, target), True, 0.0
         with ExitStack() as stack:
             audit = stack.enter_context(self.audit(policy, plan, target))
-            snapshot = stack.enter_context(audit.snapshot(target) if part == 1 else self._stock(audit_id, target, stack))
+            snapshot = stack.enter_context(
+                audit.snapshot(target) if part == 1 else self._stored_snapshot(audit_id, target, stack)
+            )
             for number, scan in enumerate(audit.parts(target, plan.now, snapshot, part), start=part):
                 document = scan_json.render(replace(scan, id=audit_id, started_at=started_at))
                 self.documents.write(object_keys.target_scan(audit_id, target.account, target.region, number), document)
@@ -87,14 +97,14 @@ class Scanner:
         return Scanned(0, complete)
 
     def _started(self, audit_id: str, target: Target) -> datetime:
-        """When the first part of a target was begun."""
+        """Return when the first chunk of a target was started."""
         stored = self.documents.read(object_keys.target_scan(audit_id, target.account, target.region))
         if stored is None:
             raise NoSnapshotError(f"nobody began with {target.account} in {target.region}")
         return datetime.fromisoformat(json.loads(stored[0])["scan"]["started_at"])
 
-    def _stock(self, audit_id: str, target: Target, stack: ExitStack) -> InventorySnapshot:
-        """What a target holds, as it was left."""
+    def _stored_snapshot(self, audit_id: str, target: Target, stack: ExitStack) -> InventorySnapshot:
+        """Open the stored inventory snapshot of a target."""
         key = object_keys.snapshot(audit_id, target.account, target.region)
         file = Path(stack.enter_context(TemporaryDirectory(prefix="slackwater-"))) / "stock.sqlite"
         if not self.documents.read_file(key, file):

@@ -1,4 +1,4 @@
-"""What ends a task of a state machine, and how people are told."""
+"""The error that ended a task of a state machine, and its text for people."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ MAX_ERROR_TEXT: Final = 1_000
 
 
 class StepError(TypedDict):
-    """How Step Functions tells what ended a task. `Cause` is a function's error as JSON, or a sentence."""
+    """A task's error, as Step Functions passes it. `Cause` is a function's error as JSON, or a sentence."""
 
     Error: str
     Cause: NotRequired[str]
 
 
 def error_text(error: StepError) -> str:
-    """What ended a task, on one line: its name and message, without the stack trace."""
+    """Return the error's name and message on one line, without the stack trace."""
     cause = error.get("Cause", "")
     try:
         message = str(json.loads(cause)["errorMessage"])

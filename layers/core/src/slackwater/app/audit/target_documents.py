@@ -1,4 +1,4 @@
-"""What the scans of an audit left of their targets: a document each, or several of a target that was too large for one."""
+"""Reads the scan documents of an audit's targets: one each, or one for each chunk of a large target."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from slackwater.views.scan.document import FindingDocument, ScanDocument
 DOCUMENT: Final = TypeAdapter(ScanDocument)
 
 AT_ONCE: Final = 8
-"""Targets whose first text is on its way, or waits: a large one's has 50 MB."""
+"""How many targets are read ahead. A chunk of a large one has 50 MB."""
 
 ERROR: Final = TypeAdapter(StepError)
 
 
 class Texts(Protocol):
-    """What texts are read from."""
+    """A source of texts."""
 
     def read(self, key: str) -> tuple[str, str] | None:
-        """The text and its version; None where there is none."""
+        """Return the text and its version; None if there is none."""
         ...
 
 
 def seen_targets(documents: Documents, plan: AuditPlan) -> Iterator[Iterator[ScanDocument | Gap]]:
-    """What an audit's scans left of each target, in the order of the plan: its documents, and at the end why there is no more.
+    """Yield for each target of the plan, in order, its documents, and at the end the gap if it is incomplete.
 
-    Of a few targets the first text is fetched ahead; what is made of it, nobody holds here.
+    The first text of a few targets is read ahead. Nothing else is kept in memory.
 
     Raises:
-        AwsError: the bucket did not say.
+        AwsError: The bucket did not answer.
     """
     known = {(gap.account, gap.region): gap for gap in plan.gaps}
 
@@ -77,12 +77,12 @@ class _Ahead:
 def parts_of(
     documents: Texts, audit_id: str, account: str, region: str, parse: Callable[[str], ScanDocument] = json.loads
 ) -> Iterator[ScanDocument | None]:
-    """The documents of a target, part by part; at the end None where one is missing: the target was not seen whole.
+    """Yield the documents of a target, chunk by chunk; at the end None if one is missing: the target is incomplete.
 
-    A part that another attempt left is as good as missing: it may have divided the target otherwise.
+    A chunk of another attempt counts as missing, because it may have divided the target differently.
 
     Raises:
-        AwsError: the bucket did not say.
+        AwsError: The bucket did not answer.
     """
     started_at = None
     for part in count(1):
@@ -99,9 +99,12 @@ def parts_of(
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What is held of a target once its documents were read: whether there is any, and whether all of the target was seen.
+    """What is stored about a target.
 
-    `findings` are those that were asked for, by id.
+    Attributes:
+        kept: There is any document.
+        whole: The whole target was read.
+        findings: The requested findings, by id.
     """
 
     kept: bool
@@ -110,10 +113,10 @@ class Sight:
 
 
 def sight(documents: Documents, audit_id: str, account: str, region: str, ids: Collection[str] = ()) -> Sight:
-    """Read a target's documents, one after the other: all of a large target would not fit.
+    """Read a target's documents one after the other, because all of a large target do not fit into memory.
 
     Raises:
-        AwsError: the bucket did not say.
+        AwsError: The bucket did not answer.
     """
     kept, whole, findings = False, True, dict[str, FindingDocument]()
     for part in parts_of(documents, audit_id, account, region):
@@ -128,13 +131,13 @@ def sight(documents: Documents, audit_id: str, account: str, region: str, ids: C
 
 
 def _saw_all(part: ScanDocument) -> bool:
-    """Whether nothing was missed. A region that is closed was not seen."""
+    """Whether the target is complete. A disabled region was not read."""
     targets = part["scan"]["targets"]
     return bool(targets) and all(target["complete"] and "closed" not in target for target in targets)
 
 
 def put_error(documents: Documents, audit_id: str, target: Target, error: StepError) -> None:
-    """Keep why the scan of a target ended."""
+    """Store why the scan of a target ended."""
     documents.write(object_keys.target_error(audit_id, target.account, target.region), ERROR.dump_json(error).decode())
 
 
@@ -151,7 +154,7 @@ def _seen(documents: Texts, plan: AuditPlan, target: Target) -> Iterator[ScanDoc
 
 
 def _why_none(documents: Texts, audit_id: str, target: Target, part: int) -> Gap:
-    """Why a document is not there: what ended the scan, if that was told."""
+    """Return the gap for a missing document: what ended the scan, if that was stored."""
     if stored := documents.read(object_keys.target_error(audit_id, target.account, target.region)):
         return Gap(target.account, target.region, "lambda:Invoke", error_text(ERROR.validate_json(stored[0])))
     key = object_keys.target_scan(audit_id, target.account, target.region, part)

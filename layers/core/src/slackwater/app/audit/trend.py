@@ -1,4 +1,4 @@
-"""What became of earlier audits, by their records."""
+"""The results of earlier audits, from their records."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from slackwater.views.scan.to_json import rfc3339
 
 PAGE: Final = 100
 PAGES: Final = 10
-"""Audits to look back over: hourly ones for a month lie between a weekly schedule's last four."""
+"""How many pages of audits to search: between a weekly schedule's last four may be hourly ones for a month."""
 
 
 def trend_of(audits: AuditStore, record: AuditRecord, most: int = 12) -> list[TrendPointDocument]:
-    """The last audits before this one that were asked for the same and ended complete or incomplete, the oldest first.
+    """Return the last audits with the same scope that ended complete or incomplete, the oldest first.
 
-    One that was retried in part counts as it ended; the retry is an audit of other targets, and has no trend.
+    A retry has another scope, and no trend.
     """
     return list(islice(_points(audits, record), most))[::-1] if record.request.retry_of is None else []
 
 
 def ended_before(audits: AuditStore, record: AuditRecord) -> Iterator[AuditRecord]:
-    """Audits that have ended of those that began before this one, the newest first; of very many not all."""
+    """Yield audits that started before this one and have ended, the newest first; not all if there are very many."""
     cursor = None
     for _ in range(PAGES):
         page = audits.list(PAGE, cursor)

@@ -31,33 +31,34 @@ from slackwater.ports.errors import AccessDeniedError, AwsError, BusyError
 type BackUpStep = Literal["start", "look", "verify"]
 
 LOOK_AT_BACKUP_S: Final = 600
-"""Between looks, at first: a backup may take days, and an execution's history is finite."""
+"""The first interval, in seconds, between checks: a backup may take days, and an execution's history is limited."""
 SHOWS_WITHIN: Final = timedelta(minutes=10)
-"""After which a backup that AWS does not list was not begun: AWS lists what it began within seconds."""
+"""AWS lists a backup within seconds of its start. If it does not within this time, the backup was not started."""
 FINAL_SHOWS_WITHIN: Final = timedelta(hours=1)
-"""After which there is no final backup, where FSx lists none."""
+"""If FSx lists no final backup within this time, there is none."""
 IN_TAGS: Final = "_.:/=+-@"
-"""Signs that EFS, FSx and AWS Backup take in a tag's value, beside letters, digits and blanks."""
+"""Characters that EFS, FSx and AWS Backup accept in a tag's value, beside letters, digits and spaces."""
 TAG_CHARACTERS: Final = 256
 NAME_CHARACTERS: Final = 200
 MOST_ASKED: Final = 6
-"""How often one backup is asked for where AWS never shows one."""
+"""How often one backup is requested if AWS never shows it."""
 UNTIL_DELETED: Final = timedelta(days=2)
-"""So long may a deletion take from when its backup is verified, not counting the wait for its turn. The policy's days count
-from the deletion."""
+"""How long a deletion may take after its backup is verified, without the wait for the lock. The policy's days start at
+the deletion.
+"""
 METERED: Final = frozenset({EfsFileSystem.KIND})
 """Kinds whose sizes AWS meters, rather than provisions."""
 OLDER: Final = "an older version asked for its backup, which cannot be told from others like it: approve it again"
 
 
 def random_token() -> str:
-    """A token that no other request has: 128 random bits, as every service takes them."""
+    """Return a token that no other request has: 128 random bits, in a form that every service accepts."""
     return secrets.token_hex(16)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackUp:
-    """Everything that backing up takes. `installation` gives the id of this installation."""
+    """The steps, with what they need. `installation` returns this installation's id."""
 
     cases: Cases
     policy: Callable[[], Policy]
@@ -66,11 +67,10 @@ class BackUp:
     installation: Callable[[], str]
 
     def step(self, step: BackUpStep, finding_id: str, execution: str) -> Answer:
-        """Take one step; what comes of it.
+        """Run one step, and return the answer for the state machine.
 
         Raises:
-            NotMineError, UnsafeError: it must not be taken.
-            MovedError, AwsError: it may be taken again.
+            NotMineError, UnsafeError: The step must not run. MovedError, AwsError: The step may run again.
         """
         cleanup = self.cases.short(finding_id, execution)
         if cleanup.stage != "working" or cleanup.scratch or not cleanup.deletes:
@@ -90,10 +90,10 @@ class BackUp:
                 assert_never(step)
 
     def _start(self, cleanup: Cleanup) -> Answer:
-        """Ask for the backup, once it is on record that it is asked for.
+        """Record the backup, and then request it.
 
-        One that is on record already was asked for by a step that died: whether AWS heard it shows at the next look, as what it
-        began a moment ago may not be listed yet.
+        If it is already on record, the step has crashed after that. Whether AWS received the request shows at the next
+        check, because a very recent backup may not be listed yet.
         """
         if not cleanup.backups:
             backup = self._planned(self.takers[cleanup.resource.type].subject(cleanup.resource))
@@ -121,7 +121,7 @@ class BackUp:
         return self._failed(cleanup) or self._wait_for_aws(cleanup)
 
     def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
-        """Come again while a backup is under way; "failed" where that takes too long."""
+        """Wait while a backup is made; fail if that takes too long."""
         under_way = [backup for backup in cleanup.prior_backups if backup.state in {"asked", "running"}]
         if not under_way:
             return GO
@@ -131,7 +131,7 @@ class BackUp:
         return wait_since(first.asked_at, now, LOOK_AT_BACKUP_S)
 
     def _ask(self, cleanup: Cleanup, backup: Backup) -> Cleanup:
-        """Ask AWS, once; it is on record that it is asked. What AWS answers else is no proof that it did nothing."""
+        """Request the backup once. It is already on record. An error does not prove that AWS did nothing."""
         try:
             copy = self.takers[cleanup.resource.type].start(cleanup.resource, backup, tags(cleanup, backup))
         except AccessDeniedError as error:
@@ -149,7 +149,7 @@ class BackUp:
         return self.cases.failed(cleanup, f"the backup of {bad.subject.id} failed: {bad.why or 'AWS does not say why'}")
 
     def _verify(self, cleanup: Cleanup) -> Answer:
-        """Each backup, read anew, holds what it was asked to hold, and is kept for long enough from now on."""
+        """Check that each backup, as AWS shows it now, contains what it must, and is kept long enough from now."""
         taker = self.takers[cleanup.resource.type]
         kept_from = self.cases.clock() + timedelta(days=self.policy().cleanup.backup_days)
         slow = cleanup.turn or cleanup.resource.type == FsxFileSystem.KIND  # FSx takes its final backup first
@@ -170,10 +170,10 @@ class BackUp:
         return GO
 
     def _keep(self, cleanup: Cleanup, backup: Backup, until: datetime) -> str | None:
-        """Have a backup of this clean-up kept until then; why AWS refuses to, where it does.
+        """Extend the time for which a backup is kept. Return why AWS refuses to, if it does.
 
         Raises:
-            AwsError: it may be asked again; or what AWS shows is older than what it was asked for.
+            AwsError: The step may run again; or AWS still shows the old time.
         """
         taker = self.takers[cleanup.resource.type]
         copy = copy_of(cleanup, backup, taker)
@@ -202,17 +202,17 @@ class BackUp:
 
 
 def made_for(backup: Backup, copies: Sequence[Copy], of_arn: str) -> list[Copy]:
-    """What AWS made of the request for a backup: first the one that is on record, then the others, the oldest first.
+    """Return the backups that AWS made from a request: first the one on record, then the others, the oldest first.
 
-    There are no more than the request was sent times, and a copy that somebody makes is younger than all of them. What is on
-    record needs no proof here: AWS named it, or it was proven at that time.
+    There are at most as many as requests were sent; a copy that somebody makes is younger than all of them. The one on
+    record needs no proof: AWS returned its id, or it was proven then.
     """
     mine = [one for one in copies if _recorded(one, backup) or identity_error(one, backup, of_arn) is None]
     return sorted(mine, key=lambda one: (not _recorded(one, backup), one.state == "failed", one.made_at))[: backup.asked]
 
 
 def verified_now(cleanup: Cleanup, taker: BackupTaker, keys: Keys, kept_from: datetime) -> str | None:
-    """Why what was backed up could not all be brought back until then, as AWS has it now; None where it could."""
+    """Return why the backups may not restore everything until then, as AWS shows them now; None if they do."""
     if not cleanup.backups:
         return "there is no backup"
     for backup in cleanup.prior_backups:
@@ -232,7 +232,7 @@ def verified_now(cleanup: Cleanup, taker: BackupTaker, keys: Keys, kept_from: da
 
 
 def copy_of(cleanup: Cleanup, backup: Backup, taker: BackupTaker) -> Copy | None:
-    """The backup of the recorded id as AWS has it now; None where there is none."""
+    """Return the backup with the recorded id, as AWS shows it now; None if there is none."""
     return next((one for one in taker.copies(cleanup.resource, backup) if one.id and one.id == backup.id), None)
 
 
@@ -241,7 +241,7 @@ def _ends_before(copy: Copy, at: datetime) -> bool:
 
 
 def _verified(backup: Backup, copies: Sequence[Copy]) -> Backup:
-    """The record of a backup that is verified, with the day until which it is kept now; it is the first of these."""
+    """Return the record of a verified backup, with the time until which it is kept. `copies` begins with it."""
     kept_until = copies[0].kept_until if copies else None
     return _with_spares(replace(backup, state="verified", expires_at=kept_until or backup.expires_at), copies[1:])
 
@@ -251,15 +251,15 @@ def _with_spares(backup: Backup, others: Sequence[Copy]) -> Backup:
 
 
 def final_backup(cleanup: Cleanup) -> Backup | None:
-    """The backup that FSx takes as it deletes a file system, while its outcome is not on record; None where there is none."""
+    """Return the backup that FSx takes when it deletes a file system, while its result is not on record; else None."""
     return next((one for one in cleanup.backups if one.final and one.state not in {"verified", "failed"}), None)
 
 
 def ended_final_backup(cleanup: Cleanup, final: Backup, taker: BackupTaker, keys: Keys, now: datetime) -> Backup | None:
-    """The final backup with its outcome, "verified" or "failed"; None as long as FSx has not finished it.
+    """Return the final backup as "verified" or "failed"; None if FSx has not finished it.
 
     Raises:
-        AwsError: it may be asked again.
+        AwsError: The step may run again.
     """
     copy = next(iter(made_for(final, taker.copies(cleanup.resource, final), cleanup.resource.arn)), None)
     since = now - final.asked_at
@@ -275,7 +275,7 @@ def ended_final_backup(cleanup: Cleanup, final: Backup, taker: BackupTaker, keys
 
 
 def tags(cleanup: Cleanup, backup: Backup) -> dict[str, str]:
-    """What a backup says of itself: of what it is, whose it is, how long it is kept, how to restore it."""
+    """Return the tags of a backup: its resource and owner, how long it is kept, and how to restore it."""
     return {
         "Name": f"{legal(cleanup.resource.name)[:NAME_CHARACTERS]} before it was deleted",
         BACKUP_OF: cleanup.resource.arn,
@@ -288,13 +288,13 @@ def tags(cleanup: Cleanup, backup: Backup) -> dict[str, str]:
 
 
 def legal(value: str) -> str:
-    """A tag's value as every service takes it: other signs left out, and cut to the length that all allow."""
+    """Return a tag's value that every service accepts: without other characters, and cut to the shortest limit."""
     kept = "".join(sign if sign.isalnum() or sign in IN_TAGS else " " for sign in value)
     return " ".join(kept.split())[:TAG_CHARACTERS]
 
 
 def with_backup(cleanup: Cleanup, backup: Backup) -> Cleanup:
-    """The clean-up with this backup in the place of the one of the same token."""
+    """Return the clean-up with the backup that has the same token replaced."""
     return replace(cleanup, backups=tuple(backup if one.token == backup.token else one for one in cleanup.backups))
 
 

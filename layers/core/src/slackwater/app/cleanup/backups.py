@@ -1,4 +1,4 @@
-"""Lists every backup in the account that carries our tags, and adopts one to undo from it."""
+"""Lists every backup in the account with Slackwater's tags, and adopts one so that it can be restored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from slackwater.ports.errors import AwsError
 from slackwater.ports.store import CleanupStore
 
 type Whose = Literal["own", "other", "older"]
-"""This installation's, another one's, or an older version's, which did not say."""
+"""Who made a backup: this installation, another one, or an older version, which did not record it."""
 
 AT_ONCE: Final = 8
 FOR_EVER: Final = datetime.max.replace(tzinfo=UTC)
@@ -31,12 +31,12 @@ DETECTORS: Final[Mapping[str, str]] = {
     EfsFileSystem.KIND: "efs-idle",
     FsxFileSystem.KIND: "fsx-idle",
 }
-"""What a resource of each kind is usually deleted for: a backup does not say."""
+"""The usual detector for a deleted resource of each kind, because a backup does not name it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedBackup:
-    """A backup: `of` is the ARN of what it was made of. `cleanup` is the one whose record here names it, or that adopted it."""
+    """A backup. `of` is its resource's ARN; `cleanup` is the one whose record names it, or that adopted it."""
 
     copy: Copy
     kind: str
@@ -50,7 +50,7 @@ class ListedBackup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupList:
-    """Backups with our tags, the oldest first. `gaps` say what could not be listed: with a gap there may be more backups."""
+    """Backups with Slackwater's tags, the oldest first. With `gaps`, there may be more."""
 
     backups: tuple[ListedBackup, ...]
     installation: str | None
@@ -59,9 +59,11 @@ class BackupList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backups:
-    """Everything that it takes. `price` says what so many bytes of backups of a kind cost a month in a region.
+    """The use cases, with what they need.
 
-    `regions` gives those that the account has enabled.
+    Attributes:
+        regions: Returns the regions that the account has enabled.
+        price: Returns what backups cost a month, by kind, region and bytes; None if unknown.
     """
 
     store: CleanupStore
@@ -73,10 +75,10 @@ class Backups:
     policy: Callable[[], Policy]
 
     def listed(self, regions: Collection[str] = ()) -> BackupList:
-        """All of these regions, or of every region of the account.
+        """Return the backups in these regions, or in all regions of the account.
 
         Raises:
-            AwsError: the account, its regions or the records cannot be read.
+            AwsError: The account, its regions or the records cannot be read.
         """
         own, recorded = self.installation(), self._recorded()
         places = [(kind, region) for region in sorted(regions or self.regions()) for kind in self.listers]
@@ -101,17 +103,25 @@ class Backups:
     def adopt(
         self, backup_id: str, *, who: str, why: str, places: Sequence[str] = (), regions: Collection[str] = (), now: datetime
     ) -> Cleanup:
-        """Put a backup that is on no record here on one of its own, so that a person can undo from it. Nothing is restored.
+        """Record a backup that has no record here, so that a person can restore it. Restores nothing.
 
-        The backup stays its maker's: this installation's sweeper does not delete it. Adopting it again changes nothing.
-        `places` are the zone to restore a volume in, or the subnets of an FSx file system: a backup does not name them.
+        The backup still belongs to its maker: this installation's sweeper does not delete it. Adopting it again changes
+        nothing.
+
+        Args:
+            backup_id: The backup.
+            who: The person.
+            why: The reason, which is required.
+            places: The zone for a volume, or the subnets for an FSx file system, because a backup does not name them.
+            regions: Where to search; empty means all regions.
+            now: The current time.
 
         Raises:
-            BadDecisionError: there is no reason, or it cannot be kept; or a place is missing.
-            ConflictError: it is on record, is not complete, or nothing restores it.
-            NotAllowedError: the policy does not let this person.
-            NotFoundError: no backup of this id carries our tags.
-            PolicyError: the policy cannot be used.
+            BadDecisionError: The reason is missing or cannot be stored, or a place is missing.
+            ConflictError: It is already on record, is not complete, or cannot be restored.
+            NotAllowedError: The policy does not let this person.
+            NotFoundError: No backup with this id has Slackwater's tags.
+            PolicyError: The policy is invalid or unreadable.
         """
         check_approver(who, self.policy().cleanup)
         if not (note := ActorNote(who=who, why=reason_given(why), at=now)).why:
@@ -170,7 +180,7 @@ class Backups:
         )
 
     def _recorded(self) -> dict[str, Cleanup]:
-        """The clean-ups that have a backup on record, by the backup's id."""
+        """Return the clean-ups by the ids of their backups."""
         return {id_: one for one in self._cleanups() for id_ in _ids(one)}
 
     def _cleanups(self) -> Iterator[Cleanup]:
@@ -189,12 +199,12 @@ def _ids(cleanup: Cleanup) -> Iterator[str]:
 
 
 def _id(backup_id: str) -> str:
-    """The id of what is adopted with this backup; an execution's name begins with it, up to the first dash."""
+    """Return the finding id for an adopted backup. An execution's name begins with it, up to the first dash."""
     return f"adopted{sha256(backup_id.encode()).hexdigest()[:16]}"
 
 
 def _adopted(one: ListedBackup, recorded: Mapping[str, object], note: ActorNote) -> tuple[TrackedFinding, Cleanup]:
-    """The records of what a backup is of: resolved, and cleaned up by somebody else."""
+    """Return the records for an adopted backup: a resolved finding, and a clean-up by somebody else."""
     copy, id_, of = one.copy, _id(one.copy.id or ""), one.of.rpartition("/")[2]
     name = copy.tags.get("Name", "").removesuffix(" before it was deleted") or of
     resource = TrackedResource(arn=one.of, id=of, type=one.kind, name=name, account=one.account, region=one.region)

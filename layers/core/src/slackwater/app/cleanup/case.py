@@ -1,4 +1,4 @@
-"""What every step of a clean-up begins and ends with: its record, whether it may still go on, and the ledger's word for it."""
+"""What the steps of a clean-up share: its record, whether it may continue, and the ledger."""
 
 from __future__ import annotations
 
@@ -16,70 +16,77 @@ from slackwater.ports.clock import Clock
 from slackwater.ports.store import CleanupStore, FindingStore
 
 type Answer = dict[str, str | int | bool]
-"""What a step tells the state machine: its `outcome`, and what the next state needs."""
+"""A step's answer to the state machine: its `outcome`, and what the next state needs."""
 
 GO: Final[Answer] = {"outcome": "go"}
 OVER: Final[Answer] = {"outcome": "over"}
 FAILED: Final[Answer] = {"outcome": "failed"}
 
 LONGEST_WHY: Final = 4_000
-"""Characters of a reason."""
+"""Characters of a stored reason."""
 SHOWN: Final = 10
-"""Parts that a reason names; it counts the others."""
+"""How many sub-resources a reason names. It counts the others."""
 
 BY_POLICY: Final = "the policy, for its tag"
-"""Who approved what the policy lets go without a person's approval."""
+"""The approver of clean-ups that the policy allows without an approval."""
 LOOKS_AT_FIRST: Final = 20
-"""Looks at equal intervals, before these grow. An execution's history ends at 25,000 events, and a look takes 9: two for the
-Wait, five for the Task, two for the Choice."""
+"""How many checks have the same interval before it grows.
+
+An execution's history ends at 25,000 events, and a check takes 9: two for the Wait, five for the Task, two for the
+Choice.
+"""
 LONGEST_WAIT: Final = timedelta(days=8)
-"""For AWS to finish what it was asked for, and for a turn. AWS Backup itself gives up a backup after seven days."""
+"""How long to wait for AWS, and for the lock. AWS Backup itself cancels a backup after seven days."""
 WAITING: Final[tuple[Status, ...]] = ("open", "approved")
-"""Statuses of a finding whose clean-up waits; another one is somebody's word against it."""
+"""Statuses of a finding whose clean-up waits. With any other, a person objects."""
 
 
 class NotMineError(Exception):
-    """The execution is not the one that may work on this clean-up, or there is none."""
+    """This execution may not work on the clean-up, or there is none."""
 
 
 class MovedError(Exception):
-    """Somebody changed the clean-up or its finding meanwhile: the step is to be taken again, from what is true now."""
+    """Somebody has changed the clean-up or its finding. The step must run again."""
 
 
 class UnsafeError(Exception):
-    """A step was asked for that must not be taken as things are. Nothing was done."""
+    """The step must not run in this state. Nothing was done."""
 
 
 def go(**more: str | bool | datetime) -> Answer:
-    """Go on, with what the next state needs."""
+    """Return the answer to continue, with what the next state needs."""
     return GO | {name: _rfc3339(one) if isinstance(one, datetime) else one for name, one in more.items()}
 
 
 def wait(seconds: int) -> Answer:
-    """Come again after so many seconds."""
+    """Return the answer to run again after so many seconds."""
     return {"outcome": "wait", "wait_s": seconds}
 
 
 def wait_since(since: datetime, now: datetime, least_s: int) -> Answer:
-    """Come again after `least_s` at first, and later in longer intervals: seven days take fewer than 150 looks."""
+    """Return the answer to run again, at first after `least_s` seconds, later less often: under 150 checks in seven
+    days.
+    """
     return wait(math.ceil(longer(now - since, timedelta(seconds=least_s)).total_seconds()))
 
 
 def wait_until(at: datetime) -> Answer:
-    """Come again then."""
+    """Return the answer to run again at this time."""
     return {"outcome": "wait", "wait_until": _rfc3339(at)}
 
 
 def longer(waited: timedelta, least: timedelta) -> timedelta:
-    """How long to wait before the next look: `least` at first, then a twentieth of what was waited already.
+    """Return how long to wait before the next check: `least` at first, then a twentieth of the time waited.
 
-    So looks within a time T grow with its logarithm: 20 + ln(T / (20 least)) / ln(21/20).
+    So the number of checks in a time T grows with its logarithm: 20 + ln(T / (20 least)) / ln(21/20).
     """
     return max(least, waited / LOOKS_AT_FIRST)
 
 
 def failed_half_way(ahead: Cleanup) -> str | None:
-    """Why nothing else of its type is begun: this one failed, and would again. None where it did not."""
+    """Return why no other clean-up of this type starts: this one failed, and the next would too. None if it did not
+    fail.
+    """
     if ahead.stage != "failed":
         return None
     return (
@@ -88,12 +95,12 @@ def failed_half_way(ahead: Cleanup) -> str | None:
 
 
 def cut(why: str) -> str:
-    """A reason that fits into any record. AWS may refuse each of 10,000 parts for a reason of its own."""
+    """Return a reason that fits into a record. AWS may refuse each of 10,000 sub-resources with its own reason."""
     return why if len(why) <= LONGEST_WHY else f"{why[: LONGEST_WHY - 1]}…"
 
 
 def some(words: Sequence[str], of: int | None = None, *, between: str = ", ") -> str:
-    """`a, b`, or of many the first ten and how many more there are; `of` is how many there are if not all are here."""
+    """Return `a, b`, or the first ten and the number of others. `of` is the full number if `words` is not complete."""
     shown = words[:SHOWN]
     more = (len(words) if of is None else of) - len(shown)
     return between.join(shown) + (f" and {more:,} more" if more > 0 else "")
@@ -105,26 +112,26 @@ def _rfc3339(at: datetime) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cases:
-    """The records of clean-ups, and of their findings."""
+    """Reads and writes the records of clean-ups and their findings."""
 
     store: CleanupStore
     findings: FindingStore
     clock: Clock
 
     def get(self, finding_id: str, execution: str) -> Cleanup:
-        """The clean-up that this execution works on, with all of its lists.
+        """Return the clean-up that this execution works on, with complete lists.
 
         Raises:
-            NotMineError: there is none, or it is another's.
-            AwsError: a list cannot be read.
+            NotMineError: There is none, or another execution works on it.
+            AwsError: A list cannot be read.
         """
         return self.store.whole(self.short(finding_id, execution))
 
     def short(self, finding_id: str, execution: str) -> Cleanup:
-        """The same from its record alone: enough to cancel it or to record that it failed; it changes no list.
+        """Return the clean-up from its record alone, which is enough to cancel it or to record a failure.
 
         Raises:
-            NotMineError: as `get`.
+            NotMineError: As in `get`.
         """
         cleanup = self.store.get(finding_id)
         mine = {cleanup.undo_execution, None if cleanup.stage == "undoing" else cleanup.execution} if cleanup else {}
@@ -133,10 +140,10 @@ class Cases:
         return cleanup
 
     def finding(self, cleanup: Cleanup) -> TrackedFinding:
-        """Its finding as it is now.
+        """Return its finding as it is now.
 
         Raises:
-            UnsafeError: there is none.
+            UnsafeError: There is none.
         """
         finding = self.findings.get(cleanup.finding_id)
         if finding is None:
@@ -144,7 +151,7 @@ class Cases:
         return finding
 
     def objection(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> str | None:
-        """Why it must not go on, as far as people and the policy say so; None where it may. What was over once stays so."""
+        """Return why people or the policy do not let it continue; None if they do. An earlier objection stays."""
         if cleanup.why:
             return cleanup.why
         control = self.store.control()
@@ -163,56 +170,63 @@ class Cases:
         return None
 
     def ahead(self, cleanup: Cleanup) -> Cleanup | None:
-        """The clean-up of another resource of its type that is being taken apart; its own turn comes after."""
+        """Return the clean-up that holds the lock that this one waits for; None if it is free."""
         holder = self.store.holder(cleanup.turn) if cleanup.turn and not cleanup.has_turn else None
         return self.store.get(holder) if holder not in {None, cleanup.finding_id} else None
 
     def over(self, cleanup: Cleanup, why: str) -> Answer:
-        """Say that it must not go on; whoever calls it off reads there why."""
+        """Record why the clean-up must not continue, and return the answer to cancel it."""
         self.write(replace(cleanup, why=why))
         return OVER
 
     def failed(self, cleanup: Cleanup, why: str) -> Answer:
-        """The same of something that went wrong."""
+        """Record what went wrong, and return the answer to fail."""
         self.write(replace(cleanup, why=why))
         return FAILED
 
     def write(self, cleanup: Cleanup) -> Cleanup:
-        """Store it; what is stored.
+        """Store a clean-up, and return what is stored.
 
         Raises:
-            MovedError: it was not.
+            MovedError: Somebody has changed it. Nothing was stored.
         """
         return self._written(cleanup, None)
 
     def record_event(
-        self, cleanup: Cleanup, happening: Happening, why: str, *, status: Status | None = None, who: str = SERVICE
+        self, cleanup: Cleanup, event: Happening, why: str, *, status: Status | None = None, who: str = SERVICE
     ) -> tuple[Cleanup, TrackedFinding]:
-        """Store it together with an entry of its finding's ledger, and the status that it makes of the finding.
+        """Store a clean-up with a ledger entry of its finding, and return both.
 
-        A finding that is not "cleaning" any more has no decision, either.
+        Unless the new status is "cleaning", a change of status also removes the finding's decision.
+
+        Args:
+            cleanup: The clean-up to store.
+            event: What happened.
+            why: The reason, for the ledger.
+            status: The finding's new status; None keeps it.
+            who: The actor.
 
         Raises:
-            MovedError: neither was.
+            MovedError: Somebody has changed one of them. Nothing was stored.
         """
         finding = self.finding(cleanup)
         now, becomes = self.clock(), status or finding.status
         ends = becomes not in {finding.status, "cleaning"}
-        told = replace(finding, status=becomes, revision=finding.revision + 1)
+        updated = replace(finding, status=becomes, revision=finding.revision + 1)
         if ends:
-            told = replace(told, decision=None, resolved_at=now if becomes == "resolved" else None)
+            updated = replace(updated, decision=None, resolved_at=now if becomes == "resolved" else None)
         entry = LedgerEntry(
-            happening=happening,
+            happening=event,
             at=now,
             who=who,
             was=finding.status,
             now=becomes,
             why=cut(why),
-            revision=told.revision,
+            revision=updated.revision,
             audit_id=finding.audit_id,
             evidence=finding.sighting,
         )
-        return self._written(cleanup, Write(finding=told, entry=entry, expects=finding.revision)), told
+        return self._written(cleanup, Write(finding=updated, entry=entry, expects=finding.revision)), updated
 
     def _written(self, cleanup: Cleanup, finding: Write | None) -> Cleanup:
         restored = cleanup.restored

@@ -1,4 +1,4 @@
-"""The steps of a clean-up that change a setting, and change it back. They delete nothing."""
+"""The steps that change a setting, and change it back. They delete nothing."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from slackwater.ports.errors import BusyError
 type ChangeStep = Literal["change", "look", "put_back"]
 
 LOOK_AT_CHANGE_S: Final = 600
-"""Between looks, at first: a large volume takes hours."""
+"""The first interval, in seconds, between checks: a large volume takes hours."""
 SHOWS_WITHIN: Final = timedelta(minutes=10)
-"""After which AWS shows a change that it took."""
+"""After this time AWS shows a change that it accepted."""
 PASSES_WITHIN: Final = timedelta(days=2)
-"""After which AWS would take another change, if it was only too soon."""
+"""After this time AWS would accept another change, if the last one was too recent."""
 ASK_AGAIN_S: Final = 3_600
-"""Where AWS does not take a change yet: it limits how many there may be in 24 hours."""
+"""Seconds before the next request if AWS does not accept a change yet: it limits their number in 24 hours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Everything that changing takes."""
+    """The steps, with what they need."""
 
     cases: Cases
     policy: Callable[[], Policy]
@@ -37,11 +37,11 @@ class Change:
     changers: Mapping[str, Changer]
 
     def step(self, step: ChangeStep, finding_id: str, execution: str) -> Answer:
-        """Take one step; what comes of it.
+        """Run one step, and return the answer for the state machine.
 
         Raises:
-            NotMineError, UnsafeError: it must not be taken.
-            MovedError, NotSeenError, AwsError: it may be taken again.
+            NotMineError, UnsafeError: The step must not run. MovedError, NotSeenError, AwsError: The step may run
+            again.
         """
         cleanup = self.cases.short(finding_id, execution)
         if cleanup.setting is None:
@@ -59,7 +59,7 @@ class Change:
                 assert_never(step)
 
     def _change(self, cleanup: Cleanup, to: Setting) -> Answer:
-        """The old setting is on record before the new one is asked for."""
+        """Record the old setting, and then request the new one."""
         changer, resource = self.changers[cleanup.resource.type], cleanup.resource
         now, changing = changer.setting(resource, to)
         if cleanup.was is not None and (now == to or changing):
@@ -92,14 +92,14 @@ class Change:
         return self.cases.failed(cleanup, f"AWS did not change it: it has {in_words(now)}")
 
     def _wait_for_aws(self, cleanup: Cleanup, since: datetime | None) -> Answer:
-        """Come again while AWS changes it; "failed" where that takes too long."""
+        """Wait while AWS changes the setting; fail if that takes too long."""
         at = self.cases.clock()
         if since and at - since >= LONGEST_WAIT:
             return self.cases.failed(cleanup, f"AWS is not done with the change after {LONGEST_WAIT.days} days")
         return wait_since(since or at, at, LOOK_AT_CHANGE_S)
 
     def _put_back(self, cleanup: Cleanup, changed_to: Setting) -> Answer:
-        """What somebody else changed since is left as it is."""
+        """Request the old setting. If somebody else has changed it, leave it."""
         if cleanup.was is None:
             return GO
         changer, resource = self.changers[cleanup.resource.type], cleanup.resource

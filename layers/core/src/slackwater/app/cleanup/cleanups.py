@@ -1,6 +1,6 @@
-"""What people ask of clean-ups: plan, approve, run, look at them, stop and undo them.
+"""Requests about clean-ups: plan, approve, run, list, stop and undo them.
 
-Nothing here touches a resource: a clean-up is put on record and its state machine started, which looks at everything again.
+Nothing here touches a resource. A request is recorded and starts a state machine, which checks everything again.
 """
 
 from __future__ import annotations
@@ -49,34 +49,34 @@ ENABLE: Final = (
     " nothing is deleted or changed"
 )
 KEEPS_SNAPSHOT: Final = "keep-as-snapshot"
-"""The advice that prices a volume's snapshot, as if every block were in use."""
+"""The advice that prices a volume's snapshot as if every block were in use."""
 
 
 class NotEnabledError(ConflictError):
     """Clean-up is not deployed."""
 
     def __init__(self) -> None:
-        """Say how it would be."""
+        """Create the error with how to enable clean-up."""
         super().__init__(ENABLE)
 
 
 class NotApproverError(NotAllowedError):
-    """The policy does not let this person approve, whatever the finding."""
+    """The policy does not let this person approve any finding."""
 
 
 class CapError(ConflictError):
-    """A run that would go over the policy's cap: nothing at all was begun."""
+    """A run would exceed the policy's caps. Nothing was started."""
 
     def __init__(self, why: str) -> None:
-        """What is over it."""
+        """Create the error with the cap that would be exceeded."""
         super().__init__(f"nothing was begun: {why}")
 
 
 class StoppedError(ConflictError):
-    """Somebody stopped all clean-ups: nothing was begun."""
+    """Somebody stopped all clean-ups. Nothing was started."""
 
     def __init__(self, stopped: ActorNote) -> None:
-        """Say who, when and why."""
+        """Create the error with who stopped them, when and why."""
         super().__init__(f"nothing was begun: {stopped_words(stopped)}; `slackwater cleanup stop --all --lift` lets them go on")
         self.stopped = stopped
 
@@ -85,9 +85,13 @@ class StoppedError(ConflictError):
 class Candidate:
     """A finding, and what a run does about it.
 
-    "ready": it would be begun; "begun": it was, by this run; "under-way": it had been; "refused" and "failed" say why. From
-    `acts_after` on it may be acted upon, if it is begun now. `backup_monthly_usd` is what its backup would cost as long as it
-    is kept: zero where none is made, None where nobody knows. `cleanup` is its newest one so far.
+    Attributes:
+        state: "ready": a run would start it. "begun": this run started it. "under-way": an earlier run did. "refused",
+            "failed": see `why`.
+        rule: The policy's rule that needs no approval; None if there is none.
+        acts_after: When it may act if it is started now.
+        backup_monthly_usd: What its backup would cost while it is kept: zero without one, None if unknown.
+        cleanup: The newest clean-up of the finding.
     """
 
     finding: TrackedFinding
@@ -100,19 +104,19 @@ class Candidate:
 
     @property
     def scratch(self) -> bool:
-        """Whether the policy says that its data need no backup."""
+        """Whether the policy says that the data needs no backup."""
         return self.rule is not None and self.rule.its_data_is_scratch_and_needs_no_backup
 
     @property
     def net_monthly_usd(self) -> Decimal | None:
-        """What it would save a month while its backup is kept."""
+        """What it would save a month while its backup is kept; None if unknown."""
         saving, backup = self.finding.sighting.monthly_savings_usd, self.backup_monthly_usd
         return None if saving is None or backup is None else saving - backup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a run would do. With `over_cap` or `stopped` it would begin nothing; nor where clean-up is not `enabled`."""
+    """What a run would do. It starts nothing if it is `over_cap`, `stopped`, or not `enabled`."""
 
     candidates: tuple[Candidate, ...]
     over_cap: str | None
@@ -122,7 +126,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """An approved finding, and what came of beginning its clean-up; None where clean-up is not enabled."""
+    """An approved finding, and whether its clean-up was started; `candidate` is None if clean-up is not enabled."""
 
     finding: TrackedFinding
     candidate: Candidate | None
@@ -130,7 +134,7 @@ class Approved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
-    """A clean-up with its finding's ledger, the oldest entry first, and why it cannot be undone; None where it can."""
+    """A clean-up with its finding's ledger, the oldest entry first. `not_undoable` is None if it can be undone."""
 
     cleanup: Cleanup
     finding: TrackedFinding | None
@@ -141,7 +145,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """How many clean-ups there are, and what those that have ended save."""
+    """The number of clean-ups, and what those that have ended save."""
 
     cleanups: int
     savings: Savings
@@ -149,7 +153,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What the scan document of the newest audit that saw a finding says; `problem` is why nothing may be built on it."""
+    """What the newest audit saw of a finding. `problem` is why that is not enough for a clean-up; None if it is."""
 
     problem: str | None
     tags: Mapping[str, str] | None = None
@@ -158,10 +162,13 @@ class _Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleanups:
-    """Everything that it takes. `starter` is None where clean-up is not enabled.
+    """The use cases, with what they need.
 
-    `account` is the one that it is deployed in: of no other is anything begun. Where that is not known, a clean-up's first step
-    calls it off. `breached` hears of a run over the cap: why, how many it wanted, and by which policy.
+    Attributes:
+        starter: None if clean-up is not enabled.
+        account: The account that clean-up is deployed in; it starts nothing in others. None if unknown: then the first
+            step of each clean-up checks it.
+        breached: Called if a run would exceed the caps, with the reason, the number of clean-ups and the policy.
     """
 
     store: CleanupStore
@@ -174,11 +181,11 @@ class Cleanups:
     # -- What would be done
 
     def plan(self, ids: Iterable[str] | None = None, *, now: datetime) -> Plan:
-        """What a run now would do with these findings, or with all that are approved or need no approval.
+        """Return what a run now would do with these findings, or with all that are approved or need no approval.
 
         Raises:
-            NotFoundError: there is no finding of such an id.
-            PolicyError: the policy cannot be used.
+            NotFoundError: There is no finding with one of the ids.
+            PolicyError: The policy is invalid or unreadable.
         """
         policy = self.policy()
         candidates = self._candidates(ids, policy, now)
@@ -212,7 +219,7 @@ class Cleanups:
         return tuple(candidates)
 
     def _asked_for(self, policy: Policy) -> list[TrackedFinding]:
-        """What is approved, and what may need no approval and is found to be let go below."""
+        """Return the approved findings, and those that may need no approval; the caller checks these."""
         found = [*self._all(FindingQuery(status="approved", limit=MAX_PAGE))]
         if policy.cleanup.unattended:
             for detector in UNATTENDED:
@@ -228,7 +235,7 @@ class Cleanups:
             query = replace(query, cursor=page.cursor)
 
     def _judged(self, finding: TrackedFinding, seen: _Seen, cleanup: CleanupSection, now: datetime) -> Candidate:
-        """A finding with what a run would make of it."""
+        """Return what a run would do about a finding."""
         record, last = finding.sighting, self.store.get(finding.id)
         rule = unattended(record, seen.tags, cleanup)
         deletes = record.setting is None
@@ -266,16 +273,22 @@ class Cleanups:
     # -- Approving and running
 
     def approve(self, id: str, *, who: str, fingerprint: str | None = None, now: datetime) -> Approved:
-        """Approve the clean-up of a finding, and begin it; without a fingerprint, of the finding as it is now.
+        """Approve the clean-up of a finding, and start it.
 
-        The approval stands even where nothing could be begun: the candidate says why, and the next run begins it.
+        The approval is valid even if nothing could be started. Then the candidate says why, and the next run starts it.
+
+        Args:
+            id: The finding.
+            who: The approver: `slack:U…`, or an identity as in the policy.
+            fingerprint: The finding's version that the person saw; None means the current one.
+            now: The current time, with a time zone.
 
         Raises:
-            NotAllowedError: the policy lets this person not approve, or this finding not be approved; or it is of an account
-                that clean-up does not work in.
-            ChangedError, ConflictError, DecidedError, NotFoundError: as `Findings.approved`.
-            PolicyError: the policy cannot be used.
-            AwsError: AWS did not say; approved again, it comes to the same.
+            NotAllowedError: The policy does not let this person approve, or this finding be approved, or clean-up does
+                not work in its account. ChangedError, ConflictError, DecidedError, NotFoundError: As in
+                `Findings.approved`.
+            PolicyError: The policy is invalid or unreadable.
+            AwsError: AWS did not answer. Approving again is safe.
         """
         policy = self.policy()
         check_approver(who, policy.cleanup)
@@ -301,14 +314,15 @@ class Cleanups:
         return Approved(finding=finding, candidate=candidate)
 
     def run(self, ids: Iterable[str] | None = None, *, who: str, now: datetime) -> tuple[Candidate, ...]:
-        """Begin these clean-ups, or all that may be; each with what came of it. Over the cap, none is.
+        """Start these clean-ups, or all that may be, and return the result for each. If a cap would be exceeded, start
+        none.
 
         Raises:
-            CapError, StoppedError, NotEnabledError: nothing was begun.
-            ConflictError: others kept running; nothing was begun.
-            NotAllowedError: the policy does not let this person; nothing was begun.
-            NotFoundError: there is no finding of such an id; nothing was begun.
-            PolicyError: the policy cannot be used; nothing was begun.
+            CapError, StoppedError, NotEnabledError: Nothing was started.
+            ConflictError: Other runs kept interfering. Nothing was started.
+            NotAllowedError: The policy does not let this person. Nothing was started.
+            NotFoundError: There is no finding with one of the ids. Nothing was started.
+            PolicyError: The policy is invalid or unreadable. Nothing was started.
         """
         if self.starter is None:
             raise NotEnabledError
@@ -320,7 +334,7 @@ class Cleanups:
     def _run(
         self, ids: tuple[str, ...] | None, policy: Policy, starter: CleanupStarter, *, who: str, now: datetime
     ) -> tuple[Candidate, ...]:
-        """As `run`, for somebody who may, by a policy that was read for it."""
+        """Do what `run` does, for an actor who may, with a policy that was just read."""
         for _ in range(ATTEMPTS):
             control = self.store.control()
             if control.stopped:
@@ -335,7 +349,7 @@ class Cleanups:
         raise ConflictError("nothing was begun: others begin clean-ups at the same time; try again")
 
     def _begun(self, one: Candidate, starter: CleanupStarter, who: str, now: datetime) -> Candidate:
-        """Put a clean-up on record and start it. If it is not started, the next run does."""
+        """Record a clean-up and start it. If the start fails, the next run starts it."""
         last = one.cleanup
         cleanup = last if last and not last.ended else _new(one, who, now)
         try:
@@ -433,10 +447,10 @@ class Cleanups:
         return stopped
 
     def stop_all(self, *, who: str, why: str = "", now: datetime) -> ActorNote:
-        """Stop all that are under way, and let none begin, until somebody lets them go on; who stopped them first.
+        """Stop all running clean-ups, and let none start, until somebody resumes them. Return who stopped them first.
 
         Raises:
-            BadDecisionError, ConflictError, NotAllowedError: as `stop`.
+            BadDecisionError, ConflictError, NotAllowedError: As in `stop`.
         """
         self._check_stopper(who)
         note = ActorNote(who=who, why=reason_given(why), at=now)
@@ -444,12 +458,12 @@ class Cleanups:
         return control.stopped or note
 
     def resume(self, *, who: str) -> ActorNote | None:
-        """Let clean-ups begin again; who had stopped them, if anybody had.
+        """Let clean-ups start again. Return who had stopped them; None if nobody had.
 
         Raises:
-            ConflictError: as `stop`.
-            NotAllowedError: the policy does not let this person approve.
-            PolicyError: the policy cannot be used.
+            ConflictError: As in `stop`.
+            NotAllowedError: The policy does not let this person approve.
+            PolicyError: The policy is invalid or unreadable.
         """
         check_approver(who, self.policy().cleanup)
         before: list[ActorNote | None] = []
@@ -462,17 +476,17 @@ class Cleanups:
         return next((note for note in before if note), None)
 
     def undo(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
-        """Have what was deleted restored, or what was changed put back. Asked again while that is under way, it stays one undo.
+        """Restore what was deleted, or change the setting back. A request during an undo joins that undo.
 
-        Where the last undo's execution has ended without saying so, another one goes on from where it was.
+        If the last undo's execution ended without a result, a new one continues from there.
 
         Raises:
-            BadDecisionError: the reason cannot be kept.
-            ConflictError: there is nothing to undo, another clean-up has the resource, or others kept changing it.
-            NotAllowedError: the policy does not let this person.
-            NotEnabledError: clean-up is not deployed.
-            NotFoundError: there is no clean-up of this finding.
-            AwsError: it is not known to have started; asked again, it is.
+            BadDecisionError: The reason cannot be stored.
+            ConflictError: There is nothing to undo, another clean-up holds the resource, or others kept changing it.
+            NotAllowedError: The policy does not let this person.
+            NotEnabledError: Clean-up is not deployed.
+            NotFoundError: This finding has no clean-up.
+            AwsError: The undo may not have started. Request it again.
         """
         if self.starter is None:
             raise NotEnabledError
@@ -495,7 +509,7 @@ class Cleanups:
         raise ConflictError(f"the clean-up of finding {id} is being changed by others: try again")
 
     def _is_over(self, undo_execution: str) -> bool:
-        """Whether an undo's execution has ended; not where nobody says."""
+        """Whether an undo's execution has ended; False if AWS does not answer."""
         try:
             return self.starter is not None and self.starter.state(undo_execution, undo=True) == "ended"
         except AwsError as error:
@@ -503,7 +517,9 @@ class Cleanups:
             return False
 
     def _check_stopper(self, who: str) -> None:
-        """A policy that nobody can read keeps nobody from stopping: that is the safe direction."""
+        """Check that the policy lets this person stop. If the policy cannot be read, anyone may, because stopping is
+        safe.
+        """
         try:
             policy = self.policy()
         except (AwsError, PolicyError) as error:
@@ -556,7 +572,7 @@ def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]
 def permission_blocker(
     finding: TrackedFinding, rule: UnattendedTag | None, last: Cleanup | None, cleanup: CleanupSection, now: datetime
 ) -> str | None:
-    """Why nobody lets this finding be cleaned up now; None where a standing approval does, or the policy without one."""
+    """Return why this finding must not be cleaned up now; None if an approval, or a rule of the policy, allows it."""
     why = _not_approved(finding, last, cleanup, now)
     if why is None or rule is None:
         return why
@@ -565,7 +581,7 @@ def permission_blocker(
 
 
 def _not_approved(finding: TrackedFinding, last: Cleanup | None, cleanup: CleanupSection, now: datetime) -> str | None:
-    """Why no approval stands. One is good for one clean-up: what was called off or stopped since needs another."""
+    """Return why no approval is valid. An approval is for one clean-up; after a cancel or stop, it takes a new one."""
     decision, record = finding.decision, finding.sighting
     if finding.status != "approved" or decision is None:
         return f"nobody has approved it: `slackwater cleanup approve {finding.id}` does"
@@ -584,13 +600,13 @@ def _not_approved(finding: TrackedFinding, last: Cleanup | None, cleanup: Cleanu
 
 
 def _veto(last: Cleanup | None) -> ActorNote | None:
-    """What somebody said last against the clean-up that was last begun."""
+    """Return the last stop or undo of the newest clean-up; None if there is none."""
     note = [one for one in (last.stopped, last.undone) if one] if last else []
     return max(note, key=lambda one: one.at, default=None)
 
 
 def not_undoable(cleanup: Cleanup) -> str | None:
-    """Why there is nothing to undo, or no way to; None where an undo may be asked for."""
+    """Return why there is nothing to undo, or no way to; None if it can be undone."""
     match cleanup.stage:
         case "starting" | "waiting" | "working":
             return f"it has not ended; `slackwater cleanup stop {cleanup.finding_id}` stops it"
@@ -615,15 +631,15 @@ def not_undoable(cleanup: Cleanup) -> str | None:
 
 
 def stopped_words(stopped: ActorNote) -> str:
-    """`jane stopped all clean-ups 2026-11-16 09:07 UTC: we are moving house`."""
+    """Return who stopped all clean-ups: `jane stopped all clean-ups 2026-11-16 09:07 UTC: we are moving house`."""
     return f"{stopped.who} stopped all clean-ups {_time(stopped.at)}{f': {stopped.why}' if stopped.why else ''}"
 
 
 def check_approver(who: str, cleanup: CleanupSection) -> None:
-    """Refuse whom the policy does not let approve.
+    """Check that the policy lets this person approve.
 
     Raises:
-        NotAllowedError: it does not.
+        NotApproverError: It does not.
     """
     if may_approve(who, cleanup):
         return
@@ -667,7 +683,7 @@ def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
 
 
 def _undoing(cleanup: Cleanup, note: ActorNote) -> Cleanup:
-    """The clean-up with another undo. What the last one left stays on record: so a restorer knows what AWS gave up."""
+    """Return the clean-up with a new undo. The last undo's progress stays, so that the restorer can use it."""
     return replace(
         cleanup,
         stage="undoing",
@@ -691,26 +707,26 @@ def _name(undoing: Cleanup) -> str:
 
 
 def _touched(cleanup: Cleanup) -> bool:
-    """Whether something was taken away or changed, or may have been: a change that failed may have been heard."""
+    """Whether something was deleted or changed, or may have been: a failed change request may have arrived."""
     if cleanup.deletes:
         return bool(cleanup.removals) or (cleanup.promised and bool(cleanup.backups))
     return cleanup.changed_at is not None or (cleanup.stage == "failed" and cleanup.was is not None)
 
 
 def _put_back(cleanup: Cleanup) -> bool:
-    """Whether the resource itself has stayed, and has again what was taken off it."""
+    """Whether the resource itself was not deleted, and all of its sub-resources are restored."""
     return cleanup.restored is not None and cleanup.restored.state == "done" and cleanup.restored.id == cleanup.resource.id
 
 
 def _restorable(cleanup: Cleanup) -> bool:
-    """Whether an undo would bring back what somebody else deleted after the backup; nothing where it is still there."""
+    """Whether an undo can restore what somebody else deleted after the backup. If it exists, nothing happens."""
     ended = cleanup.stage in {"called-off", "failed"} and (_put_back(cleanup) or not _touched(cleanup))
     kept = any(backup.state == "verified" and backup.gone_at is None for backup in cleanup.backups)
     return ended and kept and not cleanup.not_restored
 
 
 def _spoiled(last: Cleanup) -> str | None:
-    """Why the resource is not what the finding saw: a clean-up of it took something away, and ended before it was done."""
+    """Return why the resource is not as the finding saw it: its last clean-up deleted only a part of it."""
     if last.stage in {"failed", "called-off"} and not_undoable(last) is None:
         return f"its last clean-up {last.stage.replace('-', ' ')} half done: `slackwater cleanup undo {last.finding_id}` first"
     return None
@@ -735,7 +751,7 @@ def _cannot_stop(stage: Stage) -> str:
 
 
 def _backup_cost(evidence: FindingDocument | None) -> Decimal | None:
-    """What keeping a backup costs a month, where the audit priced it: by how much less is saved with the snapshot kept."""
+    """Return what a backup costs a month, if the audit priced it: the difference in savings with the snapshot kept."""
     saved: dict[str, Any] = (
         {one["action"]: one["monthly_savings_usd"] for one in evidence["recommendations"]} if evidence else {}
     )

@@ -1,7 +1,7 @@
-"""The step of a clean-up that deletes: part by part, and before each part it looks at everything once more.
+"""The step that deletes: one sub-resource at a time, with a check of everything before each.
 
-Where thousands of parts of a kind are left, many go at a time: everything is looked at before the first of them, and before
-each other one its own tags, and whether anybody stopped it. The last few go one by one.
+If there are thousands of one kind, many are deleted at once: a check of everything before the first of them; before
+each other, a check of its own tags and of stops. The last few are deleted one by one.
 """
 
 from __future__ import annotations
@@ -36,38 +36,39 @@ from slackwater.ports.cleanup import BackupTaker, Keys, PartWatcher, Remover
 from slackwater.ports.errors import AwsError
 
 LOOK_AT_PARTS_S: Final = 60
-"""Between looks at parts that AWS is deleting, at first."""
+"""The first interval, in seconds, between checks of sub-resources that AWS is deleting."""
 LOOK_AT_TURN_S: Final = 300
-"""Between looks at whether it is its turn, at first."""
+"""The first interval, in seconds, between checks whether the lock is free."""
 NOT_PUT_BACK_FOR: Final = timedelta(days=1)
-"""After which the next has its turn, although nobody managed to make the one ahead whole again."""
+"""After this time the next clean-up gets the lock, even if nobody could restore what the last one had deleted."""
 LOOK_AT_FENCE_S: Final = 120
-"""Between looks at an EFS file system that nothing can mount any more, while CloudWatch catches up.
+"""Seconds between checks of an EFS file system that nothing can mount, while CloudWatch catches up.
 
-A mount target that somebody makes meanwhile is seen: EFS takes minutes to create one and to delete it again.
+They also detect a new mount target: EFS takes minutes to create one and to delete it again.
 """
 LONGEST_FENCE: Final = timedelta(hours=6)
-"""After which whether it was used is not known."""
+"""After this time, use counts as unknown."""
 LOOK_AT_FINAL_S: Final = 600
-"""Between looks at a final backup, at first."""
+"""The first interval, in seconds, between checks of a final backup."""
 ACCESS_POINT: Final = "access-point"
 MOST_PARTS: Final = 20
-"""That one step deletes: it has fifteen minutes, and looks at everything before each."""
+"""How many sub-resources one step deletes. It has fifteen minutes, and checks everything before each."""
 LONGEST_STEP: Final = timedelta(minutes=10)
-"""After which a step begins nothing new, for the same reason."""
+"""After this time a step starts nothing new, for the same reason."""
 MOST_AT_ONCE: Final = 500
-"""Parts of one kind between two looks at everything, where they go many at a time."""
+"""How many sub-resources of one kind are deleted between two checks of everything, where many are deleted at once."""
 FEW: Final = 20
-"""So many go one by one, also of these kinds."""
+"""If only so many are left, they are deleted one by one."""
 LONGEST_AT_ONCE: Final = timedelta(minutes=2)
-"""Between two looks at everything, however slow AWS is."""
+"""The longest time between two checks of everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """Everything that deleting takes. Of the takers it only reads.
+    """The step, with what it needs. It only reads from `takers`.
 
-    `many` has what looks at single parts, for the kinds of parts that go many at a time.
+    Attributes:
+        many: Watchers of single sub-resources, for the kinds that are deleted many at once.
     """
 
     cases: Cases
@@ -79,13 +80,15 @@ class Delete:
     many: Mapping[str, PartWatcher] = field(default_factory=dict)
 
     def delete(self, finding_id: str, execution: str) -> Answer:
-        """Delete what is left of it, as far as that goes now: "wait" while AWS is at it, "go" once it is gone.
+        """Delete what is left, as far as possible now.
 
-        "failed" where AWS does not get it done in days, "over" where anything has changed: nothing more is deleted.
+        Returns:
+            "wait" while AWS works, "go" once it is deleted, "failed" if AWS takes days, "over" if anything has changed:
+            then nothing more is deleted.
 
         Raises:
-            NotMineError, UnsafeError: nothing may be deleted.
-            MovedError, NotSeenError, AwsError: it may be asked again.
+            NotMineError, UnsafeError: Nothing may be deleted. MovedError, NotSeenError, AwsError: The step may run
+            again.
         """
         cleanup = self.cases.get(finding_id, execution)
         if cleanup.stage != "working" or not cleanup.deletes or not cleanup.parts:
@@ -102,7 +105,7 @@ class Delete:
         return wait(1)
 
     def _delete_next(self, cleanup: Cleanup) -> tuple[Cleanup, Answer | None]:
-        """Delete the next sub-resources if nobody objects and the lock is free; the answer is None if more may follow."""
+        """Delete the next sub-resources if nobody objects and the lock is free. The answer is None if more follow."""
         policy = self.policy()
         look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
         if look is None:
@@ -139,7 +142,9 @@ class Delete:
         return cleanup, self.cases.over(cleanup, why) if why else None
 
     def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
-        """Wait for the final backup of what is gone, if there is one; whatever comes of it, the others are verified."""
+        """Wait for the final backup of a deleted file system, if there is one. The other backups are verified in any
+        case.
+        """
         final = final_backup(cleanup)
         if final is None:
             return GO
@@ -151,13 +156,13 @@ class Delete:
         return GO
 
     def _remove(self, cleanup: Cleanup, parts: Sequence[SubResource], policy: Policy) -> tuple[Cleanup, str | None]:
-        """Put parts on record, and ask AWS to delete them.
+        """Record sub-resources, and ask AWS to delete them.
 
-        The first one follows a look at everything. Each other one is looked at by itself, after another look at whether anybody
-        stopped it: if so, the next look at everything finds out who. What was not asked comes off the record again.
+        A check of everything came before the first. Each other one is checked by itself, after a check for stops. What
+        was not requested is removed from the record again.
 
         Returns:
-            The clean-up as it is then, and what speaks against the rest of the parts, None if nothing does.
+            The clean-up as it is then, and the objection to deleting the rest; None if there is none.
         """
         resource, remover = cleanup.resource, self.removers[cleanup.resource.type]
         unasked = {part.id for part in parts} - {one.part.id for one in cleanup.removals}
@@ -187,11 +192,11 @@ class Delete:
         return self._off_record(cleanup, unasked), why
 
     def _kept_from(self, policy: Policy) -> datetime:
-        """Until when a backup has to be kept, if its resource is deleted now."""
+        """Return until when a backup must be kept if its resource is deleted now."""
         return self.cases.clock() + timedelta(days=policy.cleanup.backup_days)
 
     def _wait_for_aws(self, cleanup: Cleanup) -> Answer:
-        """Come again while AWS deletes what it was asked to; "failed" where that takes too long."""
+        """Wait while AWS deletes; fail if that takes too long."""
         now = self.cases.clock()
         if not cleanup.removals:  # somebody else deletes it
             return wait_since(cleanup.marked.act_after if cleanup.marked else now, now, LOOK_AT_PARTS_S)
@@ -202,7 +207,7 @@ class Delete:
         return wait_since(since, now, LOOK_AT_PARTS_S)
 
     def _wait_for(self, ahead: Cleanup, cleanup: Cleanup) -> Answer:
-        """Come again while another of its type is taken apart; over where that failed, or where it takes too long."""
+        """Wait for the lock; end if its holder failed, or if it takes too long."""
         now = self.cases.clock()
         if self._is_given_up(ahead, now):
             self.cases.write(replace(ahead, has_turn=False))
@@ -219,16 +224,18 @@ class Delete:
         return wait_since(cleanup.waits_since or now, now, LOOK_AT_TURN_S)
 
     def _is_given_up(self, ahead: Cleanup, now: datetime) -> bool:
-        """Whether nothing is left to be put back: it has ended, and the resource is gone, or nobody managed to for a day."""
+        """Whether the lock's holder has nothing left to restore: it ended, and its resource is deleted, or a day has
+        passed.
+        """
         if not ahead.ended or ahead.ended_at is None:
             return False
         look = self.rechecker.watchers[ahead.resource.type].look
         return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
 
     def _fence(self, cleanup: Cleanup, part: SubResource, seen: Rechecked) -> Answer | None:
-        """What to wait for before an EFS file system itself is deleted; None where nothing is.
+        """Return what to wait for before an EFS file system itself is deleted; None if nothing.
 
-        Nothing can mount it any more, but what somebody did until then CloudWatch publishes late.
+        Nothing can mount it any more, but CloudWatch publishes earlier use with a delay.
         """
         if cleanup.resource.type != EfsFileSystem.KIND or part.id != cleanup.resource.id:
             return None
@@ -244,9 +251,10 @@ class Delete:
         return self.cases.over(cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}")
 
     def _recorded_anew(self, cleanup: Cleanup, part: SubResource) -> Cleanup:
-        """The clean-up with what it takes to make this part again, as it is right before it goes.
+        """Return the clean-up with the newest record of what restores this sub-resource.
 
-        Access points cannot be changed, and there may be thousands: they are recorded once, before the first of them goes.
+        Access points cannot be changed, and there may be thousands. They are recorded once, before the first is
+        deleted.
         """
         before = cleanup.removals[-1].part.kind if cleanup.removals else None
         if part.kind == before == ACCESS_POINT:
@@ -257,13 +265,13 @@ class Delete:
         return cleanup if recorded == cleanup.recorded else self.cases.write(replace(cleanup, recorded=recorded))
 
     def _off_record(self, cleanup: Cleanup, unasked: Collection[str]) -> Cleanup:
-        """The clean-up without parts that were put on record, and then not asked to go."""
+        """Remove sub-resources from the record whose deletion was not requested."""
         if not unasked:
             return cleanup
         return self.cases.write(replace(cleanup, removals=tuple(one for one in cleanup.removals if one.part.id not in unasked)))
 
     def _on_record(self, cleanup: Cleanup, parts: Sequence[SubResource]) -> Cleanup:
-        """The clean-up, once it is on record that these parts are asked to go; the ledger names the first."""
+        """Record that the deletion of these sub-resources is requested. The ledger gets an entry for the first."""
         known, now = {one.part.id for one in cleanup.removals}, self.cases.clock()
         new = tuple(Removal(part=part, asked_at=now) for part in parts if part.id not in known)
         if not new:
@@ -277,7 +285,7 @@ class Delete:
 
 
 def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, ...]:
-    """The final backup that FSx is to take of a file system as it deletes it; none of other kinds."""
+    """Return the final backup that FSx takes when it deletes a file system; empty for other kinds."""
     if cleanup.resource.type != FsxFileSystem.KIND or cleanup.scratch:
         return ()
     of = cleanup.prior_backups[0]
@@ -294,9 +302,10 @@ def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, 
 
 
 def fence_left_s(fenced_at: datetime, now: datetime, *, caught_up: bool) -> int:
-    """Seconds until the next look at an EFS file system that nothing can mount since `fenced_at`; 0 where waiting is over.
+    """Return the seconds until the next check of an EFS file system that nothing can mount; 0 if the wait is over.
 
-    Waiting ends `PUBLISHED_WITHIN` after `fenced_at` if CloudWatch has `caught_up`, and after `LONGEST_FENCE` in any case.
+    The wait ends `PUBLISHED_WITHIN` after `fenced_at` if CloudWatch has `caught_up`, and after `LONGEST_FENCE` in any
+    case.
     """
     left = fenced_at + PUBLISHED_WITHIN - now
     if left > timedelta(0):

@@ -1,4 +1,4 @@
-"""Has Slack told of what clean-ups do: a post each, recorded under an id that is the same however often it is told."""
+"""Posts to Slack about clean-ups. A repeated announcement has the same post id, so it is posted once."""
 
 from __future__ import annotations
 
@@ -22,24 +22,23 @@ __all__ = ["CleanupNews", "What"]
 
 ENDS: Final[tuple[What, ...]] = ("called-off", "done", "failed", "undone")
 TRIED_FOR: Final = timedelta(days=14)
-"""How long a post is tried that says how a clean-up ended: nobody tells it again. A warning is announced again after a day."""
+"""How long a post about the end of a clean-up is tried, because it is not repeated. A warning is announced again after
+a day.
+"""
 
 UNDO: Final = re.compile(r"-undo-(\d+)$")
-"""The end of an undo's name: how many there have been."""
+"""The end of an undo's name: which undo it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanupNews:
-    """Everything that it takes. It sends nothing: NotifyFunction delivers what waits."""
+    """Records posts. NotifyFunction sends them."""
 
     outbox: Outbox
     clock: Clock
 
     def announce(self, what: What, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
-        """Record what is to be said of a clean-up as it is on record now, with its finding as it is now.
-
-        Told again, from the same record, it comes to the same post.
-        """
+        """Record a post about the clean-up as it is on record now. From the same record, it is always the same post."""
         id_ = post_id(what, cleanup)
         case = Case(
             post_id=id_,
@@ -56,17 +55,17 @@ class CleanupNews:
         self._record(id_, channel, told(what, case), finding.id, tried_for=TRIED_FOR if what in ENDS else None)
 
     def post(self, what: What, cleanup: Cleanup) -> Post | None:
-        """What has become of the post that tells this of a clean-up; None where it was not recorded, or is over for months."""
+        """Return the post with this announcement; None if it was not recorded, or has expired."""
         return self.outbox.get(post_id(what, cleanup))
 
     def withdraw(self, what: What, cleanup: Cleanup) -> None:
-        """Have that post not sent any more. What is being sent right now may still arrive."""
+        """Do not send this post any more. If it is just being sent, it may still arrive."""
         post = self.post(what, cleanup)
         if post and post.waits and not post.withdrawn:
             self.outbox.write(replace(post, withdrawn=True, revision=post.revision + 1))
 
     def cap(self, why: str, wanted: int, policy: Policy) -> None:
-        """Record that a run would have gone over the cap, and began nothing; once a day for the same words."""
+        """Record that a run would have exceeded a cap and started nothing; once a day for the same text."""
         self._once_a_day("cap", over_cap(why, wanted), policy)
 
     def _once_a_day(self, what: str, message: Message, policy: Policy) -> None:
@@ -90,12 +89,14 @@ class CleanupNews:
 
 
 def post_id(what: What, cleanup: Cleanup) -> str:
-    """The id of the post that tells this of a clean-up."""
+    """Return the id of the post with this announcement."""
     return f"cleanup.{cleanup.finding_id}.{cleanup.attempt}.{what}{_which(what, cleanup)}"
 
 
 def _which(what: What, cleanup: Cleanup) -> str:
-    """What tells one of several apart: the days of a warning, its repetition, the number of an undo, and what failed."""
+    """Return what distinguishes several posts: the days of a warning, its repetition, the number of an undo, the
+    failure.
+    """
     repeats = f".{cleanup.marked.repeats}" if cleanup.marked and cleanup.marked.repeats else ""
     if what == "marked":
         return repeats

@@ -1,4 +1,4 @@
-"""What clean-ups really save: what the audits after them see."""
+"""Records what audits see of finished clean-ups, which shows what they really save."""
 
 from __future__ import annotations
 
@@ -15,14 +15,20 @@ from slackwater.ports.store import CleanupStore
 
 A_PAGE: Final = 100
 AT_ONCE: Final = 16
-"""Clean-ups on their way to the store: as many as a client keeps connections."""
+"""Concurrent requests to the store: as many as a client has connections."""
 
 
 def observe(store: CleanupStore, reports: Sequence[TargetReport], audit_id: str, now: datetime) -> None:
-    """Store what an audit that judged as of `now` sees of each clean-up that is done; done again, it changes nothing.
+    """Store what an audit saw of each finished clean-up. Running it again changes nothing.
+
+    Args:
+        store: The clean-ups.
+        reports: What the audit says about each target.
+        audit_id: The audit.
+        now: The time as of which the audit judged.
 
     Raises:
-        AwsError: the store did not take all.
+        AwsError: Some were not stored.
     """
     of_place = {(report.account, report.region): report for report in reports if report.whole}
 

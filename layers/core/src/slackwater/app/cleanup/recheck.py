@@ -1,4 +1,4 @@
-"""Looks once more at what is about to be deleted or changed: at its state and tags, then the question with its metrics."""
+"""Checks again what is about to be deleted or changed: its state and tags, then the detector with its metrics."""
 
 from __future__ import annotations
 
@@ -44,26 +44,29 @@ RAILS_READ: Final[Mapping[str, tuple[type[Record], ...]]] = {
     EfsFileSystem.KIND: (EfsFileSystem, EfsReplication),
     FsxFileSystem.KIND: (FsxFileSystem,),
 }
-"""What has to be read to know what must never be touched, whatever the detector reads."""
+"""What must be read to know what must never be touched, whatever the detector reads."""
 
 
 VETO: Final = "somebody took its mark off"
 PRICES: Final = "pricing:GetProducts"
-"""Without which everything is seen but the money."""
+"""The only gap that does not matter for the check."""
 
 
 class NotSeenError(Exception):
-    """Something that has to be known before anything is done could not be read."""
+    """Something that must be known before any action could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rechecked:
-    """What a look showed.
+    """The result of a check.
 
-    "gone": there is no such resource; "changed": it must not be touched, and `why`; "unknown": AWS did not publish what would
-    tell; "same": it is as it was found, and `finding` is what the audit would say now. `look` is None where it is gone;
-    `detached` is what CloudTrail remembers of a volume. `use_unknown` says, of an EFS file system that is to be deleted, why it
-    is not known that nobody used it until nothing could mount it any more; empty where it is known.
+    Attributes:
+        state: "gone": the resource does not exist. "changed": it must not be touched, see `why`. "unknown": AWS did not
+            publish what is needed. "same": it is as it was found.
+        look: The resource's state; None if it does not exist.
+        finding: What an audit would report now.
+        detached: What CloudTrail has about a volume's detachment.
+        use_unknown: Why use of an EFS file system cannot be ruled out before its deletion; empty if it can.
     """
 
     state: Literal["same", "changed", "unknown", "gone"]
@@ -76,7 +79,7 @@ class Rechecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rechecker:
-    """Everything that looking takes. `audit` makes the audit of an inventory, by a policy of one detector."""
+    """Checks a resource again. `audit` creates the audit of an inventory, with a policy of one detector."""
 
     watchers: Mapping[str, Watcher]
     inventory: Callable[[TrackedResource], Inventory]
@@ -84,11 +87,11 @@ class Rechecker:
     clock: Clock
 
     def recheck(self, cleanup: Cleanup, policy: Policy) -> Rechecked:
-        """What the resource is now, against what the clean-up knows of it.
+        """Compare the resource as it is now with what the clean-up has recorded.
 
         Raises:
-            NotSeenError: what is required could not be read; nothing is known to have changed.
-            AwsError: AWS did not say.
+            NotSeenError: Something required could not be read. Nothing is known to have changed.
+            AwsError: AWS did not answer.
         """
         now = self.clock()
         look = self.watchers[cleanup.resource.type].look(cleanup.resource)
@@ -118,7 +121,7 @@ class Rechecker:
         return checked
 
     def _used_since(self, checked: Rechecked, cleanup: Cleanup, metrics: Metrics, start: datetime, now: datetime) -> Rechecked:
-        """The same, or "changed" where somebody used it since the clean-up began to work on it."""
+        """Return "changed" if the file system was used since the clean-up began to work on it."""
         during = efs_use.period(cleanup, start, now)
         answer = metrics.fetch(efs_use.question(cleanup.resource.id, during.start, now))
         if answer.failed:
@@ -129,7 +132,7 @@ class Rechecker:
         return replace(checked, use_unknown=efs_use.unknown(answered, during, cleanup.fenced_at) or "")
 
     def _compared(self, cleanup: Cleanup, scan: TargetScan, fleet: Fleet) -> Rechecked:
-        """What the scan says, if it saw all there is to see. Without what is optional it may doubt what it was sure of."""
+        """Compare the scan with the clean-up. Without optional data the detector may be less confident."""
         if scan.unknown:
             return Rechecked(state="unknown", why=scan.unknown[0].reason)
         finding = next((found for found in scan.findings if found.id == cleanup.finding_id), None)
@@ -190,7 +193,7 @@ def _deletion_objection(cleanup: Cleanup, look: CurrentState, managed_tags: Sequ
 
 
 def _as_of(audit: Audit, at: datetime) -> Audit:
-    """The same audit with metrics as they were then: our own backup reads the file system after it."""
+    """Return the audit with metrics as of this time, because our own backup reads the file system afterwards."""
 
     def sources(target: Target) -> Sources:
         now = audit.sources(target)
@@ -201,7 +204,7 @@ def _as_of(audit: Audit, at: datetime) -> Audit:
 
 @dataclass(slots=True)
 class _MetricsUntil:
-    """Metrics without the points that end after a moment: CloudWatch adds a day up to its end, whatever end is asked for."""
+    """Metrics without the points that end after a time. CloudWatch returns whole days, whatever end is requested."""
 
     inner: Metrics
     at: datetime
@@ -217,7 +220,7 @@ class _MetricsUntil:
 
 
 def part_objection(cleanup: Cleanup, part: SubResource, tags: Mapping[str, str], policy: Policy, now: datetime) -> str | None:
-    """What the tags of one part have against its removal; None if nothing. Everything was looked at a moment ago."""
+    """Return what the tags of one sub-resource have against its deletion; None if nothing."""
     name = f"{part.kind} {part.id}"
     if tags_exempt(tags, policy.exempt, now):
         return f"a tag keeps {name}, which hangs on it"
@@ -228,10 +231,10 @@ def part_objection(cleanup: Cleanup, part: SubResource, tags: Mapping[str, str],
 
 @dataclass(slots=True)
 class _Kept:
-    """An inventory that keeps what it read, and reads what the rails need as well.
+    """An inventory that keeps what it read, and also reads what the safety checks need.
 
-    What the clean-up itself has taken away is no news: it says how many mount targets there were. And it remembers when a
-    volume came off, which CloudTrail forgets after 90 days, as the grace goes by.
+    It ignores what the clean-up itself has changed: it restores the number of mount targets that it deleted. It also
+    remembers when a volume was detached, because CloudTrail forgets that after 90 days.
     """
 
     inner: Inventory

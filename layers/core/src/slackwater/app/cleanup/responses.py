@@ -1,4 +1,4 @@
-"""What the use cases say of clean-ups, as the API and the command line tell it."""
+"""Turns clean-up results into documents, for the API and the command line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from slackwater.views.cleanup.document import (
 
 
 def plan(one: Plan) -> PlanDocument:
-    """What a run would do."""
+    """Return what a run would do."""
     return {
         "candidates": [candidate(each) for each in one.candidates],
         "over_cap": one.over_cap,
@@ -38,12 +38,12 @@ def plan(one: Plan) -> PlanDocument:
 
 
 def run(candidates: Iterable[Candidate]) -> RunDocument:
-    """What a run did."""
+    """Return what a run did."""
     return {"candidates": [candidate(one) for one in candidates]}
 
 
 def approved(one: Approved) -> ApprovedDocument:
-    """An approval, and what came of it."""
+    """Return an approval, and its result."""
     return {
         "finding": service_json.tracked_finding(one.finding),
         "candidate": None if one.candidate is None else candidate(one.candidate),
@@ -51,7 +51,7 @@ def approved(one: Approved) -> ApprovedDocument:
 
 
 def candidate(one: Candidate) -> CandidateDocument:
-    """A finding, and what a run does about it."""
+    """Return a finding, and what a run does about it."""
     return cleanup_json.candidate(
         one.finding,
         one.state,
@@ -65,12 +65,12 @@ def candidate(one: Candidate) -> CandidateDocument:
 
 
 def cleanup(one: Cleanup, now: datetime) -> CleanupDocument:
-    """A clean-up."""
+    """Return a clean-up."""
     return cleanup_json.cleanup(one, realised_monthly_usd=realised(one, now), undoable=not_undoable(one) is None)
 
 
 def page(found: Page[Cleanup], totals: Totals | None, stopped: ActorNote | None, now: datetime) -> CleanupPageDocument:
-    """Some clean-ups, with their sums, and the totals of all on the first page."""
+    """Return a page of clean-ups with their sums; the first page has the totals of all."""
     sums = savings(found.items, now)
     return {
         "cleanups": [cleanup(one, now) for one in found.items],
@@ -93,7 +93,7 @@ def _totals(of: Totals) -> CleanupTotalsDocument:
 
 
 def story(one: Story, now: datetime) -> CleanupDetailDocument:
-    """A clean-up with its finding's ledger."""
+    """Return a clean-up with its finding's ledger."""
     return cleanup_json.cleanup_detail(
         cleanup(one.cleanup, now),
         status=one.finding.status if one.finding else None,
@@ -103,7 +103,7 @@ def story(one: Story, now: datetime) -> CleanupDetailDocument:
 
 
 def backups(found: BackupList) -> BackupListDocument:
-    """Every backup that carries our tags."""
+    """Return every backup with Slackwater's tags."""
     entries = [
         cleanup_backups.listed_backup(
             one.copy,
@@ -122,5 +122,5 @@ def backups(found: BackupList) -> BackupListDocument:
 
 
 def switch(stopped: ActorNote | None) -> SwitchDocument:
-    """Who has stopped all clean-ups."""
+    """Return who has stopped all clean-ups."""
     return {"stopped": cleanup_json.said(stopped)}

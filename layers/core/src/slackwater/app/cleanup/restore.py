@@ -1,4 +1,4 @@
-"""The step that brings back what a clean-up deleted, or what it had taken off when it was called off."""
+"""The step that restores what a clean-up deleted, or had deleted before it was cancelled."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from slackwater.model.cleanup import Cleanup
 from slackwater.ports.cleanup import BackupTaker, Keys, Restorer
 
 LOOK_AT_RESTORE_S: Final = 600
-"""Between looks, at first."""
+"""The first interval, in seconds, between checks."""
 LONGEST_RESTORE: Final = timedelta(days=14)
-"""After which the undo fails. Asked for again, it goes on from where it is."""
+"""After this time the undo fails. A new request continues from there."""
 ADOPTED: Final = "no more was known of it than its backup says: other settings and tags are not as they were"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restore:
-    """Everything that restoring takes."""
+    """The step, with what it needs."""
 
     cases: Cases
     restorers: Mapping[str, Restorer]
@@ -29,11 +29,13 @@ class Restore:
     keys: Keys
 
     def restore(self, finding_id: str, execution: str) -> Answer:
-        """One step further: "wait" while AWS is at it, "go" once all that can be is back, "failed" where it cannot.
+        """Do one step.
+
+        Returns:
+            "wait" while AWS works, "go" once everything possible is restored, "failed" if it cannot be.
 
         Raises:
-            NotMineError, UnsafeError: nothing may be restored.
-            MovedError, AwsError: it may be asked again.
+            NotMineError, UnsafeError: Nothing may be restored. MovedError, AwsError: The step may run again.
         """
         cleanup = self.cases.get(finding_id, execution)
         undoing = cleanup.stage == "undoing"

@@ -1,4 +1,4 @@
-"""Deletes backups that clean-ups of this installation made, once they have expired, and says which are gone."""
+"""Deletes expired backups that clean-ups of this installation made, and records which no longer exist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slackwater.ports.cleanup import Sweeper
 from slackwater.ports.errors import AwsError
 
 LISTED_WITHIN: Final = timedelta(hours=1)
-"""After which AWS lists a backup that was asked for: one that it does not list then is gone."""
+"""After this time AWS lists a requested backup. If it does not, the backup does not exist."""
 
 type Place = tuple[str, str, str]
 """The kind of a resource, its account and its region."""
@@ -24,7 +24,7 @@ type Place = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
-    """What was deleted, and why; what has expired and is kept, and why; what could not be looked at or deleted, or is gone."""
+    """The result: backups that were deleted or kept although expired, with the reason, and errors."""
 
     deleted: tuple[tuple[str, str], ...]
     kept: tuple[tuple[str, str], ...]
@@ -33,9 +33,9 @@ class Swept:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A finding, and the ids of the backups that its record names: those that may be there, and those that were seen gone.
+    """A finding, and the ids of the backups on its record: those that may exist, and those that no longer do.
 
-    `unnamed` are tokens of backups that were requested, and of which the record has no id.
+    `unnamed` are tokens of backups that were requested, but whose id is not on record.
     """
 
     finding_id: str
@@ -44,7 +44,7 @@ class _Held:
     unnamed: tuple[str, ...] = ()
 
     def is_as_listed(self, listed: Mapping[str, Copy], installation: str | None, now: datetime) -> bool:
-        """Whether there is nothing to delete, and nothing that the record does not say already."""
+        """Whether there is nothing to delete, and nothing new to record."""
         kept = all(id_ in listed and expiry_reason(listed[id_], installation, now) is None for id_ in self.there)
         named = not any(copy.token in self.unnamed for copy in listed.values())
         return kept and named and not any(id_ in listed for id_ in self.gone)
@@ -52,7 +52,7 @@ class _Held:
 
 @dataclass(slots=True)
 class _Found:
-    """What comes of sweeping, as it is found."""
+    """Collects the result."""
 
     deleted: list[tuple[str, str]] = field(default_factory=list)
     kept: list[tuple[str, str]] = field(default_factory=list)
@@ -61,10 +61,10 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """Everything that sweeping takes. `installation` gives the id of this one; None where nothing has needed one yet.
+    """Sweeps backups. `installation` returns this installation's id; None if nothing has needed one yet.
 
-    Only what is on record by its id is ever deleted. Copies of it that somebody made, and backups of other installations, are
-    on no record here.
+    Only backups whose id is on record are deleted. Copies that somebody made, and backups of other installations, are
+    not on record here.
     """
 
     cases: Cases
@@ -72,7 +72,7 @@ class Sweep:
     installation: Callable[[], str | None]
 
     def sweep(self) -> Swept:
-        """Go wherever a clean-up has made a backup. What fails in one place, or of one backup, does not spoil the rest."""
+        """Sweep every place with backups. A failure in one place, or of one backup, does not stop the rest."""
         found = _Found()
         for place, findings in sorted(self._places().items()):
             kind, account, region = place
@@ -95,7 +95,7 @@ class Sweep:
         return Swept(deleted=tuple(found.deleted), kept=tuple(found.kept), troubles=tuple(found.troubles))
 
     def _places(self) -> dict[Place, list[_Held]]:
-        """The findings whose clean-ups made backups, by where these are."""
+        """Return the findings whose clean-ups made backups, by place."""
         places, cursor = dict[Place, list[_Held]](), None
         while True:
             page = self.cases.store.list(MAX_PAGE, cursor)
@@ -133,7 +133,7 @@ class Sweep:
         self._recorded(cleanup, gone, ours, now, found)
 
     def _named(self, cleanup: Cleanup, listed: Mapping[str, Copy]) -> Cleanup:
-        """Record the id of a backup that AWS made although the clean-up ended before AWS's answer was on record."""
+        """Record the id of a backup that AWS made, if the clean-up ended before AWS's answer was recorded."""
         backups = tuple(
             _found(backup, [copy for copy in listed.values() if copy.token == backup.token], cleanup.resource.arn)
             if cleanup.ended and _is_unnamed(backup)
@@ -143,14 +143,16 @@ class Sweep:
         return cleanup if backups == cleanup.backups else self.cases.write(replace(cleanup, backups=backups))
 
     def _now(self, cleanup: Cleanup, backup: Backup, listed: Copy, now: datetime) -> Copy | None:
-        """A listed backup, read anew if that matters, as the list may be older than the record; None where it is gone."""
+        """Return a listed backup, read again if that matters, because the list may be older than the record; None if
+        deleted.
+        """
         if backup.gone_at is None and expiry_reason(listed, self.installation(), now) is None:
             return listed
         sweeper = self.sweepers[cleanup.resource.type]
         return sweeper.look(cleanup.resource.account, cleanup.resource.region, listed)
 
     def _over(self, cleanup: Cleanup, copy: Copy, found: _Found) -> str | None:
-        """Why a backup is over by what is on it; None where it stays. One that a person adopted is another installation's."""
+        """Return why a backup has expired; None if it stays. An adopted one belongs to another installation."""
         why = None if cleanup.adopted else expiry_reason(copy, self.installation(), self.cases.clock())
         if copy.id is None or why is None:
             return None
@@ -162,7 +164,7 @@ class Sweep:
         return why
 
     def _deleted(self, cleanup: Cleanup, copy: Copy, why: str, found: _Found) -> bool:
-        """Delete a backup; whether it is gone. Where AWS does not say, the next sweep sees."""
+        """Delete a backup, and return whether it is gone. If AWS does not answer, the next sweep checks."""
         account, region, sweeper = cleanup.resource.account, cleanup.resource.region, self.sweepers[cleanup.resource.type]
         try:
             sweeper.delete(account, region, copy)
@@ -176,7 +178,7 @@ class Sweep:
         return True
 
     def _is_the_only_copy(self, cleanup: Cleanup, sweeper: Sweeper) -> bool:
-        """Whether a backup may be all there is of something that this clean-up did not delete, or has brought back."""
+        """Whether it may be the only copy of data that this clean-up did not delete, or has restored."""
         resource, restored = cleanup.resource, cleanup.restored
         if cleanup.stage == "done" and any(one.part.id == resource.id for one in cleanup.removals):
             return False
@@ -188,7 +190,7 @@ class Sweep:
     def _recorded(
         self, cleanup: Cleanup, gone: Collection[str], ours: Collection[str], now: datetime, found: _Found
     ) -> Cleanup:
-        """Record what is gone, or there again. The ledger says what others deleted too soon."""
+        """Record which backups are gone, or exist again. The ledger names those that somebody else deleted early."""
         backups = tuple(_as_seen(backup, gone, now) for backup in cleanup.backups) if cleanup.ended else cleanup.backups
         earlier = tuple(one for backup in cleanup.earlier if (one := _as_seen(backup, gone, now)).is_there)
         seen = replace(cleanup, backups=backups, earlier=earlier, lost_at=self._lost_at(cleanup, backups, now))
@@ -206,7 +208,7 @@ class Sweep:
         return self.cases.record_event(seen, "backup-gone", why)[0]
 
     def _lost_at(self, cleanup: Cleanup, backups: Sequence[Backup], now: datetime) -> datetime | None:
-        """When neither the resource nor a backup of it was there any more; None where one of them is."""
+        """Return since when neither the resource nor a backup of it exists; None if one does."""
         if not backups or not cleanup.ended or any(backup.is_there for backup in backups):
             return None
         if cleanup.lost_at:
@@ -216,17 +218,17 @@ class Sweep:
 
 
 def _is_unnamed(backup: Backup) -> bool:
-    """Whether AWS may have made it, and its id is not on record."""
+    """Whether AWS may have made it although its id is not on record."""
     return backup.id is None and backup.state == "asked"
 
 
 def _found(backup: Backup, copies: Sequence[Copy], of_arn: str) -> Backup:
-    """The backup with the ids of what AWS made of the request, if it made anything."""
+    """Return the backup with the ids of what AWS made of the request."""
     ids = [copy.id for copy in made_for(backup, copies, of_arn) if copy.id]
     return replace(backup, id=ids[0], spares=tuple(sorted({*backup.spares, *ids[1:]}))) if ids else backup
 
 
 def _as_seen(backup: Backup, gone: Collection[str], now: datetime) -> Backup:
-    """The record of a backup, once it is known which are gone."""
+    """Return the record of a backup, with which of its ids are gone."""
     gone_at = (backup.gone_at or now) if backup.id in gone else None
     return replace(backup, gone_at=gone_at, spares=tuple(id_ for id_ in backup.spares if id_ not in gone))

@@ -1,7 +1,7 @@
-"""Whether the owner of a marked resource was warned. Only what Slack took counts, not what was recorded to be posted.
+"""Tracks whether the owner of a tagged resource was warned. Only Slack's confirmation counts, not a recorded post.
 
-The grace period counts from the first warning that was delivered, and a warning N days ahead is followed by N days. While a
-warning is not delivered, nothing goes on.
+The grace period starts with the first delivered warning. A warning N days ahead is followed by N days. While a warning
+is undelivered, the clean-up waits.
 """
 
 from __future__ import annotations
@@ -23,28 +23,27 @@ from slackwater.ports.cleanup import Watcher
 from slackwater.ports.errors import AwsError
 
 UNWARNED_FOR: Final = timedelta(days=7)
-"""How late all warnings of a clean-up may come together. After that it is called off."""
+"""How late all warnings of a clean-up may be in total. After that, it is cancelled."""
 UNSAID: Final = "it has not said that it took the warning"
 MOVED: Final = timedelta(hours=1)
-"""A date that moves by more is put into the tag and announced again."""
+"""If the date moves by more than this, the tag is updated and the date announced again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warnings:
-    """Everything that it takes."""
+    """Tracks the warnings of clean-ups."""
 
     cases: Cases
     watchers: Mapping[str, Watcher]
     news: CleanupNews
 
     def updated(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Cleanup:
-        """Put on record what Slack has taken by now, and the date that this and the policy make of it.
-
-        A date only ever moves to later.
+        """Record which warnings Slack has confirmed, and the date that follows from this and the policy. It never
+        becomes earlier.
 
         Raises:
-            MovedError: somebody else wrote to the record.
-            AwsError: the outbox did not say.
+            MovedError: Somebody else has changed the record.
+            AwsError: The outbox did not answer.
         """
         tagging = cleanup.marked
         if tagging is None or not cleanup.deletes:
@@ -63,7 +62,7 @@ class Warnings:
         return self._written(cleanup, after, due(after, policy.cleanup, rule, deletes=True), why)
 
     def _delivered(self, cleanup: Cleanup, tagging: Tagging, policy: Policy, rule: UnattendedTag | None) -> Cleanup:
-        """Put on record what has become of the post that is waited for."""
+        """Record the state of the post that the clean-up waits for."""
         now, notice, post = self.cases.clock(), tagging.notice, self._post(cleanup, tagging)
         if notice is None or post is None:
             return cleanup
@@ -90,7 +89,7 @@ class Warnings:
         )
 
     def give_up_reason(self, cleanup: Cleanup) -> str | None:
-        """Why the owner is not waited for any longer; None while a warning may still be delivered, or where none is due."""
+        """Return why not to wait any longer for a delivery; None if it may still succeed, or no warning is due."""
         tagging = cleanup.marked
         if tagging is None or tagging.notice is None:
             return None
@@ -103,13 +102,13 @@ class Warnings:
         return f"its owner could not be warned within {UNWARNED_FOR.days} days: Slack: {why}"
 
     def announce(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
-        """Record the post of the warning that waits for its delivery, if it is not yet."""
+        """Record the post of the warning that waits for its delivery, if it is not recorded."""
         if cleanup.marked and cleanup.marked.notice:
             what, shown = _shown(cleanup, cleanup.marked)
             self.news.announce(what, shown, finding, policy)
 
     def withdraw(self, cleanup: Cleanup) -> None:
-        """Do not post a warning any more that Slack has not got: what it announces does not happen."""
+        """Do not send an undelivered warning any more, because the deletion will not happen."""
         if cleanup.marked and cleanup.marked.notice:
             self.news.withdraw(*_shown(cleanup, cleanup.marked))
 
@@ -117,7 +116,7 @@ class Warnings:
         return self.news.post(*_shown(cleanup, tagging)) if tagging.notice else None
 
     def _rule(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> UnattendedTag | None:
-        """What the policy says of it now, where it was marked for a rule's short grace; None where that is not known."""
+        """Return the policy's current rule for a clean-up that was tagged without an approval; None if unknown."""
         if not cleanup.unattended:
             return None
         try:
@@ -128,9 +127,9 @@ class Warnings:
         return unattended(finding.sighting, look.tags if look else None, policy.cleanup)
 
     def _written(self, cleanup: Cleanup, after: Tagging, to: datetime, why: str = "", *, warned: int | None = None) -> Cleanup:
-        """Store it; a date that has moved is in the tag first, and in the ledger, and announced again.
+        """Store the warning state. If the date moved, update the tag first, add a ledger entry, and announce it again.
 
-        `warned` says how many days ahead a warning was delivered.
+        `warned` is for how many days ahead a warning was just delivered.
         """
         now, before = self.cases.clock(), after.act_after
         if to > before:
@@ -150,7 +149,7 @@ class Warnings:
         return self.cases.record_event(known, "marked", then)[0] if moved else self.cases.write(known)
 
     def _retag(self, cleanup: Cleanup, to: datetime) -> None:
-        """The tag only informs. Where it cannot be changed, the record and the announcement have the date."""
+        """Update the date in the tag. It only informs: if this fails, the record and the announcement have the date."""
         watcher = self.watchers[cleanup.resource.type]
         try:
             if look := watcher.look(cleanup.resource):
@@ -160,7 +159,7 @@ class Warnings:
 
 
 def _shown(cleanup: Cleanup, tagging: Tagging) -> tuple[What, Cleanup]:
-    """What a warning says, and the clean-up as it says it: with the days that it warns of."""
+    """Return the kind of the warning, and the clean-up as the warning describes it."""
     notice = tagging.notice
     if notice is None or notice.days is None:
         return "marked", replace(cleanup, marked=tagging)

@@ -1,6 +1,6 @@
-"""The steps of a clean-up that delete and change nothing: whether to go on, the mark, the waiting, and the end.
+"""The steps of a clean-up that delete and change no resource: checks, tags, waiting, and the end.
 
-Each step may be taken twice, or die anywhere and be taken again: it reads what is on record, does what is left, and writes.
+Each step can run twice, or crash anywhere and run again: it reads the record, does what is left, and writes.
 """
 
 from __future__ import annotations
@@ -54,29 +54,33 @@ from slackwater.ports.errors import AwsError
 from slackwater.ports.store import Documents
 
 type Going = Literal["load", "recheck", "mark", "grace", "approval", "begin", "preflight"]
-"""Steps towards the deed: each first asks whether anybody or the policy is against it."""
+"""Steps before the deletion or change. Each first checks whether a person or the policy objects."""
 type WatchStep = Literal[Going, "confirm", "record", "call_off", "fail", "not_put_back", "undo", "undone", "undo_failed"]
 
 BY_RECORD: Final[tuple[WatchStep, ...]] = ("confirm", "record", "call_off", "fail", "not_put_back", "undo_failed")
-"""Steps that need nothing but the record: they work also if a list of the clean-up is lost, or too long to be stored."""
+"""Steps that need the record only. They work even if a list of the clean-up is lost, or too long to store."""
 
 LOOK_FOR_DELIVERY: Final = timedelta(minutes=15)
-"""How soon to look again whether a warning was delivered, at first."""
+"""The first interval between checks whether a warning was delivered."""
 LOOK_FOR_APPROVAL: Final = timedelta(minutes=15)
-"""How soon to look for an approval again, at first."""
+"""The first interval between checks for an approval."""
 LOOKS: Final = 60
-"""After a while, by a sixtieth of what was waited already: fewer than 400 looks in 90 days, as the history is finite."""
+"""Later intervals are a sixtieth of the time waited: fewer than 400 checks in 90 days, because an execution's history
+is limited.
+"""
 ON_RECORD: Final = "The clean-up's record says"
-"""With which the state machine passes on what a step wrote down."""
+"""How the state machine's error begins if a step has recorded the reason."""
 LOOK_IF_GONE_S: Final = 60
-"""Between looks at something that AWS is deleting, at first."""
+"""The first interval, in seconds, between checks of something that AWS is deleting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """Everything that these steps take. `account` is the one that it is deployed in, and works in.
+    """The steps, with what they need.
 
-    `backup_monthly_usd` says what backups of so many bytes of a kind cost in a region.
+    Attributes:
+        account: The account that clean-up is deployed in, the only one that it works in.
+        backup_monthly_usd: Returns what backups cost, by kind, region and bytes; None if unknown.
     """
 
     account: str
@@ -90,11 +94,11 @@ class Watch:
     news: CleanupNews
 
     def step(self, step: WatchStep, finding_id: str, execution: str, error: StepError | None = None) -> Answer:
-        """Take one step; what comes of it.
+        """Run one step, and return the answer for the state machine.
 
         Raises:
-            NotMineError, UnsafeError: it must not be taken.
-            MovedError, NotSeenError, AwsError: it may be taken again.
+            NotMineError, UnsafeError: The step must not run. MovedError, NotSeenError, AwsError: The step may run
+            again.
         """
         read = self.cases.short if step in BY_RECORD else self.cases.get
         cleanup = read(finding_id, execution)
@@ -145,7 +149,7 @@ class Watch:
                 return self._preflight(cleanup)
 
     def _load(self, cleanup: Cleanup, finding: TrackedFinding) -> Answer:
-        """Nothing is touched of another account, nor what an audit found where it did not see everything."""
+        """Check the account, and that the audit that found it saw the whole target."""
         if why := account_blocker(cleanup.resource.account, self.account):
             return self.cases.over(cleanup, why)
         resource = finding.sighting.resource
@@ -169,7 +173,7 @@ class Watch:
         return GO
 
     def _tag(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
-        """What it is and what it takes to make it again is recorded before its tags are put on."""
+        """Record the resource's state and what restores it, and then tag it."""
         resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
         look = watcher.look(resource)
         if look is None:
@@ -210,7 +214,7 @@ class Watch:
         return go(kind=_kind(cleanup), wait_until=until)
 
     def _grace(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
-        """Look for signs of use, and warn. That AWS does not say today is no sign: it is asked again tomorrow."""
+        """Check for signs of use, and warn. If AWS does not answer today, that is no sign: check again tomorrow."""
         cleanup, waits = self._not_yet(cleanup, finding, policy)
         if waits is None or waits == OVER:
             return waits or GO
@@ -223,7 +227,7 @@ class Watch:
         return waits
 
     def _not_yet(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> tuple[Cleanup, Answer | None]:
-        """Wait for the end of the grace, and for a warning that is not delivered; None where neither is waited for."""
+        """Wait for the end of the grace period and for undelivered warnings; the answer is None if there is no need."""
         cleanup = self.warnings.updated(cleanup, finding, policy)
         if why := self.warnings.give_up_reason(cleanup):
             return cleanup, self.cases.over(cleanup, why)
@@ -236,11 +240,11 @@ class Watch:
 
     @property
     def warnings(self) -> Warnings:
-        """What keeps account of whether the owner was warned."""
+        """Tracks whether the owner was warned."""
         return Warnings(cases=self.cases, watchers=self.watchers, news=self.news)
 
     def _used(self, cleanup: Cleanup, policy: Policy) -> str | None:
-        """Why it must not wait any longer, as far as AWS says today."""
+        """Return why the clean-up must not wait any longer; None if AWS shows no reason today."""
         try:
             seen = self.rechecker.recheck(cleanup, policy)
         except (NotSeenError, AwsError) as error:
@@ -266,7 +270,9 @@ class Watch:
         return wait_until(min(lapses, now + max(LOOK_FOR_APPROVAL, (now - tagging.act_after) / LOOKS)))
 
     def _begin(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
-        """The last word before anything is done: the grace is over, the approval stands, and nothing has changed."""
+        """Make the last check before anything is done: the grace period is over, the approval is valid, nothing has
+        changed.
+        """
         if cleanup.stage == "working":
             return go(kind=_kind(cleanup))
         tagging = self._tagging(cleanup)
@@ -304,7 +310,7 @@ class Watch:
         return go(kind=_kind(begun))
 
     def _preflight(self, cleanup: Cleanup) -> Answer:
-        """Whether the role that deletes may: every part, before the first is touched."""
+        """Check the deletion role's permissions for every sub-resource, before the first is touched."""
         if not cleanup.deletes:
             return GO
         resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
@@ -331,7 +337,7 @@ class Watch:
         return GO
 
     def _approver(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Decision | None:
-        """The approval that stands: not lapsed, of somebody who may, for this finding and what it would do."""
+        """Return the valid approval, if any: not expired, by somebody who may, for this finding and this setting."""
         decision = finding.decision
         if finding.status != "approved" or decision is None or decision.status != "approved":
             return None
@@ -354,14 +360,18 @@ class Watch:
         return wait_since(since, now, LOOK_IF_GONE_S)
 
     def _to_put_back(self, cleanup: Cleanup) -> bool:
-        """Whether something was taken off a resource that stays. One that is gone, or going, is brought back only on demand."""
+        """Whether sub-resources are missing from a resource that still exists. A deleted one is only restored on
+        request.
+        """
         if not cleanup.removals:
             return False
         look = self.watchers[cleanup.resource.type].look(cleanup.resource)
         return look is not None and not (look.parts and look.parts[-1].going)
 
     def _puts_back(self, cleanup: Cleanup) -> bool:
-        """Whether something is to be put back now. Until it is, others of its type wait; where nothing is, they need not."""
+        """Whether sub-resources must be restored now. Other clean-ups of this type wait until then; if not, release the
+        lock.
+        """
         put_back = self._to_put_back(cleanup)
         if cleanup.has_turn and not put_back:
             self.cases.write(replace(cleanup, has_turn=False))
@@ -380,9 +390,9 @@ class Watch:
         return GO
 
     def _cancel(self, cleanup: Cleanup) -> Answer:
-        """Take the mark off; what had been removed is to be put back. An approval was for this clean-up, and goes with it.
+        """Remove the tags, and restore what was deleted. The approval was for this clean-up, and ends with it.
 
-        Who takes the mark off says no, as who stops it does.
+        Removing the tag counts as a veto, as a stop does.
         """
         if not cleanup.ended:
             self._remove_tags(cleanup)
@@ -399,9 +409,9 @@ class Watch:
         return go(put_back=self._puts_back(cleanup))
 
     def _fail(self, cleanup: Cleanup, error: StepError | None) -> Answer:
-        """Say what went wrong, and what was and was not done. That comes first: the mark may not come off, either.
+        """Record what went wrong, and what was done until then, before the tags are removed, because that may fail too.
 
-        An execution that ended by itself, and one that somebody stopped, are told of once more: that changes nothing.
+        Executions that ended, or were stopped, report a second time, which changes nothing.
         """
         new = not cleanup.ended
         if new and cleanup.stage == "undoing":
@@ -419,7 +429,9 @@ class Watch:
         return go(put_back=put_back, **({"failed": True} if new else {}))
 
     def _not_put_back(self, cleanup: Cleanup, error: StepError | None) -> Answer:
-        """Record which parts were removed and not put back: putting them back failed, or AWS does not say what is missing."""
+        """Record which sub-resources were deleted and not restored, because that failed or AWS does not say what is
+        missing.
+        """
         missing = [one.part for one in cleanup.removals if one.part.id != cleanup.resource.id]
         if not missing or cleanup.why.startswith(NOT_PUT_BACK):
             return GO
@@ -432,7 +444,7 @@ class Watch:
         return go(failed=True)
 
     def _remove_tags_if_possible(self, cleanup: Cleanup) -> None:
-        """Of something that failed: so may this, and what failed is on record already."""
+        """Remove the tags after a failure. An error here is only logged, because the failure is recorded."""
         try:
             self._remove_tags(cleanup)
             self.warnings.withdraw(cleanup)
@@ -449,7 +461,7 @@ class Watch:
     # -- Undo
 
     def _undo(self, cleanup: Cleanup) -> Answer:
-        """What changes a setting back may do so only where the mark is."""
+        """Start an undo. The role that changes a setting back needs the tag."""
         if cleanup.stage != "undoing":
             raise UnsafeError(f"the clean-up is {cleanup.stage}: nobody asked to undo it")
         if cleanup.deletes:
@@ -473,7 +485,7 @@ class Watch:
         return GO
 
     def _undo_failed(self, cleanup: Cleanup, error: StepError | None) -> Answer:
-        """It can be asked for again, and goes on from where it was."""
+        """Record a failed undo. A new request continues from there."""
         new = cleanup.stage == "undoing"
         if new:
             what = f"the undo failed: {_what_failed(cleanup, error)}"
@@ -492,7 +504,7 @@ class Watch:
         return cleanup.marked
 
     def _announce(self, what: What, cleanup: Cleanup, finding: TrackedFinding) -> None:
-        """Have Slack told, once: a post's id is the same each time. A policy that cannot be read must not keep a clean-up."""
+        """Post to Slack, once: the post's id is the same each time. An unreadable policy must not block it."""
         try:
             policy = self.policy()
         except PolicyError as error:
@@ -502,7 +514,7 @@ class Watch:
 
 
 def done_words(cleanup: Cleanup) -> str:
-    """`deleted; its data is in snap-1 until 2027-02-20`, or what it was changed from and to."""
+    """Return the result: `deleted; its data is in snap-1 until 2027-02-20`, or both settings."""
     if cleanup.setting is not None:
         was = f" from {in_words(cleanup.was)}" if cleanup.was else ""
         return f"changed{was} to {in_words(cleanup.setting)}"
@@ -520,7 +532,7 @@ def _backed_up(cleanup: Cleanup) -> str:
 
 
 def undone_words(cleanup: Cleanup) -> str:
-    """What came back, and what is not as it was."""
+    """Return what was restored, and how it differs from before."""
     restored = cleanup.restored
     differences = f"; {some(restored.differences, between='; ')}" if restored and restored.differences else ""
     if cleanup.setting is not None:
@@ -539,7 +551,7 @@ def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
 
 
 def _with_rest(why: str, cleanup: Cleanup) -> str:
-    """Why it ended, and what was and was not done until then."""
+    """Return why it ended, and what was done until then."""
     done = []
     if cleanup.backups:
         done += [f"backup {one.state}: {one.id or NO_BACKUP.get(one.state, 'AWS names none')}" for one in cleanup.backups]
@@ -558,7 +570,7 @@ def _removed(cleanup: Cleanup) -> str:
 
 
 NO_BACKUP: Final = {"asked": "AWS may or may not have begun it", "failed": "AWS did not begin it"}
-"""What there is of a backup without an id."""
+"""What a backup without an id means, by its state."""
 
 
 def _kind(cleanup: Cleanup) -> str:

@@ -1,4 +1,4 @@
-"""Ask before you build: works out an estimate, with the prices and instance types it turns out to need."""
+"""Calculates an estimate, with the prices and instance types that it turns out to need."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from slackwater.ports.prices import Prices
 
 
 class EstimateError(Exception):
-    """What was asked cannot be answered: the inputs that are wrong, and what is wrong with each."""
+    """The inputs have no answer: which of them are wrong, and why."""
 
     def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
-        """`problems` are pairs of an input's name, which may be empty, and what is wrong."""
+        """Create the error from pairs of an input's name, which may be empty, and its problem."""
         self.problems = tuple(problems)
         super().__init__("\n".join(f"{field}: {problem}" if field else problem for field, problem in self.problems))
 
@@ -33,52 +33,56 @@ class UnknownKindError(EstimateError):
 
 
 MOST_ROUNDS: Final = 8
-"""An estimate knows what to look up after two or three."""
+"""How often an estimate may ask for more. It usually knows what it needs after two or three."""
 MOST_NAMED: Final = 3
-"""Items without a price that the headline names."""
+"""How many items without a price the summary names."""
 LONGEST_SHOWN: Final = 60
-"""Characters of a wrong input that are said again, and looked at for what they are like."""
+"""Characters of a wrong input that messages repeat, and that are compared with valid names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimates:
-    """Answers estimates. `default_region` is taken where none is named; `regions` are all that there are."""
+    """Answers estimates. `default_region` applies if none is given; `regions` are all that exist."""
 
     prices: Prices
     types: InstanceTypes
     default_region: str
     regions: Collection[str]
 
-    def answer(self, kind: str, said: Mapping[str, Any]) -> Estimated:
-        """Work out the estimate of this kind for inputs as they were typed, by name.
+    def answer(self, kind: str, typed: Mapping[str, Any]) -> Estimated:
+        """Calculate the estimate of this kind.
+
+        Args:
+            kind: The estimate.
+            typed: The inputs by name, as a person typed them.
 
         Raises:
-            UnknownKindError: there is none.
-            EstimateError: with every input that is wrong.
+            UnknownKindError: There is no such estimate.
+            EstimateError: Names every input that is wrong.
         """
         for problem in unknown("estimate", [kind], estimates(), "slackwater estimate --help"):
             raise UnknownKindError([("", problem)])
         estimate = estimates()[kind]
-        inputs = self._read(estimate, said)
+        inputs = self._read(estimate, typed)
         region = self.default_region if inputs.region is None else inputs.region
         answered, items, table, gaps = self._answer(kind, estimate, inputs, region)
         unpriced = tuple(sorted(items - table.keys()))
         return Estimated(
             kind=kind,
-            inputs={name: said.get(name, default) for name, default in _defaults(estimate)} | {"region": region},
+            inputs={name: typed.get(name, default) for name, default in _defaults(estimate)} | {"region": region},
             answer=replace(answered, summary=f"{answered.summary}{_without_price(unpriced, region)}"),
             price_basis=tuple(PriceBasis(item, table[item]) for item in sorted(table)),
             unpriced=unpriced,
             gaps=gaps,
         )
 
-    def _read(self, estimate: AnyEstimate, said: Mapping[str, Any]) -> Inputs:
+    def _read(self, estimate: AnyEstimate, typed: Mapping[str, Any]) -> Inputs:
         problems = list[tuple[str, str]]()
         try:
-            inputs: Inputs = estimate.inputs.model_validate(dict(said))
+            inputs: Inputs = estimate.inputs.model_validate(dict(typed))
         except ValidationError as error:
             problems += (_problem(estimate, one) for one in error.errors())
-        if isinstance(region := said.get("region"), str) and "region" not in dict(problems):
+        if isinstance(region := typed.get("region"), str) and "region" not in dict(problems):
             problems += (("region", problem) for problem in unknown("region", [region], self.regions, LIST_REGIONS))
         if problems:
             raise EstimateError(problems)
@@ -87,9 +91,10 @@ class Estimates:
     def _answer(
         self, kind: str, estimate: AnyEstimate, inputs: Inputs, region: str
     ) -> tuple[Answer[Any], set[PriceItem], PriceTable, tuple[Gap, ...]]:
-        """Work it out again with whatever it asked for the last time, until it asks for nothing new.
+        """Calculate again with everything it asked for the last time, until it asks for nothing new.
 
-        The answer, the items it asked the price of, the prices of those that have one, and what could not be read.
+        Returns:
+            The answer, the items whose price it needs, the known prices, and the gaps.
         """
         prices, items, families = dict[PriceItem, Price](), set[PriceItem](), set[str]()
         types, found = self.types.of((), region)
@@ -115,7 +120,7 @@ class Estimates:
 
 
 def _without_price(items: Sequence[PriceItem], region: str) -> str:
-    """A sentence that names the items without a known price; empty where there are none."""
+    """Return a sentence that names the items without a known price; empty if there are none."""
     if not items:
         return ""
     named = ", ".join(item.id for item in items[:MOST_NAMED])
@@ -132,7 +137,7 @@ def _worked(estimate: AnyEstimate, inputs: Inputs, known: Known) -> Answer[Any] 
 
 
 def _defaults(estimate: AnyEstimate) -> Iterator[tuple[str, Any]]:
-    """Every input by name, in the model's order; one that has to be given has no default that counts."""
+    """Yield every input by name with its default, in the model's order. A required input's default means nothing."""
     for name, field in estimate.inputs.model_fields.items():
         yield name, field.get_default(call_default_factory=True, validated_data={})
 
@@ -172,17 +177,17 @@ PROBLEMS: Final = {
     "string_too_long": "at most {max_length} characters are allowed",
     "too_long": "at most {max_length} are allowed",
 }
-"""Pydantic's types of error, in our words."""
+"""Messages for pydantic's types of error."""
 
 
 def _shown(one: Any) -> str:
-    """What was typed, where that fits on a line."""
+    """Return what was typed, if it fits on a line."""
     match one["input"]:
         case str(text):
             return f"{text!r}: " if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]!r}…: "
         case int(number) if number.bit_length() > LONGEST_SHOWN:
             return ""
-        case int() | float() as said:
-            return f"{said}: "
+        case int() | float() as typed:
+            return f"{typed}: "
         case _:
             return ""

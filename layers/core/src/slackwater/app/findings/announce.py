@@ -1,4 +1,6 @@
-"""Tells of what has changed in the table: its stream is the outbox, so a change is stored once and told at least once."""
+"""Sends events about changes of the table. The table's stream is the outbox: each change is stored once, and sent at
+least once.
+"""
 
 from __future__ import annotations
 
@@ -40,33 +42,33 @@ OF_AN_AUDIT: Final[Mapping[AuditState, str]] = {
 }
 
 type StreamRecord = Mapping[str, Any]
-"""One change, as a DynamoDB stream tells it."""
+"""One change, as a DynamoDB stream describes it."""
 
 
 class NotAnnouncedError(Exception):
-    """A change that was not told, by its sequence number; none before it is left, and those after it may be told again."""
+    """A change could not be sent, by its sequence number. All before it were sent; those after it may be sent again."""
 
     def __init__(self, sequence_number: str, why: object) -> None:
-        """`why` says what stood in the way."""
+        """Create the error with the reason."""
         super().__init__(f"{sequence_number}: {why}")
         self.sequence_number = sequence_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcer:
-    """Everything that announcing needs."""
+    """Sends events, with what that needs."""
 
     bus: EventBus
     parsed: Callable[[StreamRecord], LedgerEntry | AuditRecord | None]
-    """What a change stored, where others may want to know of it. Raises a BrokenAnswerError where it cannot be read."""
+    """What a change stored, if others need to know; else None. Raises BrokenAnswerError if it cannot be read."""
 
     def announce(self, records: Iterable[StreamRecord]) -> int:
-        """Tell of these changes, in their order; how many were worth it.
+        """Send events for these changes, in order, and return how many there were.
 
         Raises:
-            NotAnnouncedError: names the first that could not be told.
+            NotAnnouncedError: Names the first that could not be sent.
         """
-        told: list[tuple[str, Event]] = []
+        sent: list[tuple[str, Event]] = []
         broken: NotAnnouncedError | None = None
         for record in records:
             number = record["dynamodb"]["SequenceNumber"]
@@ -77,14 +79,14 @@ class Announcer:
                 broken = NotAnnouncedError(number, error)
                 break
             if event:
-                told.append((number, event))
+                sent.append((number, event))
         try:
-            self.bus.send([event for _, event in told])
+            self.bus.send([event for _, event in sent])
         except NotSentError as error:
-            raise NotAnnouncedError(told[error.index][0], error) from error
+            raise NotAnnouncedError(sent[error.index][0], error) from error
         if broken:
             raise broken
-        return len(told)
+        return len(sent)
 
 
 def event_of(stored: LedgerEntry | AuditRecord) -> Event | None:

@@ -1,4 +1,4 @@
-"""What people ask of stored findings, and what they decide about them."""
+"""Reads stored findings, and records decisions about them."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ type Action = Literal["snooze", "dismiss", "reopen"]
 BECOMES: Final[dict[Action, Status]] = {"snooze": "snoozed", "dismiss": "dismissed", "reopen": "open"}
 DECIDABLE: Final[tuple[Status, ...]] = ("open", "snoozed", "dismissed")
 REOPENED: Final[tuple[Status, ...]] = (*DECIDABLE, "approved", "failed")
-"""An approval is taken back before anything else is decided, and so is a clean-up that failed."""
+"""An approval, or a failed clean-up, must be reopened before another decision."""
 
 LONGEST_SNOOZE: Final = timedelta(days=366)
 LONGEST_WHY: Final = 1_000
 """Characters."""
 
 ATTEMPTS: Final = 4
-"""Against others who change the same finding."""
+"""How often to try while others change the same record."""
 
 
 class NotFoundError(Exception):
-    """There is nothing of this id."""
+    """There is nothing with this id."""
 
 
 class ConflictError(Exception):
-    """The finding's status, or somebody faster, does not allow it; the message says which."""
+    """The finding's status, or another actor, does not allow it; the message says which."""
 
 
 class DecidedError(ConflictError):
-    """Somebody was faster: the finding as they left it, with their decision."""
+    """Somebody else decided first. Has the finding with their decision."""
 
     def __init__(self, finding: TrackedFinding, decision: Decision) -> None:
-        """Say who and when."""
+        """Create the error with who decided, and when."""
         super().__init__(
             f"the finding {finding.id} is {finding.status} by {decision.who} since {decision.at:%Y-%m-%d %H:%M} UTC"
         )
@@ -51,18 +51,18 @@ class DecidedError(ConflictError):
 
 
 class ChangedError(ConflictError):
-    """The finding is not what the person saw who decided about it."""
+    """The finding has changed since the person saw it."""
 
 
 class NotAllowedError(Exception):
-    """The policy does not allow it; the message names what of it."""
+    """The policy does not allow it; the message names the key."""
 
 
 class BadDecisionError(Exception):
-    """A decision that cannot be: which part of it ("why", "until" or "places"), and what is wrong with it."""
+    """A decision is invalid: which part ("why", "until" or "places"), and the problem."""
 
     def __init__(self, part: Literal["why", "until", "places"], problem: str) -> None:
-        """Say both."""
+        """Create the error with both."""
         super().__init__(f"{part}: {problem}")
         self.part = part
         self.problem = problem
@@ -70,7 +70,7 @@ class BadDecisionError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFinding:
-    """A finding with its ledger, the oldest change first. `evidence` is None once its scan document has expired."""
+    """A finding with its ledger, the oldest entry first. `evidence` is None once its scan document has expired."""
 
     finding: TrackedFinding
     ledger: tuple[LedgerEntry, ...]
@@ -79,35 +79,43 @@ class ShownFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """Everything that it takes."""
+    """The use cases, with what they need."""
 
     store: FindingStore
     documents: Documents
 
     def listed(self, query: FindingQuery) -> Page[TrackedFinding]:
-        """A page of findings.
+        """Return a page of findings.
 
         Raises:
-            BadCursorError: the cursor is not one for this query.
+            BadCursorError: The cursor is not from this query.
         """
         return self.store.list(query)
 
     def shown(self, id: str) -> ShownFinding:
-        """One finding, every change of it, and its evidence as the newest audit that saw it told it.
+        """Return one finding, its ledger, and its evidence from the newest audit that saw it.
 
         Raises:
-            NotFoundError: there is none of this id.
+            NotFoundError: There is none with this id.
         """
         finding = self._get(id)
         return ShownFinding(finding=finding, ledger=tuple(self.store.ledger(id)), evidence=self._evidence(finding))
 
     def decided(self, id: str, action: Action, *, who: str, why: str, until: datetime | None, now: datetime) -> TrackedFinding:
-        """Snooze, dismiss or reopen a finding; what it is then. The same decision again changes nothing.
+        """Snooze, dismiss or reopen a finding, and return it. Repeating a decision changes nothing.
+
+        Args:
+            id: The finding.
+            action: "snooze", "dismiss" or "reopen".
+            who: The person.
+            why: The reason; required for a dismissal.
+            until: When the decision expires, with a time zone; None if it does not. Required for a snooze.
+            now: The current time.
 
         Raises:
-            BadDecisionError: the decision is not whole.
-            ConflictError: the finding's status does not allow it, or others kept changing it.
-            NotFoundError: there is none of this id.
+            BadDecisionError: The decision is invalid.
+            ConflictError: The finding's status does not allow it, or others kept changing it.
+            NotFoundError: There is none with this id.
         """
         decision = _decision(action, who, why, until, now)
         return self._written(id, lambda finding: _write(finding, action, decision))
@@ -115,15 +123,15 @@ class Findings:
     def decided_first(
         self, id: str, action: Literal["snooze", "dismiss"], *, who: str, why: str, until: datetime | None, now: datetime
     ) -> TrackedFinding:
-        """Snooze or dismiss a finding about which nobody has decided; what it is then.
+        """Snooze or dismiss a finding that nobody has decided about, and return it. Arguments as in `decided`.
 
-        The same decision of the same moment may come again, whatever has become of the finding: it is stored once.
+        The same decision with the same time is stored once, whatever happened to the finding since.
 
         Raises:
-            BadDecisionError: the decision is not whole.
-            DecidedError: somebody has decided already.
-            ConflictError: the finding's status does not allow it, or others kept changing it.
-            NotFoundError: there is none of this id.
+            BadDecisionError: The decision is invalid.
+            DecidedError: Somebody has already decided.
+            ConflictError: The finding's status does not allow it, or others kept changing it.
+            NotFoundError: There is none with this id.
         """
         decision = _decision(action, who, why, until, now)
 
@@ -131,7 +139,7 @@ class Findings:
             if self.made(id, decision.status, who=who, at=now):
                 return None
             _refuse_decided(finding, now)
-            return _told(finding, decision, decision)
+            return _decided_write(finding, decision, decision)
 
         return self._written(id, write)
 
@@ -145,22 +153,30 @@ class Findings:
         now: datetime,
         acts_after: datetime | None = None,
     ) -> TrackedFinding:
-        """Approve the clean-up of a finding as somebody saw it; what it is then.
+        """Approve the clean-up of a finding as a person saw it, and return the finding.
 
-        It lapses the policy's days after it may first be acted upon: `acts_after`, where it is marked already, or the grace
-        period from now. The same person may approve the same again: it changes nothing, nor does the same moment's approval
-        once it is over.
+        The approval expires the policy's approval days after the clean-up may act. The same person can repeat an
+        approval, which changes nothing, and so can a request with the same time after the approval has ended.
+
+        Args:
+            id: The finding.
+            fingerprint: The version that the person saw.
+            who: The person.
+            cleanup: The policy's section.
+            now: The current time.
+            acts_after: When the clean-up may act, if the resource is already tagged; None means after the grace period
+                from now.
 
         Raises:
-            ChangedError: the finding is another one than was seen.
-            ConflictError: the finding's status does not allow it, or others kept changing it.
-            DecidedError: somebody has decided already.
-            NotAllowedError: the policy does not let this finding be approved.
-            NotFoundError: there is none of this id.
+            ChangedError: The finding has changed since.
+            ConflictError: The finding's status does not allow it, or others kept changing it.
+            DecidedError: Somebody has already decided.
+            NotAllowedError: The policy does not let this finding be approved.
+            NotFoundError: There is none with this id.
         """
 
         def write(finding: TrackedFinding) -> Write | None:
-            if _stands(finding, who, fingerprint, now) or self.made(id, "approved", who=who, at=now):
+            if _is_approved(finding, who, fingerprint, now) or self.made(id, "approved", who=who, at=now):
                 return None
             _refuse_decided(finding, now)
             if finding.sighting.fingerprint != fingerprint:
@@ -179,12 +195,12 @@ class Findings:
                 fingerprint=fingerprint,
                 setting=setting,
             )
-            return _told(finding, decision, decision)
+            return _decided_write(finding, decision, decision)
 
         return self._written(id, write)
 
     def _written(self, id: str, write_of: Callable[[TrackedFinding], Write | None]) -> TrackedFinding:
-        """The finding after a write, or as it is where there is nothing to write."""
+        """Return the finding after a write, or as it is if there is nothing to write."""
         for _ in range(ATTEMPTS):
             finding = self._get(id)
             write = write_of(finding)
@@ -195,7 +211,7 @@ class Findings:
         raise ConflictError(f"the finding {id} is being changed by others: try again")
 
     def made(self, id: str, status: Decided, *, who: str, at: datetime) -> bool:
-        """Whether somebody decided just that in that moment, whatever has become of the finding since."""
+        """Whether this person made this decision at this time, whatever happened to the finding since."""
         made = (who, at, status)
         return any((entry.who, entry.at, entry.now) == made for entry in self.store.ledger(id))
 
@@ -212,10 +228,10 @@ class Findings:
 
 
 def reason_given(why: str) -> str:
-    """A reason as it is kept.
+    """Return a reason as it is stored.
 
     Raises:
-        BadDecisionError: it is too long, or no text.
+        BadDecisionError: It is too long, or not Unicode text.
     """
     why = why.strip()
     if why.encode(errors="replace").decode() != why:  # half of a surrogate pair: bytes of a terminal that are no UTF-8
@@ -242,24 +258,24 @@ def _decision(action: Action, who: str, why: str, until: datetime | None, now: d
 
 
 def _write(finding: TrackedFinding, action: Action, decision: Decision) -> Write | None:
-    """The finding as decided, with its ledger entry; None where it is so already."""
+    """Return the finding with the decision, and its ledger entry; None if it already has the decision."""
     possible = REOPENED if action == "reopen" else DECIDABLE
     if finding.status not in possible:
         how = "reopen it first" if finding.status == "approved" else f"{action} is for one that is {_either(possible)}"
         raise ConflictError(f"the finding {finding.id} is {finding.status}; {how}")
-    stands = finding.decision and replace(finding.decision, at=decision.at)
-    if finding.status == BECOMES[action] and stands in {None, decision}:
+    current = finding.decision and replace(finding.decision, at=decision.at)
+    if finding.status == BECOMES[action] and current in {None, decision}:
         return None
-    return _told(finding, decision, None if action == "reopen" else decision)
+    return _decided_write(finding, decision, None if action == "reopen" else decision)
 
 
-def _told(finding: TrackedFinding, by: Decision, decision: Decision | None) -> Write:
-    """The finding with another decision, or none, and the ledger entry that says who made it so."""
+def _decided_write(finding: TrackedFinding, by: Decision, decision: Decision | None) -> Write:
+    """Return the finding with a decision, or none, and the ledger entry that says who made it."""
     status: Status = decision.status if decision else "open"
-    happening: Happening = decision.status if decision else "reopened"
+    event: Happening = decision.status if decision else "reopened"
     revision = finding.revision + 1
     entry = LedgerEntry(
-        happening=happening,
+        happening=event,
         at=by.at,
         who=by.who,
         was=finding.status,
@@ -274,7 +290,7 @@ def _told(finding: TrackedFinding, by: Decision, decision: Decision | None) -> W
 
 
 def _refuse_decided(finding: TrackedFinding, now: datetime) -> None:
-    """Refuse a finding that is not open; where a decision has ended, the next audit will say so."""
+    """Refuse a finding that is not open. If a decision has expired, the next audit reopens the finding."""
     if finding.status == "open":
         return
     decision = finding.decision
@@ -284,8 +300,8 @@ def _refuse_decided(finding: TrackedFinding, now: datetime) -> None:
         raise DecidedError(finding, decision)
 
 
-def _stands(finding: TrackedFinding, who: str, fingerprint: str, now: datetime) -> bool:
-    """Whether this person's approval of this very thing is there and has not lapsed."""
+def _is_approved(finding: TrackedFinding, who: str, fingerprint: str, now: datetime) -> bool:
+    """Whether this person's approval of this version exists and has not expired."""
     decision = finding.decision
     if finding.status != "approved" or decision is None or (decision.who, decision.fingerprint) != (who, fingerprint):
         return False

@@ -1,4 +1,4 @@
-"""The policy file: reads it, checks it against the detectors there are, and says everything that is wrong with it at once."""
+"""Reads and validates the policy file, and reports everything that is wrong with it at once."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ IDS: Final = {
 }
 """By an id's pattern: whose it is, and what it looks like."""
 DEEPEST: Final = 16
-"""Levels of tables and lists that a policy may nest. The deepest key that there is, a price override, is on the fourth."""
+"""How many levels of tables and lists a policy may nest. The deepest key, a price override, is on the fourth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, and what would be right. `line` is None where there is no file or no line to name.
+    """One thing that is wrong, and how to fix it. `line` is None without a file or line.
 
-    A place in a list is counted from one: `slack.routes[1].channel`.
+    Positions in a list are counted from one: `slack.routes[1].channel`.
     """
 
     file: str
@@ -61,26 +61,26 @@ class Problem:
     remedy: str = ""
 
     def __str__(self) -> str:
-        """As `slackwater.toml:7: detectors.efs-idel: no such detector; did you mean efs-idle?`."""
+        """Return a line such as `slackwater.toml:7: detectors.efs-idel: no such detector; did you mean efs-idle?`."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        said = ": ".join(filter(None, (place, self.key, self.problem)))
-        return one_line(f"{said}; {self.remedy}" if self.remedy else said)
+        message = ": ".join(filter(None, (place, self.key, self.problem)))
+        return one_line(f"{message}; {self.remedy}" if self.remedy else message)
 
 
 class PolicyError(Exception):
-    """A policy that cannot be used; its message has one problem a line."""
+    """The policy is invalid; the message has one problem a line."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        """All problems there are."""
+        """Create the error with all problems."""
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
 
 
 def load_policy(path: Path | None, registry: Registry, only: Collection[str] = (), regions: Collection[str] = ()) -> Policy:
-    """The policy in a TOML file, or the defaults; as `parse_policy`.
+    """Return the policy in a TOML file, or the defaults without a file. Arguments as in `parse_policy`.
 
     Raises:
-        PolicyError: the file cannot be read, or as `parse_policy`.
+        PolicyError: The file cannot be read, or as in `parse_policy`.
     """
     try:
         text = None if path is None else policy_text(path)
@@ -97,13 +97,21 @@ def parse_policy(
     regions: Collection[str] = (),
     version: str | None = None,
 ) -> Policy:
-    """The policy in a TOML text called `name`, or the defaults. `only` names the detectors to run, even those that it has off.
+    """Return the policy in a TOML text, or the defaults without a text.
 
-    A region alone is no reason to refuse the text, since AWS may have a new one: that is for `check_regions`. But where
-    something else is wrong, regions that are not in `regions`, if there are any, are told with it.
+    A region that is not in `regions` is no error by itself, because AWS may have a new one; `check_regions` checks
+    that. It is reported together with other errors.
+
+    Args:
+        text: The policy; None is the defaults.
+        name: Its name in messages.
+        registry: The detectors that exist.
+        only: The detectors to run, even if the policy turns them off; empty means those of the policy.
+        regions: The known regions; empty reports none.
+        version: The version of the stored text.
 
     Raises:
-        PolicyError: the text does not fit, a name in `only` is unknown, or no detector is left on.
+        PolicyError: The text is invalid, a name in `only` is unknown, or no detector is left.
     """
     problems = _no_such(only, registry)
     model = policy_model(registry)
@@ -145,21 +153,21 @@ def parse_policy(
 
 
 def policy_schema(registry: Registry) -> dict[str, Any]:
-    """The JSON Schema of the policy file, for editors."""
+    """Return the JSON Schema of the policy file, for editors."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **policy_model(registry).model_json_schema()}
 
 
 def check_regions(path: Path, valid: Collection[str]) -> None:
-    """Refuse region names in a policy file, which is good otherwise, that are not in `valid`.
+    """Check that all regions in a valid policy file exist.
 
     Raises:
-        PolicyError: with each of them.
+        PolicyError: Names each that is not in `valid`.
     """
     check_regions_in(policy_text(path), str(path), valid)
 
 
 def check_regions_in(text: str, name: str, valid: Collection[str]) -> None:
-    """As `check_regions`, of a text called `name`."""
+    """Check the regions in a text, as `check_regions` does for a file."""
     if problems := _wrong_regions(name, text, _parsed(name, text), valid):
         raise PolicyError(problems)
 
@@ -173,7 +181,7 @@ def _no_such(only: Iterable[str], registry: Registry) -> list[Problem]:
 
 
 def _wrong_regions(name: str, text: str, data: Mapping[str, Any], valid: Collection[str]) -> list[Problem]:
-    """Of a file that may be wrong in any other way, too."""
+    """Return the unknown regions in a text, which may have other errors."""
     overrides = _at(data, "prices", "overrides")
     named: list[tuple[KeyPath, str]] = [
         *(
@@ -201,10 +209,10 @@ def _listed(value: object) -> list[str]:
 
 
 def policy_text(path: Path) -> str:
-    """The text of a policy file.
+    """Return the text of a policy file.
 
     Raises:
-        PolicyError: it cannot be read, or is not UTF-8.
+        PolicyError: It cannot be read, or is not UTF-8.
     """
     try:
         return path.read_text("utf-8-sig")
@@ -215,10 +223,10 @@ def policy_text(path: Path) -> str:
 
 
 def _parsed(name: str, text: str) -> dict[str, Any]:
-    """Parse a policy text, and refuse one that is too deep for recursive functions to read.
+    """Parse a policy text. Refuse one that is nested too deeply for recursive functions.
 
     Raises:
-        PolicyError: the text is not TOML, or nests too deeply.
+        PolicyError: The text is not TOML, or is nested too deeply.
     """
     too_deep = f"nests more than {DEEPEST} levels of tables and lists"
     try:
@@ -234,7 +242,7 @@ def _parsed(name: str, text: str) -> dict[str, Any]:
 
 
 def _nested(value: object) -> Iterator[tuple[int, object]]:
-    """Yield a value and all values in it, each with its depth from one on. It does not recurse."""
+    """Yield a value and all values in it, with its depth counted from one. Not recursive."""
     waiting = [(1, value)]
     while waiting:
         depth, one = waiting.pop()
@@ -244,19 +252,19 @@ def _nested(value: object) -> Iterator[tuple[int, object]]:
 
 
 def _broken(name: str, text: str, error: tomllib.TOMLDecodeError) -> Problem:
-    said, _, where = str(error).partition(" (at ")
+    message, _, where = str(error).partition(" (at ")
     place = re.match(r"line (\d+), column (\d+)", where)
     if place is None:  # at the end
-        return Problem(name, text.count("\n") + 1, "", f"not valid TOML: {said}")
+        return Problem(name, text.count("\n") + 1, "", f"not valid TOML: {message}")
     line, column = map(int, place.groups())
     written = text.split("\n")[line - 1]
     bare = re.match(r"[#@\w][^\s,\]}]*", written[column - 1 :])
     remedy = ""
-    if said == "Invalid value" and bare and bare[0].casefold() not in {"true", "false"}:
+    if message == "Invalid value" and bare and bare[0].casefold() not in {"true", "false"}:
         remedy = f"text is in quotes: {json.dumps(bare[0])}"
     elif account := re.match(r"0\d{11}\b", written[max(column - 2, 0) :]):  # TOML's numbers end after such a zero
         remedy = f"an account's id is in quotes: {json.dumps(account[0])}"
-    return Problem(name, line, "", f"not valid TOML: {said}", remedy)
+    return Problem(name, line, "", f"not valid TOML: {message}", remedy)
 
 
 def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorDetails) -> Problem:
@@ -287,7 +295,7 @@ def _problem(name: str, lines: KeyLines, model: type[BaseModel], details: ErrorD
 
 
 def key_of(where: KeyPath) -> str:
-    """A place as people write it: `slack.routes[1].channel`."""
+    """Return a path as people write it: `slack.routes[1].channel`."""
     return "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in where).removeprefix(".")
 
 

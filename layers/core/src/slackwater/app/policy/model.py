@@ -1,4 +1,4 @@
-"""What a policy file may hold, made from the detectors there are."""
+"""The schema of a policy file, built from the detectors that exist."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from slackwater.model.services import CALLS_PER_SECOND, IAM_PREFIXES
 
 LIST_DETECTORS: Final = "slackwater detectors"
 REMOVABLE: Final = frozenset(kind.KIND for kind in (Volume, EfsFileSystem, FsxFileSystem))
-"""Kinds of resources that some detector advises to delete, in a way that a program may go."""
+"""Kinds of resources that some detector recommends to delete, and that Slackwater may delete."""
 
 PRICE_ITEMS: Final = (
     *(f"ebs.{volume_type}.storage" for volume_type in VOLUME_USAGE),
@@ -103,13 +103,15 @@ SECTIONS: Final[dict[str, type[Section]]] = {
 
 
 def policy_model(registry: Registry) -> Any:
-    """A pydantic model with SECTIONS and `detectors`, where each detector has a section: its limits, and `enabled`."""
+    """Return a pydantic model with SECTIONS and `detectors`, with a section for each detector: its limits, and
+    `enabled`.
+    """
     return _policy_model(tuple((id_, detector.title, detector.limits) for id_, detector in registry.items()))
 
 
 @lru_cache(maxsize=8)
 def _policy_model(limits: tuple[tuple[str, str, type[Limits]], ...]) -> Any:
-    """The model for detectors with these ids, titles and limits. Building it takes longer than reading a policy with it."""
+    """Build the model for these detectors. Cached, because building it takes longer than validating a policy."""
     detectors = {
         id_: create_model(
             id_,
@@ -141,11 +143,11 @@ def _policy_model(limits: tuple[tuple[str, str, type[Limits]], ...]) -> Any:
 
 
 def _one_of(noun: str, names: Collection[str], listed_by: str) -> Any:
-    """The type of a text that is one of `names`, which editors are told."""
+    """Return the type of a text that must be one of `names`. The JSON Schema lists them for editors."""
 
     def known(name: str) -> str:
-        if said := unknown(noun, [name], names, listed_by):
-            raise ValueError(*said)
+        if problems := unknown(noun, [name], names, listed_by):
+            raise ValueError(*problems)
         return name
 
     for_editors: dict[str, Any] = {"enum": sorted(names)}
@@ -153,7 +155,7 @@ def _one_of(noun: str, names: Collection[str], listed_by: str) -> Any:
 
 
 def _narrowed(section: type[Section], **types: Any) -> Any:
-    """The same section, some of whose keys take less."""
+    """Return the same section with stricter types for some keys."""
     fields: dict[str, Any] = {key: (type_, copy(section.model_fields[key])) for key, type_ in types.items()}
     return create_model(section.__name__, __base__=section, __doc__=section.__doc__, **fields)
 
@@ -163,10 +165,11 @@ def _with_defaults(models: dict[str, type[Any]]) -> dict[str, Any]:
 
 
 def section_at(model: type[BaseModel], where: KeyPath) -> type[BaseModel]:
-    """The model of a section, by its path.
+    """Return the model of a section, by its path.
 
     Raises:
-        LookupError, AttributeError: there is no section; the path leads into a list of texts or a table of the user's own keys.
+        LookupError, AttributeError: There is no section: the path leads into a list of texts, or a table with the
+        user's own keys.
     """
     found: Any = model
     for key in where:

@@ -1,4 +1,4 @@
-"""The policy that the service goes by: one key of the bucket, all its versions kept. None stored means the defaults."""
+"""The service's policy: one key of the bucket, with all its versions. Without one, the defaults apply."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slackwater.ports.store import Documents, Version
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
-    """The stored policy. `place` is what messages call it; a region that is not among the known ones may be an enabled one."""
+    """Reads and stores the service's policy. `place` is its name in messages."""
 
     documents: Documents
     registry: Registry
@@ -25,18 +25,18 @@ class Policies:
     enabled_regions: Callable[[], Collection[str]]
 
     def current(self, only: Collection[str] = ()) -> Policy:
-        """The newest policy, checked; `only` as for `parse_policy`.
+        """Return the newest policy, validated. `only` as in `parse_policy`.
 
         Raises:
-            PolicyError: with everything that is wrong with it.
+            PolicyError: Names everything that is wrong with it.
         """
         return self._checked(*self._read(), only)
 
     def at(self, version: PolicyVersion, only: Collection[str] = ()) -> Policy:
-        """The policy as it was when an audit took it up.
+        """Return the policy in the version that an audit was planned with.
 
         Raises:
-            PolicyError: that version is not there, or not the text that it was.
+            PolicyError: That version no longer exists, or has another text.
         """
         if version.sha256 is None:
             return parse_policy(None, self.place, self.registry, only)
@@ -49,19 +49,23 @@ class Policies:
         return policy
 
     def push(self, text: str, name: str) -> PolicyVersion:
-        """Store a text called `name` as the newest policy, once it is checked.
+        """Validate a text, and store it as the newest policy.
+
+        Args:
+            text: The policy.
+            name: Its name in messages.
 
         Raises:
-            PolicyError: with everything that is wrong with it; nothing is stored.
+            PolicyError: Names everything that is wrong with it. Nothing is stored.
         """
         sha256 = self._checked(text, name).version.sha256
         return PolicyVersion(version=self.documents.write(POLICY, text), sha256=sha256)
 
     def pull(self, version: str | None = None) -> tuple[str, str] | None:
-        """The text of a version, or of the newest, and its version; None where there is none.
+        """Return the text of a version (None: the newest), and its version; None if there is none.
 
         Raises:
-            PolicyError: it is not text.
+            PolicyError: It is not text.
         """
         try:
             return self.documents.read(POLICY, version)
@@ -70,11 +74,11 @@ class Policies:
             raise PolicyError([Problem(self.place, None, "", "is not UTF-8 text", remedy)]) from error
 
     def history(self) -> Iterable[Version]:
-        """Every version, the newest first."""
+        """Return every version, the newest first."""
         return self.documents.versions(POLICY)
 
     def _read(self, version: str | None = None) -> tuple[str | None, str, str | None]:
-        """The text, what to call it, and its version."""
+        """Return the text, its name in messages, and its version."""
         found = self.pull(version)
         return (found[0].removeprefix("\ufeff"), self.place, found[1]) if found else (None, self.place, None)
 

@@ -1,4 +1,4 @@
-"""On which line of a TOML text a key is: tomllib does not say."""
+"""Finds the line of a key in a TOML text, because tomllib does not return it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 type KeyPath = tuple[str | int, ...]
-"""`("slack", "routes", 0, "channel")`: numbers are places in a list."""
+"""`("slack", "routes", 0, "channel")`: numbers are positions in a list."""
 
 
 class KeyLines:
-    """The line of each section and key of a valid TOML text, however it is written (dotted, quoted, inline)."""
+    """The line of each section and key of a valid TOML text, in any notation (dotted, quoted, inline)."""
 
     def __init__(self, text: str) -> None:
-        """Cut `text` into statements: the fewest lines that tomllib accepts by themselves."""
+        """Split `text` into statements: the shortest runs of lines that tomllib accepts by themselves."""
         self._lines: dict[KeyPath, int] = {}
         last: dict[KeyPath, int] = {}
         section: KeyPath = ()
@@ -36,14 +36,15 @@ class KeyLines:
             statement = ""
 
     def __getitem__(self, path: KeyPath) -> int | None:
-        """The line of the key, or of the nearest section around it."""
+        """Return the line of the key, or of the nearest section around it."""
         return next((self._lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self._lines), None)
 
 
 def _section(header: KeyPath, last: dict[KeyPath, int]) -> KeyPath:
-    """The section that a header begins: `[[slack.routes]]` is the next of its kind, `[slack.routes.more]` is in the last one.
+    """Return the section that a header begins: `[[slack.routes]]` is the next entry, `[slack.routes.more]` is in the
+    last one.
 
-    `last` holds the place of the last one of each kind, and is brought up to date.
+    `last` has the position of the last entry of each list, and is updated.
     """
     is_next = header[-1] == 0
     section: KeyPath = ()

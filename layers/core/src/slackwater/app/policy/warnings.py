@@ -1,4 +1,4 @@
-"""What a good policy says to no effect, or leaves out: surely not meant."""
+"""Warns about settings of a valid policy that have no effect, or that are missing."""
 
 from __future__ import annotations
 
@@ -17,33 +17,46 @@ from slackwater.model.policy import USER, CleanupSection, Policy, ScanSection
 
 ROLE: Final = re.compile(r"arn:aws[a-z-]*:iam::(\d{12}):role/(?:.*/)?([^/]+)")
 
-type Doubt = tuple[KeyPath, str, str]
-"""Where, what, and a remedy if there is one."""
+type PolicyWarning = tuple[KeyPath, str, str]
+"""The key, the problem, and the fix if there is one."""
 
 AWS_ALLOWS: Final = {"cloudtrail": 2, "cloudwatch": 500}
-"""Calls a second in one account and region, where AWS says how many: of CloudWatch's GetMetricData."""
+"""Calls a second in one account and region, where AWS publishes a limit; for CloudWatch of GetMetricData."""
 POINTS_AWS_ALLOWS: Final = 396_000
 
 NOBODY_IS_WARNED: Final = "nothing is deleted unless a webhook can warn owners: slack names no channel"
 
 
 type Pinned = Callable[[str, str], bool | None]
-"""Whether a role's trust policy pins the name of its sessions, by the role's account and name; None if nobody can say."""
+"""Whether a role's trust policy pins the session name, by the role's account and name; None if unknown."""
 
 
-def doubts(text: str, name: str, policy: Policy, pinned: Pinned = lambda *_: None) -> list[Problem]:
-    """What has no effect in the text, called `name`, of this policy, or another than meant; in the order of its lines."""
+def find_warnings(text: str, name: str, policy: Policy, pinned: Pinned = lambda *_: None) -> list[Problem]:
+    """Return the settings without effect, or with another effect than intended, in the order of their lines.
+
+    Args:
+        text: The policy.
+        name: Its name in messages.
+        policy: The same policy, parsed.
+        pinned: Checks a role's trust policy.
+    """
     lines = KeyLines(text)
     read = tomllib.loads(text)
     disabled = {id_ for id_, section in read.get("detectors", {}).items() if not section.get("enabled", True)}
     about = _Cleanup(policy, registry(), read.get("cleanup", {}).keys(), disabled)
-    told = [*about.doubts(), *_identities(policy, pinned), *_routes(policy), *_organization(policy, read), *_rates(policy.scan)]
-    found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in told]
+    found_here = [
+        *about.find_warnings(),
+        *_identities(policy, pinned),
+        *_routes(policy),
+        *_organization(policy, read),
+        *_rates(policy.scan),
+    ]
+    found = [Problem(name, lines[where], key_of(where), problem, remedy) for where, problem, remedy in found_here]
     return sorted(found, key=lambda problem: problem.line or 0)
 
 
-def _identities(policy: Policy, pinned: Pinned) -> Iterator[Doubt]:
-    """Whoever is named in a way that names nobody, or whose name others can take."""
+def _identities(policy: Policy, pinned: Pinned) -> Iterator[PolicyWarning]:
+    """Warn about identities that match nobody, or that others can take."""
     lists = {
         ("cleanup", "approver_identities"): policy.cleanup.approver_identities,
         ("api", "deciders"): policy.api.deciders,
@@ -78,13 +91,13 @@ def _identity(who: str, where: KeyPath, pinned: Pinned) -> Iterator[tuple[str, s
             )
 
 
-def _routes(policy: Policy) -> Iterator[Doubt]:
+def _routes(policy: Policy) -> Iterator[PolicyWarning]:
     for n, route in enumerate(routes := policy.slack.routes):
         if (first := next((m for m in range(n) if routes[m].takes_all_of(route)), None)) is not None:
             yield ("slack", "routes", n), f"never applies: slack.routes[{first + 1}] takes all of it", ""
 
 
-def _organization(policy: Policy, text: Mapping[str, Any]) -> Iterator[Doubt]:
+def _organization(policy: Policy, text: Mapping[str, Any]) -> Iterator[PolicyWarning]:
     section, where = policy.organization, "organization"
     if where in text and not section.names_any:
         yield (where,), "names nobody: the service's own account is audited, and no other", ""
@@ -101,25 +114,25 @@ def _organization(policy: Policy, text: Mapping[str, Any]) -> Iterator[Doubt]:
         yield (where,), "leaves nobody to audit, and no audit starts: except_accounts names all of accounts", ""
 
 
-def _rates(scan: ScanSection) -> Iterator[Doubt]:
-    said = "is more than AWS allows in an account and region, {:,} a second: it would only be throttled"
+def _rates(scan: ScanSection) -> Iterator[PolicyWarning]:
+    too_fast = "is more than AWS allows in an account and region, {:,} a second: it would only be throttled"
     for service, most in AWS_ALLOWS.items():
         if scan.calls_per_second.get(service, 0) > most:
-            yield ("scan", "calls_per_second", service), said.format(most), ""
+            yield ("scan", "calls_per_second", service), too_fast.format(most), ""
     if scan.datapoints_per_second > POINTS_AWS_ALLOWS:
-        yield ("scan", "datapoints_per_second"), said.format(POINTS_AWS_ALLOWS), ""
+        yield ("scan", "datapoints_per_second"), too_fast.format(POINTS_AWS_ALLOWS), ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Cleanup:
-    """What is doubtful of its section; `named` are the keys that the text has, `disabled` the detectors that it turns off."""
+    """Checks the cleanup section; `named` are the keys in the text, `disabled` the detectors that it turns off."""
 
     policy: Policy
     registry: Registry
     named: Collection[str]
     disabled: Collection[str]
 
-    def doubts(self) -> Iterator[Doubt]:
+    def find_warnings(self) -> Iterator[PolicyWarning]:
         cleanup = self.policy.cleanup
         needed = {key: getattr(cleanup, key) for key in ("accounts", "regions", "resource_types", "detectors")}
         somebody = cleanup.approvers or cleanup.approver_identities
@@ -138,7 +151,7 @@ class _Cleanup:
         yield from self._warnings(cleanup)
         yield from self._unattended(cleanup)
 
-    def _detectors(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+    def _detectors(self, cleanup: CleanupSection) -> Iterator[PolicyWarning]:
         for n, id_ in enumerate(cleanup.detectors):
             where, type_ = ("cleanup", "detectors", n), self.registry[id_].resource.KIND
             if id_ not in CLEANABLE:
@@ -150,18 +163,18 @@ class _Cleanup:
             elif cleanup.resource_types and type_ not in cleanup.resource_types:
                 yield where, f"never applies: cleanup.resource_types does not name {type_}", ""
 
-    def _regions(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+    def _regions(self, cleanup: CleanupSection) -> Iterator[PolicyWarning]:
         for n, region in enumerate(cleanup.regions):
             if (scanned := self.policy.scan.regions) and region not in scanned:
                 yield ("cleanup", "regions", n), "is not scanned: scan.regions does not name it", ""
 
-    def _warnings(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+    def _warnings(self, cleanup: CleanupSection) -> Iterator[PolicyWarning]:
         for n, days in enumerate(cleanup.warn_days):
             if "warn_days" in self.named and days >= cleanup.grace_days:
                 why = f"never warns: the mark does, cleanup.grace_days ({cleanup.grace_days}) ahead"
                 yield ("cleanup", "warn_days", n), why, ""
 
-    def _unattended(self, cleanup: CleanupSection) -> Iterator[Doubt]:
+    def _unattended(self, cleanup: CleanupSection) -> Iterator[PolicyWarning]:
         (detector,) = UNATTENDED
         of_jobs: str | None = getattr(self.policy.limits.get(detector), "tag", None)
         for n, rule in enumerate(cleanup.unattended):
@@ -180,7 +193,7 @@ class _Cleanup:
 
 
 def _takes(tag: str, narrower: str) -> bool:
-    """Whether what carries the second carries the first: `Job` takes `Job=encode`."""
+    """Whether everything with the second tag has the first: `Job` includes `Job=encode`."""
     return tag in {narrower, _key(narrower)}
 
 

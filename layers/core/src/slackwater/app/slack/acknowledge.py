@@ -33,29 +33,29 @@ class Guard(Protocol):
     """Lets each request through once."""
 
     def take(self, id: str, by: str) -> bool:
-        """Mark a request as taken; False where another had marked it."""
+        """Record a request as taken; return False if another process had."""
         ...
 
     def give_back(self, id: str, by: str) -> None:
-        """Take our own mark away."""
+        """Remove our own record."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What to answer: nothing, a line, or JSON. `asked` is what was handed over; `note` is for the log."""
+    """The answer: empty, a line, or JSON. `asked` is what was handed over; `note` is for the log."""
 
     status: HTTPStatus = HTTPStatus.OK
-    said: str | Mapping[str, Any] = ""
+    content: str | Mapping[str, Any] = ""
     asked: Asked | None = None
     note: str | None = None
 
 
 class RefusedError(Exception):
-    """A request that is not taken."""
+    """A request is refused."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
-        """Why is a line, and quotes nothing that was sent."""
+        """Create the error with a line that quotes nothing of the request."""
         super().__init__(why)
         self.status = status
 
@@ -80,7 +80,7 @@ class Acknowledger:
         try:
             return self._acknowledge(event)
         except RefusedError as error:
-            return Reply(status=error.status, said=str(error), note=str(error))
+            return Reply(status=error.status, content=str(error), note=str(error))
 
     def _acknowledge(self, event: Mapping[str, Any]) -> Reply:
         headers = {str(name).lower(): str(value) for name, value in (event.get("headers") or {}).items()}
@@ -97,7 +97,7 @@ class Acknowledger:
         # Every press and every command has a trigger of its own: requests of one body are one, however they are signed.
         sent = _Sent(id=hashlib.sha256(body).hexdigest(), at=signed_at, form=form, payload=_payload(form))
         if errors := _errors(sent):
-            return Reply(said={"response_action": "errors", "errors": errors})
+            return Reply(content={"response_action": "errors", "errors": errors})
         asked = _asked(sent)
         by = str(event.get("requestContext", {}).get("requestId") or uuid.uuid4().hex)
         if not self.guard.take(sent.id, by):
@@ -159,11 +159,11 @@ class _Sent:
 
 def _body(event: Mapping[str, Any]) -> bytes:
     """The body, byte for byte as it was signed."""
-    said = event.get("body") or ""
-    if len(said) > MOST_BYTES * 4 / 3 + 4:
+    content = event.get("body") or ""
+    if len(content) > MOST_BYTES * 4 / 3 + 4:
         raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body has more than {MOST_BYTES:,} bytes")
     try:
-        body: bytes = b64decode(said, validate=True) if event.get("isBase64Encoded") else said.encode()
+        body: bytes = b64decode(content, validate=True) if event.get("isBase64Encoded") else content.encode()
     except (binascii.Error, ValueError) as error:  # half of a surrogate pair is no text either
         raise RefusedError(HTTPStatus.BAD_REQUEST, "the body cannot be decoded") from error
     if len(body) > MOST_BYTES:

@@ -1,6 +1,6 @@
-"""Does what people ask for in Slack, brings the message up to date, and tells whoever asked what came of it.
+"""Carries out requests from Slack, updates the message, and answers the person.
 
-It may be called twice with the same: a decision is made and told once, and an audit started once.
+It may be called twice with the same request. A decision is made and answered once, and an audit is started once.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ LATER: Final = (
 ANOTHER_VERSION: Final = "This button is of another version of Slackwater: the next digest has one that works."
 
 
-class Told(Protocol):
-    """What was posted, as far as it can be changed."""
+class AnswerChannel(Protocol):
+    """Posted messages, as far as they can be changed."""
 
     def update(self, sent: Sent, message: Message) -> None:
         """Put another message in the place of one that was posted.
@@ -79,22 +79,26 @@ class Told(Protocol):
 
 
 class UnfinishedError(Exception):
-    """What was asked is done, if it is allowed; only Slack could not be told. Asked again, it is told, and not done again."""
+    """The request is done, if allowed, but Slack has not confirmed the answer. Calling again only sends it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """Everything that it takes. `respond` answers at a URL; `origin` may stand in for Slack there; `pause` waits seconds.
+    """Carries out requests, with what that needs.
 
-    `home` is the id of the bot's workspace. `told` is what this process last told of requests that are not done with: None
-    where Slack did not take it.
+    Attributes:
+        respond: Answers at a response URL.
+        origin: Replaces Slack's origin in response URLs; None is Slack itself.
+        home: Returns the id of the bot's workspace.
+        pause: Waits so many seconds.
+        sent_texts: The last text that this process sent for each unfinished request; None if Slack did not confirm it.
     """
 
     findings: Findings
     cleanups: Cleanups
     audits: Audits
     outbox: Outbox
-    channel: Callable[[], Told]
+    channel: Callable[[], AnswerChannel]
     respond: Callable[[str, Message], None]
     origin: str | None
     home: Callable[[], str | None]
@@ -103,42 +107,42 @@ class Answerer:
     account: Callable[[], str]
     known_regions: Callable[[], Collection[str]]
     pause: Callable[[float], None]
-    told: dict[str, str | None] = field(default_factory=dict)
+    sent_texts: dict[str, str | None] = field(default_factory=dict)
 
     def answer(self, asked: Asked) -> Message:
-        """What whoever asked was told: once, however often the same is asked.
+        """Carry out a request, and return the answer, which is sent once however often this is called.
 
         Raises:
-            UnfinishedError: what was asked is done, and Slack not told.
-            Exception: whatever stood in the way of doing it, and whoever asked knows; or of showing it.
+            UnfinishedError: The request is done, but Slack has not confirmed the answer.
+            Exception: It could not be carried out, and the person knows; or the message could not be updated.
         """
         becomes = _becomes(asked)
         try:
             made = self._made(asked, becomes)
-            said = self._said_before(asked, made) if made else self._said(asked)
+            reply = self._earlier_answer(asked, made) if made else self._answer_to(asked)
         except Exception:  # whatever it was: somebody waits for an answer, and Lambda has to hear of it
-            self._tell(asked, answers.problem(LATER))
+            self._send(asked, answers.problem(LATER))
             raise
         if made:  # at an earlier attempt, which told of it
-            self.told.setdefault(asked.id, said.text)
-        left = self._tell(asked, said)
+            self.sent_texts.setdefault(asked.id, reply.text)
+        left = self._send(asked, reply)
         if isinstance(asked, Press | Dismissal) and (becomes or _stops(asked)):
             left += self._bring_up_to_date(asked.post)
         if left:
             raise UnfinishedError("; ".join(left))
-        self.told.pop(asked.id, None)
-        return said
+        self.sent_texts.pop(asked.id, None)
+        return reply
 
     def _made(self, asked: Asked, becomes: Decided | None) -> TrackedFinding | None:
-        """The finding as it is now, if this very request has decided about it: that stands, whatever the policy says by now."""
+        """Return the finding if this very request has decided about it. That stays valid, whatever the policy says."""
         if becomes is None or isinstance(asked, Command):
             return None
         if not self.findings.made(asked.about, becomes, who=_who(asked.asker), at=asked.at):
             return None
         return self.findings.store.get(asked.about)
 
-    def _said_before(self, asked: Asked, made: TrackedFinding) -> Message:
-        """What to say of a decision that was made before. An approval's clean-up may not have begun yet."""
+    def _earlier_answer(self, asked: Asked, made: TrackedFinding) -> Message:
+        """Return the answer to a decision of an earlier attempt. Its clean-up may not have started yet."""
         if isinstance(asked, Press) and (seen := self._to_approve(asked)):
             try:
                 return _approved(self.cleanups.approve(made.id, who=_who(asked.asker), fingerprint=seen, now=asked.at))
@@ -146,8 +150,8 @@ class Answerer:
                 return answers.approved(made, acts_after=None, why_not=str(error))
         return answers.done(made)
 
-    def _said(self, asked: Asked) -> Message:
-        """Do what is asked; what to say of it."""
+    def _answer_to(self, asked: Asked) -> Message:
+        """Carry out the request, and return the answer."""
         if not asked.asker.team or asked.asker.team != self.home():
             return answers.problem("Slackwater is not for this workspace.")
         try:
@@ -203,7 +207,7 @@ class Answerer:
         )
 
     def _stop(self, asked: Press) -> Message:
-        """Stop the clean-up of a finding; whoever asks, where the policy cannot be read."""
+        """Stop the clean-up of a finding. If the policy cannot be read, anyone may."""
         try:
             stopped = self.cleanups.stop(asked.about, who=_who(asked.asker), now=asked.at)
         except NotAllowedError:
@@ -216,7 +220,7 @@ class Answerer:
         return answers.stopped(stopped)
 
     def _outcome(self, asked: Press | Dismissal, decide: Callable[[], Message]) -> Message:
-        """What came of a decision."""
+        """Return the result of a decision."""
         try:
             return decide()
         except DecidedError as error:
@@ -236,9 +240,8 @@ class Answerer:
     # -- Messages
 
     def _bring_up_to_date(self, id: str) -> list[str]:
-        """Show what became of a post's findings, until nobody has decided since; what is left to do, if anything.
-
-        Whoever changes the message last has looked at the findings afterwards, so that it ends with what is true.
+        """Update a post with the current decisions, until nobody has decided since. Return what is left to do, if
+        anything.
         """
         post = self.outbox.get(id)
         if post is None:
@@ -262,27 +265,27 @@ class Answerer:
         return {id_: finding for id_, finding in found if finding}
 
     def _stops(self, ids: Collection[str]) -> dict[str, ActorNote]:
-        """Who stopped the newest clean-up of these findings, where somebody did."""
+        """Return who stopped the newest clean-up of these findings, if anybody."""
         found = ((id_, self.cleanups.store.get(id_)) for id_ in ids)
         return {id_: cleanup.stopped for id_, cleanup in found if cleanup and cleanup.stopped}
 
-    def _tell(self, asked: Asked, message: Message) -> list[str]:
-        """Answer whoever asked, unless they know; what is left to do, if anything."""
+    def _send(self, asked: Asked, message: Message) -> list[str]:
+        """Send the answer, unless it was sent. Return what is left to do, if anything."""
         url = asked.response_url
-        if self.told.get(asked.id) == message.text:
+        if self.sent_texts.get(asked.id) == message.text:
             return []
         if url is None or not self._of_slack(url):
             LOGGER.warning("nowhere to answer", request=asked.id)
             return []
         left = self._try(partial(self.respond, url, message))
-        self.told[asked.id] = None if left else message.text
+        self.sent_texts[asked.id] = None if left else message.text
         return left
 
     def _of_slack(self, url: str) -> bool:
         return any(url.startswith(f"{origin}/") for origin in (SLACKS, self.origin) if origin)
 
     def _try(self, call: Callable[[], None]) -> list[str]:
-        """Make a call that may be made twice; why it must be made again later, if it must."""
+        """Make a call that is safe to repeat. Return why it must be repeated later, if so."""
         why = ""
         for attempt in range(ATTEMPTS):
             try:
@@ -344,10 +347,10 @@ class Answerer:
         findings = self.findings.listed(FindingQuery(limit=MAX_PAGE))
         return answers.status(last, findings, running, self.audits.allowance())
 
-    def _top(self, said: str = str(TOP)) -> Message:
-        if not re.fullmatch(r"[0-9]{1,3}", said) or not 1 <= int(said) <= answers.TOP:
-            return answers.usage(f"“{said}” is no number from 1 to {answers.TOP}.")
-        return answers.top(self.findings.listed(FindingQuery(limit=int(said))))
+    def _top(self, reply: str = str(TOP)) -> Message:
+        if not re.fullmatch(r"[0-9]{1,3}", reply) or not 1 <= int(reply) <= answers.TOP:
+            return answers.usage(f"“{reply}” is no number from 1 to {answers.TOP}.")
+        return answers.top(self.findings.listed(FindingQuery(limit=int(reply))))
 
     def _audit(self, asked: Command, where: list[str]) -> Message:
         policy = self.policy()
@@ -375,13 +378,13 @@ class Answerer:
 
     def _explain(self, id: str) -> Message:
         detectors = self.registry()
-        if said := unknown("detector", [id.lower()], detectors, LIST_DETECTORS):
-            return answers.problem(said[0])
+        if reply := unknown("detector", [id.lower()], detectors, LIST_DETECTORS):
+            return answers.problem(reply[0])
         return answers.explain(id.lower(), detectors[id.lower()].title, documentation(id.lower()))
 
 
 def _becomes(asked: Asked) -> Decided | None:
-    """The status of a finding that is asked for; None where no decision is."""
+    """Return the status that the request gives a finding; None if it is no decision."""
     match asked:
         case Dismissal():
             return "dismissed"
@@ -392,12 +395,12 @@ def _becomes(asked: Asked) -> Decided | None:
 
 
 def _stops(asked: Asked) -> bool:
-    """Whether it asks to stop a clean-up."""
+    """Whether the request is to stop a clean-up."""
     return isinstance(asked, Press) and asked.action == STOP and asked.value == asked.about
 
 
 def _approved(approved: Approved) -> Message:
-    """What came of an approval: its clean-up has begun, or why not."""
+    """Return the result of an approval: its clean-up has started, or why not."""
     one = approved.candidate
     if one is None:
         return answers.approved(approved.finding, acts_after=None)

@@ -1,4 +1,4 @@
-"""Whether Slack is set up, step by step, and what to do where it is not; at the end a message, as the service would post it."""
+"""Checks the Slack setup step by step, says how to fix it, and finally posts a test message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCOPES: Final[Mapping[str, str]] = {
     "channels:history": "to see whether a post has arrived whose answer was lost",
     "groups:history": "the same in private channels",
 }
-"""Those of the manifest, and what each is for."""
+"""The scopes of the manifest, and what each is for."""
 
 TEXT: Final = "Slackwater can post here. This is a test: nothing was audited."
 
@@ -51,7 +51,7 @@ REMEDIES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing that was looked at: "good", "bad" (Slack cannot be used like this), or a "note" for whoever meant otherwise."""
+    """The result of one check: "good", "bad" (Slack does not work), or a "note" about a possible mistake."""
 
     what: str
     state: Literal["good", "bad", "note"]
@@ -78,7 +78,7 @@ class SlackCheck:
     slack: SlackSection
     bot: Callable[[str], Bot]
     webhook: Callable[[str], Channel]
-    knock: Callable[[str], int]
+    check_endpoint: Callable[[str], int]
     clock: Clock
 
     def steps(self, only: str | None = None) -> Iterator[Step]:
@@ -94,14 +94,14 @@ class SlackCheck:
             yield from self._posted(self.webhook(self.secret.webhook_url or ""), None)
 
     def _bot(self, bot: Bot, signing_secret: str, only: str | None) -> Iterator[Step]:
-        with _told("bot token") as told:
+        with _steps("bot token") as steps:
             who, headers = bot.call("auth.test")
-            told.append(
+            steps.append(
                 Step(what="bot token", state="good", said=f"it is {who.get('user')} of the workspace {who.get('team')}")
             )
-            told.append(_scopes(headers))
-        yield from told
-        if told[0].state == "bad":
+            steps.append(_scopes(headers))
+        yield from steps
+        if steps[0].state == "bad":
             return
         yield self._endpoint(signing_secret)
         yield from self._people()
@@ -120,14 +120,14 @@ class SlackCheck:
 
     def _endpoint(self, signing_secret: str) -> Step:
         try:
-            status = self.knock(signing_secret)
+            status = self.check_endpoint(signing_secret)
         except DeliveryUnknownError as error:
             return Step(what="endpoint", state="bad", said=f"{error}; is this machine kept from it?")
         if status == HTTPStatus.OK:
-            said = "it takes what is signed with this secret; whether Slack signs with it, too, the first button will show"
-            return Step(what="endpoint", state="good", said=said)
-        said = f"it answered {status}: the log of AcknowledgeFunction says why"
-        return Step(what="endpoint", state="bad", said=ENDPOINT.get(status, said))
+            detail = "it takes what is signed with this secret; whether Slack signs with it, too, the first button will show"
+            return Step(what="endpoint", state="good", said=detail)
+        detail = f"it answered {status}: the log of AcknowledgeFunction says why"
+        return Step(what="endpoint", state="bad", said=ENDPOINT.get(status, detail))
 
     def _people(self) -> Iterator[Step]:
         for key, who, what in (
@@ -145,27 +145,27 @@ class SlackCheck:
             channel=id, thread_of=None, message=Message(text=TEXT),
         )  # fmt: skip
         sent: Sent | None = None
-        with _told("message") as told:
+        with _steps("message") as steps:
             sent = channel.send(post, None)
             where = f"in {sent.channel}, at {sent.ts}" if sent.channel else "Slack took it; a webhook is not told more"
-            told.append(Step(what="message", state="good", said=f"it arrived: {where}"))
-        yield from told
+            steps.append(Step(what="message", state="good", said=f"it arrived: {where}"))
+        yield from steps
         if sent is None or not channel.can_look:
             return
-        with _told("found again") as told:
+        with _steps("found again") as steps:
             if channel.find(post, None):
-                told.append(Step(what="found again", state="good", said="what is not answered is posted once all the same"))
+                steps.append(Step(what="found again", state="good", said="what is not answered is posted once all the same"))
             else:
-                said = "not yet: Slack's history may lag for a moment. Try again; if it stays so, say it to us"
-                told.append(Step(what="found again", state="bad", said=said))
-        yield from told
+                detail = "not yet: Slack's history may lag for a moment. Try again; if it stays so, say it to us"
+                steps.append(Step(what="found again", state="bad", said=detail))
+        yield from steps
 
 
 def _scopes(headers: Mapping[str, str]) -> Step:
-    said = next((value for name, value in headers.items() if name.lower() == "x-oauth-scopes"), None)
-    if said is None:
+    detail = next((value for name, value in headers.items() if name.lower() == "x-oauth-scopes"), None)
+    if detail is None:
         return Step(what="scopes", state="note", said="Slack does not say which the token has")
-    missing = [f"{scope} ({why})" for scope, why in SCOPES.items() if scope not in {one.strip() for one in said.split(",")}]
+    missing = [f"{scope} ({why})" for scope, why in SCOPES.items() if scope not in {one.strip() for one in detail.split(",")}]
     if not missing:
         return Step(what="scopes", state="good", said=", ".join(SCOPES))
     remedy = "add them on the app's page “OAuth & Permissions”, and install the app again"
@@ -173,22 +173,22 @@ def _scopes(headers: Mapping[str, str]) -> Step:
 
 
 def _member(bot: Bot, channel: str) -> Step:
-    with _told(f"channel {channel}") as told:
+    with _steps(f"channel {channel}") as steps:
         bot.call("conversations.history", channel=channel, limit=1)
-        told.append(Step(what=f"channel {channel}", state="good", said="the bot is in it"))
-    return told[0]
+        steps.append(Step(what=f"channel {channel}", state="good", said="the bot is in it"))
+    return steps[0]
 
 
 @contextmanager
-def _told(what: str) -> Iterator[list[Step]]:
-    """What is told; where Slack does not do its part, why, and what to do."""
-    told: list[Step] = []
+def _steps(what: str) -> Iterator[list[Step]]:
+    """Collect steps. If Slack fails, replace them with the reason, and what to do."""
+    steps: list[Step] = []
     try:
-        yield told
+        yield steps
     except ChannelBusyError as error:
-        told[:] = [Step(what=what, state="bad", said=f"Slack has too much to do: it {error}")]
+        steps[:] = [Step(what=what, state="bad", said=f"Slack has too much to do: it {error}")]
     except ChannelRefusedError as error:
         remedy = REMEDIES.get(str(error), f"{PAGE} has a table of reasons")
-        told[:] = [Step(what=what, state="bad", said=f"Slack says {error}: {remedy}")]
+        steps[:] = [Step(what=what, state="bad", said=f"Slack says {error}: {remedy}")]
     except DeliveryUnknownError as error:
-        told[:] = [Step(what=what, state="bad", said=f"Slack is out of reach: {error}")]
+        steps[:] = [Step(what=what, state="bad", said=f"Slack is out of reach: {error}")]

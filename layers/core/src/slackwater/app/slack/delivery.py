@@ -1,8 +1,8 @@
-"""Delivers posts, whatever goes wrong: each is sent once as people see it, or it is said that it was not.
+"""Delivers posts: each is posted once, or reported as failed.
 
-All of it may be done again, after any step, and by two at once: each step of a post is a conditional write, and what was sent
-without an answer is looked for before it is sent again. Who writes "sending" sends at once or not at all; the others let it be
-until no request can be under way any more.
+Everything can run again after a crash at any step, and twice at the same time. Each step of a post is a conditional
+write, and a post without an answer is looked for before it is sent again. The process that writes "sending" sends at
+once or not at all. Others wait until no request can be under way any more.
 """
 
 from __future__ import annotations
@@ -19,31 +19,36 @@ from slackwater.ports.slack import Channel, ChannelBusyError, ChannelRefusedErro
 from slackwater.views.slack.blocks import note
 
 AT_ONCE: Final = timedelta(seconds=20)
-"""Who took longer to write "sending" does not send: the request and its ten seconds end well before UNANSWERED."""
+"""A process that took longer to write "sending" does not send, because its request might not end before UNANSWERED."""
 
 UNANSWERED: Final = timedelta(seconds=60)
 DOUBLED: Final = 5
 DOUBLED_FOR_DAYS: Final = 8
-"""After a post was sent without an answer, it is looked for: no request lives so long. Doubled with each try, so often. A post
-that is tried for days is repeated less often in the end: a webhook that does not answer may have posted it each time."""
+"""How long after a send without an answer the post is looked for; no request takes that long. Each attempt doubles it,
+so many times.
+
+A post that is tried for days is repeated less often in the end, because a webhook without an answer may have posted it
+each time.
+"""
 
 LOOK_AGAIN: Final = timedelta(seconds=60)
-MENDED: Final = timedelta(seconds=300)
-"""Before trying again, where it could not be looked for, and where somebody has to mend something first."""
+RETRY_AFTER_FIX: Final = timedelta(seconds=300)
+"""The time before the next attempt, if the channel could not be read, or somebody must fix something first."""
 
 BUSY_S: Final = 300
-"""Who is told to come again in a second, again and again, comes in 1, 2, 4 … and at last so many."""
+"""The longest wait for a busy channel, after 1, 2, 4 … seconds."""
 
 GIVEN_UP: Final = timedelta(hours=24)
 LEAST_TRIES: Final = 3
-"""A post is given up after a try that failed so late, unless it says how long to try. One that was recorded late has a few
-tries all the same."""
+"""A post has failed after an attempt that failed so late, unless it has its own time. One that was recorded late has at
+least so many attempts.
+"""
 
 AT_WORK: Final = timedelta(seconds=60)
-"""How long one run goes on to the next post; the function's own limit is three times that."""
+"""How long one run starts new posts. The function's own time limit is three times that."""
 
-PACE_S: Final = 1.0
-"""Slack takes a message a second in a channel."""
+SEND_INTERVAL_S: Final = 1.0
+"""Slack accepts one message a second in a channel."""
 
 LONGEST_WAIT_S: Final = 900
 
@@ -51,8 +56,9 @@ WITHDRAWN: Final = "it was withdrawn, as what it says is not so any more"
 
 PATIENT: Final = timedelta(hours=1)
 LEAST_WAIT_S: Final = 900
-"""How long to wait at least once a post has waited so long: a day of that is 96 turns of the state machine, for each audit
-that waits. It comes again 1,500 times at most."""
+"""The shortest wait for a post that has waited for PATIENT: 96 loops of the state machine a day for each audit that
+waits. It loops at most 1,500 times.
+"""
 
 ELSEWHERE: Final = frozenset(
     {
@@ -69,7 +75,7 @@ ELSEWHERE: Final = frozenset(
         "restricted_action_thread_only_channel",
     }
 )
-"""Refusals for which another channel is the remedy."""
+"""Refusals that another channel would solve."""
 
 MENDABLE: Final = frozenset(
     {
@@ -92,17 +98,20 @@ MENDABLE: Final = frozenset(
         "token_revoked",
     }
 )
-"""Refusals that are not about the post: the token, the webhook or the workspace is not in order, and may be tomorrow."""
+"""Refusals that are not about the post: the token, webhook or workspace needs a fix, and may work tomorrow."""
 
 INVITES: Final = frozenset({"channel_not_found", "not_in_channel"})
-"""Refusals that end with an invitation of the bot. So they are mendable, too, where no other channel is the remedy."""
+"""Refusals that end once the bot is invited. If no other channel would solve them, the post waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notified:
-    """What came of it: how many posts wait, of the audit or of none, and the seconds until the next is due (0: none waits).
+    """The result of a run.
 
-    `troubles` are lines for whoever runs this: posts, of all audits, that Slack did not take, or that failed.
+    Attributes:
+        waiting: How many posts of the audit (or of none) wait.
+        wait_s: Seconds until the next is due; 0 if none waits.
+        troubles: Lines about posts of any audit that Slack refused, or that failed.
     """
 
     waiting: int
@@ -112,9 +121,13 @@ class Notified:
 
 @dataclass(slots=True, kw_only=True)
 class Delivery:
-    """One run over everything that waits. `due` are the times at which what still waits can go on, `busy` when channels can.
+    """One run over all waiting posts.
 
-    `default` is where a bot's post goes that names no channel. `ends` is when it leaves the rest to the next run.
+    Attributes:
+        default: The channel of a bot's posts that name none.
+        ends: When the rest is left to the next run.
+        due: The times at which waiting posts can continue.
+        busy: The times at which busy channels can continue.
     """
 
     outbox: Outbox
@@ -166,7 +179,7 @@ class Delivery:
         return self.clock()
 
     def _waits_still(self, post: Post) -> bool:
-        """Take a post as far as it goes now."""
+        """Process a post as far as possible now; return whether it still waits."""
         thread: Sent | None = None
         if post.thread_of:
             of, before = self.outbox.get(post.thread_of), self.outbox.get(_before(post))
@@ -178,7 +191,7 @@ class Delivery:
         return self._looks(post, thread) if post.state == "sending" else self._sends(post, thread)
 
     def _looks(self, post: Post, thread: Sent | None) -> bool:
-        """Look for a post that was sent without an answer; send it again where it is not, or where nobody can look."""
+        """Look for a post that was sent without an answer. Send it again if it is missing, or if nobody can look."""
         due = max((post.tried_at or post.created_at) + _unanswered(post), post.not_before or post.created_at)
         if due > self._now:
             return self._waits_until(due)
@@ -196,23 +209,23 @@ class Delivery:
             if isinstance(error, DeliveryUnknownError):
                 return self._later(post, LOOK_AGAIN, why)
             self.troubles.append(f"{post.id}: {why}")
-            return self._later(post, MENDED, why)
+            return self._later(post, RETRY_AFTER_FIX, why)
         return self._arrived(post, sent) if sent else self._sends_again(post, thread)
 
     def _sends_again(self, post: Post, thread: Sent | None) -> bool:
-        """Send a post once more of which nobody knew, unless that was its last try."""
+        """Send a post again whose delivery is unknown, unless that was its last attempt."""
         last = _was_last(post) and not post.withdrawn
         return self._gives_up(post, post.why or "it was not answered") if last else self._sends(post, thread)
 
     def _sends(self, post: Post, thread: Sent | None) -> bool:
-        """Send a post that was not posted, unless it is too early for that, or it was withdrawn."""
+        """Send a post that was not posted, unless it is too early, or it was withdrawn."""
         now = self._now
         if post.withdrawn:
             dropped = self._wrote(replace(post, state="failed", why=WITHDRAWN, not_before=None))
             return self._somebody_elses() if dropped is None else False
         channel = thread.channel if thread else post.channel or self.default
         if channel is None and self.channel.can_look:
-            return self._goes_nowhere(post)
+            return self._has_no_channel(post)
         due = max(post.not_before or now, self.busy.get(channel, now))
         if due > now:
             return self._waits_until(due)
@@ -246,14 +259,14 @@ class Delivery:
             return self._waits_until(now + _unanswered(taken))
         return self._arrived(taken, sent)
 
-    def _goes_nowhere(self, post: Post) -> bool:
-        """Wait for somebody to name a channel, as long as the post is tried."""
+    def _has_no_channel(self, post: Post) -> bool:
+        """Wait until somebody names a channel, as long as the post is tried."""
         why = "the policy names no channel; slack.channel is where it goes"
         post = replace(post, nowhere=True)
         if self._now - post.created_at > _patience(post):
             return self._fails(post, why)
         self.troubles.append(f"{post.id}: {why}")
-        return self._later(post, MENDED, why)
+        return self._later(post, RETRY_AFTER_FIX, why)
 
     def _refused(self, post: Post, reason: str) -> bool:
         if reason in ELSEWHERE and self.fallback and not post.thread_of and post.channel not in {None, self.fallback}:
@@ -262,13 +275,13 @@ class Delivery:
         why = reason if post.why is None else post.why if reason in post.why else f"{post.why}; {reason}"
         if reason in MENDABLE | INVITES and not _was_last(post):
             self.troubles.append(f"{post.id}: Slack refused it, and will be asked again: {reason}")
-            return self._later(replace(post, state="pending"), MENDED, why)
+            return self._later(replace(post, state="pending"), RETRY_AFTER_FIX, why)
         return self._fails(post, why)
 
     def _arrived(self, post: Post, sent: Sent) -> bool:
         if self._wrote(replace(post, state="sent", sent=sent, sent_at=self._now, not_before=None)) is None:
             return self._somebody_elses()
-        self.sleep(PACE_S)
+        self.sleep(SEND_INTERVAL_S)
         return False
 
     def _gives_up(self, post: Post, why: str) -> bool:
@@ -285,7 +298,7 @@ class Delivery:
         return self._waits_until(due) if self._wrote(replace(post, not_before=due, why=why)) else self._somebody_elses()
 
     def _somebody_elses(self) -> bool:
-        """Another run has written to the post meanwhile, and goes on with it."""
+        """Leave a post to another run, which has changed it meanwhile."""
         return self._waits_until(self._now + UNANSWERED)
 
     def _waits_until(self, due: datetime) -> bool:
@@ -293,24 +306,24 @@ class Delivery:
         return True
 
     def _wrote(self, post: Post) -> Post | None:
-        """The post as it is stored now; None where somebody else was faster."""
+        """Store a post and return it; None if another run was faster."""
         stored = replace(post, revision=post.revision + 1)
         return stored if self.outbox.write(stored) else None
 
 
 def _was_last(post: Post) -> bool:
-    """Whether the try of a post, which failed, was late enough to be its last."""
+    """Whether an attempt that failed was late enough to be the last."""
     tried_at = post.tried_at or post.created_at
     return post.attempts >= LEAST_TRIES and tried_at - post.created_at > _patience(post)
 
 
 def _patience(post: Post) -> timedelta:
-    """How long a post is tried."""
+    """Return how long a post is tried."""
     return post.until - post.created_at if post.until else GIVEN_UP
 
 
 def _before(post: Post) -> str:
-    """The id of the post that comes before one in its thread."""
+    """Return the id of the post before this one in its thread."""
     prefix, _, n = post.id.rpartition(".")
     return f"{prefix}.{int(n) - 1}"
 
@@ -321,7 +334,7 @@ def _unanswered(post: Post) -> timedelta:
 
 
 def _moved(post: Post, channel: str, reason: str) -> Post:
-    """A post for another channel, which says where it was to go."""
+    """Return a post for another channel. It says which channel it was meant for."""
     line = f"This is for <#{post.channel}> (`{post.channel}`), which did not take it: `{reason}`"
     message = Message(text=f"{line}\n{post.message.text}", blocks=(note(line), *post.message.blocks))
     return replace(post, channel=channel, message=message, state="pending", why=f"{post.channel} did not take it: {reason}")

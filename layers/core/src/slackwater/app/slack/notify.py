@@ -1,6 +1,7 @@
-"""Tells Slack of an audit: a digest for each channel, recorded before it is sent. Done again, it comes to the same posts.
+"""Posts an audit to Slack: a digest for each channel, recorded before it is sent. Running it again records the same
+posts.
 
-What else waits, of clean-ups, was recorded by those who did it, and is delivered with it or alone.
+Posts about clean-ups are already recorded. They are delivered with the audit's, or alone.
 """
 
 from __future__ import annotations
@@ -39,21 +40,25 @@ from slackwater.views.slack.news import FindingNews, News
 LEDGER: Final = TypeAdapter(list[LedgerEntry])
 
 VERSIONS: Final = 10
-"""Of the policy, to look through for one that can be read, where the audit's cannot."""
+"""How many versions of the policy to try if the audit's own cannot be read."""
 
 LAG_S: Final = 2.0
-"""What was recorded a moment ago may not be in the list of what waits: nothing waits if it is empty twice, so far apart."""
+"""Seconds between two reads of the list of waiting posts. It may miss recent ones, so nothing waits if it is empty
+twice.
+"""
 
 
 class NoNewsError(Exception):
-    """An audit that has not ended, or of which nobody wrote down what it changed."""
+    """An audit has not ended, or did not store its changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notifier:
-    """Everything that telling takes. `channel` is asked for anew each time, as the secret may have changed.
+    """Posts audits, with what that needs.
 
-    `cleans_up` says that something acts on approvals: that clean-up is deployed.
+    Attributes:
+        channel: Called each time, because the secret may have changed.
+        cleans_up: Whether clean-up is deployed, so that approvals have an effect.
     """
 
     documents: Documents
@@ -106,7 +111,7 @@ class Notifier:
         )
 
     def _policy(self, record: AuditRecord) -> Policy:
-        """The audit's policy; where it cannot be read, which may be why the audit failed, the newest one that can."""
+        """Return the audit's policy. If it is invalid, which may be why the audit failed, the newest valid one."""
         if record.policy:
             try:
                 return self.policies.at(record.policy)
@@ -115,7 +120,7 @@ class Notifier:
         return self._newest()
 
     def _newest(self) -> Policy:
-        """The newest policy that can be read."""
+        """Return the newest policy that is valid."""
         for version in islice(self.policies.history(), VERSIONS):
             try:
                 if version.size_bytes is not None and (found := self.policies.pull(version.id)):
@@ -127,12 +132,12 @@ class Notifier:
     # -- What there is to tell
 
     def _composed(self, record: AuditRecord, policy: Policy, *, buttons: bool) -> tuple[list[Post], list[str]]:
-        """Every post of an audit, each channel's digest before its thread; and what cannot be told to anybody."""
+        """Return all posts of an audit, each channel's digest before its thread, and what cannot be posted."""
         routed = [one.channel for one in policy.slack.routes] if buttons else []
         channels = list(dict.fromkeys([default(policy.slack) if buttons else None, *routed]))
-        told = self._told(record, policy, channels, buttons=buttons)
+        stored = self._news_of_channels(record, policy, channels, buttons=buttons)
         posts, troubles = [], []
-        for slot, (channel, news) in enumerate(zip(channels, told, strict=True)):
+        for slot, (channel, news) in enumerate(zip(channels, stored, strict=True)):
             messages = _messages(news, f"{record.id}.{slot}.0", policy.slack, first=slot == 0)
             if messages and buttons and channel is None:
                 troubles.append("the policy names no channel: nothing was posted; slack.channel is where it goes")
@@ -141,8 +146,10 @@ class Notifier:
                 posts.append(_post(record, f"{record.id}.{slot}", n, channel, message))
         return posts, troubles
 
-    def _told(self, record: AuditRecord, policy: Policy, channels: Sequence[str | None], *, buttons: bool) -> list[News]:
-        """What each channel is told. An audit that failed may have left some of it, or nothing."""
+    def _news_of_channels(
+        self, record: AuditRecord, policy: Policy, channels: Sequence[str | None], *, buttons: bool
+    ) -> list[News]:
+        """Return the news for each channel. An audit that failed may have stored only a part, or none."""
         if record.state == "running":
             raise NoNewsError(f"audit {record.id} has not ended")
         changes: list[_Change] = []
@@ -156,8 +163,8 @@ class Notifier:
             document: ScanDocument = json.loads(self._read(object_keys.head(record.id)))
             changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
             # An audit that failed may have ended before it wrote them down.
-            told = self.documents.read(object_keys.changed_findings(record.id))
-            found = {one["id"]: one for one in json.loads(told[0])} if told else {}
+            stored = self.documents.read(object_keys.changed_findings(record.id))
+            found = {one["id"]: one for one in json.loads(stored[0])} if stored else {}
             gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
             unknown = document["totals"].get("unknown", 0)
             waste = document["totals"]["by_kind"].get("waste", waste)
@@ -208,31 +215,33 @@ class Notifier:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What became of a finding in an audit that somebody wants to hear of."""
+    """A change of a finding in an audit that people need to know."""
 
     kind: Literal["new", "changed", "gone"]
     entry: LedgerEntry
 
 
 def _changes(entries: Sequence[LedgerEntry]) -> list[_Change]:
-    """One for each finding, the worst first. What people snoozed or dismissed is not new, nor missed if it was dismissed."""
+    """Return one change for each finding, the most severe first. Leaves out findings that people have snoozed or
+    dismissed.
+    """
     by_id: dict[str, list[LedgerEntry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.revision):
         by_id.setdefault(entry.evidence.id, []).append(entry)
     changes = []
     for history in by_id.values():
-        last, happenings = history[-1], {entry.happening for entry in history}
-        if last.now == "open" and happenings & {"opened", "reopened"}:
+        last, events = history[-1], {entry.happening for entry in history}
+        if last.now == "open" and events & {"opened", "reopened"}:
             changes.append(_Change("new", last))
-        elif last.now == "open" and "changed" in happenings:
+        elif last.now == "open" and "changed" in events:
             changes.append(_Change("changed", last))
         elif last.now == "resolved" and last.was != "dismissed":
             changes.append(_Change("gone", last))
     return sorted(changes, key=lambda change: rank(change.entry.evidence))
 
 
-def nobody_hears(outbox: Outbox) -> int:
-    """Give up what is no audit's to tell, where there is no Slack, so that it does not wait for ever; how many posts."""
+def fail_posts_without_slack(outbox: Outbox) -> int:
+    """Fail posts that belong to no audit if there is no Slack, so that they do not wait forever; return how many."""
     given_up = 0
     for post in outbox.waiting():
         failed = replace(post, state="failed", why="there is no Slack", nowhere=True, revision=post.revision + 1)
@@ -257,7 +266,7 @@ def _messages(news: News, post_id: str, slack: SlackSection, *, first: bool) -> 
 
 
 def _post(record: AuditRecord, prefix: str, n: int, channel: str | None, message: Message) -> Post:
-    """The same each time: it carries the time of the audit's end, not of its composing."""
+    """Return the same post each time: its time is the end of the audit."""
     id_ = f"{prefix}.{n}"
     buttons = [block["block_id"] for block in message.blocks if block["type"] == "actions" and "block_id" in block]
     findings = [place.removeprefix(f"{prefix}.0/") for place in buttons if not place.endswith("/report")]
