@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import inf, isnan
 from statistics import fmean, pstdev
 from typing import Final
@@ -29,7 +30,13 @@ BURST_RATIO: Final = 1.30
 BRIDGED_POINTS: Final = 2
 """So many points that are lost, or dip, do not end a time above the baseline."""
 PLATEAU_RATIOS: Final = (0.90, 1.05)
-"""A pinned rate is the baseline less protocol overhead; above 1.05 credits are still being spent."""
+"""A point of a pinned rate is the baseline less protocol overhead; above 1.05 credits are still being spent."""
+LEVEL_RATIOS: Final = (0.94, 1.02)
+"""The mean of a pinned rate: the metrics may leave out the headers of frames, 5 % of those of 1,500 bytes."""
+BUDGET_ERROR: Final = 0.25
+"""As a share of the bucket. AWS says only "typically", and metered bytes lack headers."""
+BALANCE_ERROR: Final = 0.25
+"""As a share of what a point carries at the baseline. The first and last point of a plateau are only part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,8 @@ class Plateau:
     """The highest rate of the burst before it."""
     burst: int
     """Index of the last point of that burst."""
+    spent_bytes: float
+    """Credits gone when it begins: bytes above the baseline since the bucket was last full, less those that came back."""
 
     @property
     def points(self) -> int:
@@ -66,37 +75,93 @@ def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s
     return burst_s + (size_bytes - in_burst) / baseline_bytes_per_s
 
 
-def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread: float, max_gap_s: int) -> list[Plateau]:
-    """Where bytes by period stick to the baseline within `max_gap_s` after a burst, or after a run that did.
+def plateaus(
+    sums: Series,
+    baseline_bytes_per_s: float,
+    peak_bytes_per_s: float,
+    *,
+    min_points: int,
+    max_spread: float,
+    max_gap_s: int,
+) -> list[Plateau]:
+    """Where bytes by period stick to the baseline because a burst used up the credits.
 
-    `sums` are bytes a period in one direction. Runs shorter than `min_points` are no plateau, nor those whose rate varies, or
-    drifts from their first third to the last, by more than `max_spread` (standard deviation, or difference, over mean). A
-    demand that passes through the baseline slowly looks flat for a while: the shortest run must be twice as flat, one of twice
-    `min_points` just that. The first and last point of a run are only part of it and are left out where it is long enough.
+    A bucket of C bytes pays for what is above the baseline b, up to the peak p, and fills below it. A burst lasts "typically
+    from 5 to 60 minutes, depending on the instance size" (EC2 User Guide, "Amazon EC2 instance network bandwidth"). Let
+    spent(t) be the bytes above b, less those below it, since the bucket was last full. The bucket is empty at t only if
+
+    - 5 min * (p - b) <= spent(t) = C <= 60 min * (p - b), and nowhere is more than C spent (within `BUDGET_ERROR`);
+    - the rate is b from t on (flat, and within `LEVEL_RATIOS`), and no credits came back between the burst and t: they would
+      have been used first;
+    - at most b * (u - v) bytes pass from its end v until any later u (within `BALANCE_ERROR`): more would take credits.
+
+    Args:
+        sums: Bytes a period in one direction. A missing point counts as idle.
+        baseline_bytes_per_s: What the type carries without credits.
+        peak_bytes_per_s: What it carries with them.
+        min_points: A shorter run is no plateau.
+        max_spread: Of a plateau's rates: the standard deviation, and the drift from the first third to the last, over the mean.
+            Demand that passes through the baseline slowly looks flat for a while. So the shortest run must be twice as flat,
+            and one of twice `min_points` just that.
+        max_gap_s: How long after the burst, or after a run that followed it, a plateau may begin.
     """
-    baseline = bytes_per_s_of_gbps(baseline_gbps)
-    rates = [value / sums.period_s for value in sums.values]
-    low, high = (ratio * baseline for ratio in PLATEAU_RATIOS)
+    rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
+    runs = [(*run, _pinned(rates, *run, min_points, max_spread)) for run in _runs(rates, *PLATEAU_RATIOS)]
+    net = [-1.0 if isnan(rate) else rate - 1 for rate in rates]
+    for first, end, pinned in runs:
+        if pinned:
+            net[first:end] = [0.0] * (end - first)  # metered bytes lack headers; no credits come back here
+    spent, balance = _spent(net), [0.0, *accumulate(net)]
+    highest_from = list(accumulate(reversed(balance), max))[::-1]
+    full = (peak_bytes_per_s / baseline_bytes_per_s - 1) * 60 / sums.period_s  # a minute at the peak
+    shortest, longest = (minutes * full for minutes in BURST_MINUTES)
+    least, most = max(shortest, *spent) * (1 - BUDGET_ERROR), longest * (1 + BUDGET_ERROR)
+
     found: list[Plateau] = []
-    last_end, last_burst = None, None
-    for first, end in _runs(rates, low, high):
-        max_gap = max_gap_s // sums.period_s
-        burst = _burst_before(rates, first, BURST_RATIO * baseline, max_gap)
-        if burst is None and last_end is not None and first - last_end <= max_gap:
+    last_end, last_burst, max_gap = -1, None, max_gap_s // sums.period_s
+    for first, end, pinned in runs:
+        burst = _burst_before(rates, first, BURST_RATIO, max_gap)
+        since = last_end if burst is None else burst + 1
+        if burst is None and last_burst is not None and first - last_end <= max_gap:
             burst = last_burst  # a blip, or a missing point, does not end what the burst began
-        if burst is None:
+        if burst is None or _came_back(rates[since:first]) > BALANCE_ERROR:
             continue
         if end - first >= min_points // 2:  # fewer may be a rate on its way through the baseline
             last_end, last_burst = end, burst
-        if end - first < min_points:
-            continue
-        trim = 1 if end - first >= min_points + 2 else 0
-        inner = rates[first + trim : end - trim]
-        spread, flat = pstdev(inner) / fmean(inner), max_spread * min(1, (end - first) / (2 * min_points))
-        if max(spread, _drift(inner)) < flat:
-            top = max(_run_back(rates, burst, BURST_RATIO * baseline))
-            found.append(Plateau(first, end, fmean(inner), spread, top, burst))
+        if pinned and least <= spent[first] <= most and highest_from[end] - balance[end] <= BALANCE_ERROR:
+            top = max(_run_back(rates, burst, BURST_RATIO))
+            mean, spread = pinned
+            in_bytes = baseline_bytes_per_s * sums.period_s
+            found.append(
+                Plateau(
+                    first, end, mean * baseline_bytes_per_s, spread, top * baseline_bytes_per_s, burst, spent[first] * in_bytes
+                )
+            )
     return found
+
+
+def _pinned(rates: Sequence[float], first: int, end: int, min_points: int, max_spread: float) -> tuple[float, float] | None:
+    """The mean of a run that is long, flat and at the baseline, and its standard deviation over the mean; else None.
+
+    The first and last point of a run are only part of it, and are left out if it is long enough.
+    """
+    if end - first < min_points:
+        return None
+    trim = 1 if end - first >= min_points + 2 else 0
+    inner = rates[first + trim : end - trim]
+    mean, flat = fmean(inner), max_spread * min(1, (end - first) / (2 * min_points))
+    spread = pstdev(inner) / mean
+    low, high = LEVEL_RATIOS
+    return (mean, spread) if low <= mean <= high and max(spread, _drift(inner)) < flat else None
+
+
+def _spent(net: Iterable[float]) -> list[float]:
+    """Credits gone before each period and after the last, of a bucket that is full at first."""
+    return list(accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0))
+
+
+def _came_back(rates: Iterable[float]) -> float:
+    return sum(1 - rate for rate in rates if not isnan(rate))
 
 
 def _drift(rates: Sequence[float]) -> float:
@@ -127,12 +192,8 @@ def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) 
     A full bucket at first, filled at the baseline less what is used; a missing point is taken for idleness. What bucket that
     needs is compared with `BURST_MINUTES`: no bucket's size is published.
     """
-    gone, deepest = 0.0, 0.0
-    for value in sums.values:
-        used = 0.0 if isnan(value) else value
-        gone = max(0.0, gone + used - baseline_bytes_per_s * sums.period_s)
-        deepest = max(deepest, gone)
-    return deepest / (peak_bytes_per_s - baseline_bytes_per_s)
+    net = ((0.0 if isnan(value) else value) - baseline_bytes_per_s * sums.period_s for value in sums.values)
+    return max(_spent(net)) / (peak_bytes_per_s - baseline_bytes_per_s)
 
 
 def _runs(rates: Sequence[float], low: float, high: float) -> Iterator[tuple[int, int]]:
