@@ -96,7 +96,8 @@ def plateaus(
     - at most b * (u - v) bytes pass from its end v until any later u (within `BALANCE_ERROR`): more would take credits.
 
     Args:
-        sums: Bytes a period in one direction. A missing point counts as idle.
+        sums: Bytes a period in one direction. Missing points count against a plateau: as idle in the budget, and as a time in
+            which no credits came back after it.
         baseline_bytes_per_s: What the type carries without credits.
         peak_bytes_per_s: What it carries with them.
         min_points: A shorter run is no plateau.
@@ -107,11 +108,13 @@ def plateaus(
     """
     rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
     runs = [(*run, _pinned(rates, *run, min_points, max_spread)) for run in _runs(rates, *PLATEAU_RATIOS)]
-    net = [-1.0 if isnan(rate) else rate - 1 for rate in rates]
+    net = [rate - 1 for rate in rates]
     for first, end, pinned in runs:
         if pinned:
             net[first:end] = [0.0] * (end - first)  # metered bytes lack headers; no credits come back here
-    spent, balance = _spent(net), [0.0, *accumulate(net)]
+    spent = _spent(-1 if isnan(used) else used for used in net)
+    low, high = LEVEL_RATIOS
+    balance = [0.0, *accumulate(0 if isnan(rate) or low <= rate <= high else rate - 1 for rate in rates)]
     highest_from = list(accumulate(reversed(balance), max))[::-1]
     full = (peak_bytes_per_s / baseline_bytes_per_s - 1) * 60 / sums.period_s  # a minute at the peak
     shortest, longest = (minutes * full for minutes in BURST_MINUTES)
