@@ -139,7 +139,10 @@ def _in_range(events: Iterable[Mapping[str, str]], locked: Locked) -> bool:
     version, affected = _sortable(locked.ecosystem, locked.version), False
     order = {"introduced": 0, "fixed": 0, "last_affected": 1}
     steps = [
-        (_sortable(locked.ecosystem, said), order[kind], kind) for one in events for kind, said in one.items() if kind in order
+        (_sortable(locked.ecosystem, bound), order[kind], kind)
+        for one in events
+        for kind, bound in one.items()
+        if kind in order
     ]
     for at, _, kind in sorted(steps, key=lambda step: step[:2]):
         if kind == "introduced" and version >= at:

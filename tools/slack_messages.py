@@ -14,12 +14,12 @@ from unicodedata import category
 
 from slackwater.engine.registry import documentation, registry
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget
-from slackwater.model.cleanup import Backup, BackupState, Cleanup, Marked, Part, Removal, Restored, Said, Subject
+from slackwater.model.cleanup import ActorNote, Backup, BackupState, Cleanup, Removal, Restored, Subject, SubResource, Tagging
 from slackwater.model.findings import Gap
 from slackwater.model.listing import Page
 from slackwater.model.posts import Message
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.tracking import Decided, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource
+from slackwater.model.tracking import Decided, Decision, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource
 from slackwater.views.scan.document import FindingDocument, ScanDocument, SomeTotals, TrendPointDocument
 from slackwater.views.scan.organization import organized
 from slackwater.views.slack import answers
@@ -59,11 +59,11 @@ SIZES: Final = {"ebs-volume": 500 << 30, "efs-file-system": 1 << 40, "fsx-file-s
 """Bytes of what is cleaned up, as their summaries have them."""
 
 
-def sighting(number: int) -> Sighting:
+def sighting(number: int) -> FindingRecord:
     """An invented finding: the same number is the same finding."""
     detector, kind, severity, type_, prefix, name, summary, usd = KINDS[number % len(KINDS)]
     id_ = f"{prefix}-{number * 7919 + 1:017x}"
-    return Sighting(
+    return FindingRecord(
         id=f"{number:016x}",
         detector=detector,
         kind=kind,
@@ -84,7 +84,7 @@ def sighting(number: int) -> Sighting:
     )
 
 
-def entry(seen: Sighting, why: str = "new", **changes: Any) -> LedgerEntry:
+def entry(seen: FindingRecord, why: str = "new", **changes: Any) -> LedgerEntry:
     """A change of a finding: its opening, unless `changes` say otherwise."""
     opened = {
         "happening": "opened",
@@ -98,7 +98,7 @@ def entry(seen: Sighting, why: str = "new", **changes: Any) -> LedgerEntry:
     return LedgerEntry(**{**opened, **changes}, why=why, evidence=seen)
 
 
-def found(seen: Sighting) -> FindingDocument:
+def found(seen: FindingRecord) -> FindingDocument:
     """How a scan document has the finding."""
     usd = None if seen.monthly_savings_usd is None else f"{seen.monthly_savings_usd:.2f}"
     resource = seen.resource
@@ -153,7 +153,7 @@ def found(seen: Sighting) -> FindingDocument:
     }
 
 
-def finding_news(seen: Sighting, why: str = "new") -> FindingNews:
+def finding_news(seen: FindingRecord, why: str = "new") -> FindingNews:
     """What is told of a finding; the policy lets volumes be cleaned up."""
     return FindingNews(entry=entry(seen, why), found=found(seen), may_approve=seen.detector == "ebs-unattached")
 
@@ -296,7 +296,7 @@ def hostile() -> tuple[FindingNews, ...]:
     )
 
 
-def tracked(seen: Sighting, decision: Decision | None = None, **changes: Any) -> TrackedFinding:
+def tracked(seen: FindingRecord, decision: Decision | None = None, **changes: Any) -> TrackedFinding:
     """A finding as it is stored: open, or as the decision has it."""
     known = {
         "status": decision.status if decision else "open",
@@ -316,7 +316,7 @@ def decision(status: Decided, why: str = "", days: int | None = None) -> Decisio
     return Decision(status=status, who=DECIDER, why=why, at=at, until=until, fingerprint="f" if status == "approved" else None)
 
 
-def cleanup(seen: Sighting, **changes: Any) -> Cleanup:
+def cleanup(seen: FindingRecord, **changes: Any) -> Cleanup:
     """A clean-up of a finding as it is right after the mark, unless `changes` say otherwise."""
     marked_at = NOW + timedelta(hours=1)
     begun = {
@@ -334,7 +334,7 @@ def cleanup(seen: Sighting, **changes: Any) -> Cleanup:
         "stage": "waiting",
         "born_at": NOW - timedelta(days=500),
         "size_bytes": SIZES[seen.resource.type],
-        "marked": Marked(at=marked_at, act_after=marked_at + timedelta(days=0 if seen.setting else 30), tagged=True),
+        "marked": Tagging(at=marked_at, act_after=marked_at + timedelta(days=0 if seen.setting else 30), tagged=True),
     }
     return Cleanup(**{**begun, **changes})
 
@@ -352,7 +352,7 @@ def backup(of: str, id_: str | None, state: BackupState = "verified", size_bytes
     )
 
 
-def case(cleanup: Cleanup, seen: Sighting, finding: TrackedFinding | None = None, **changes: Any) -> Case:
+def case(cleanup: Cleanup, seen: FindingRecord, finding: TrackedFinding | None = None, **changes: Any) -> Case:
     """A clean-up with its finding, where the policy lets people press every button."""
     given = {
         "post_id": f"cleanup.{seen.id}.1",
@@ -397,9 +397,11 @@ def cleanups() -> dict[str, tuple[str, Message]]:
         {"id": f"fsvol-{n:017x}", "name": f"team-{n}", "path": f"/fsx/team-{n}", "size_bytes": 64 << 30} for n in range(14)
     ]
     snapshot = backup(volume.resource.id, "snap-0123456789abcdef0")
-    targets = [Part(kind="mount-target", id=one["id"], arn=None) for one in hanging["mount_targets"]]
+    targets = [SubResource(kind="mount-target", id=one["id"], arn=None) for one in hanging["mount_targets"]]
     ended = {"ended_at": NOW + timedelta(days=31), "approved_by": DECIDER}
-    gone = Removal(part=Part(kind="volume", id=volume.resource.id, arn=volume.resource.arn), asked_at=NOW + timedelta(days=31))
+    gone = Removal(
+        part=SubResource(kind="volume", id=volume.resource.id, arn=volume.resource.arn), asked_at=NOW + timedelta(days=31)
+    )
     deleted = cleanup(volume, stage="done", backups=(snapshot,), backup_monthly_usd=Decimal("25.00"), removals=(gone,), **ended)
     back = Restored(
         state="done",
@@ -411,9 +413,9 @@ def cleanups() -> dict[str, tuple[str, Message]]:
     point = f"arn:aws:backup:{archive.resource.region}:{ACCOUNT}:recovery-point:0d5c5a1e-2f6e-4b7c-9a39-6f1f6f0a7c11"
     kept = (backup(archive.resource.id, point, size_bytes=1 << 40),)
     half = cleanup(archive, stage="failed", removals=taken, backups=kept)
-    itself = Part(kind="file-system", id=archive.resource.id, arn=archive.resource.arn)
+    itself = SubResource(kind="file-system", id=archive.resource.id, arn=archive.resource.arn)
     all_of_it = tuple(Removal(part=part, asked_at=NOW + timedelta(days=30)) for part in (*targets, itself))
-    asked = Said(who=DECIDER, why="the press office wants it back", at=NOW + timedelta(days=40))
+    asked = ActorNote(who=DECIDER, why="the press office wants it back", at=NOW + timedelta(days=40))
     resolved = tracked(volume, status="resolved", resolved_at=NOW + timedelta(days=31))
     scratch = cleanup(
         job,
@@ -421,7 +423,7 @@ def cleanups() -> dict[str, tuple[str, Message]]:
         scratch=True,
         recorded=hanging,
         requested_by="slackwater",
-        marked=Marked(at=NOW, act_after=NOW + timedelta(hours=24), tagged=True),
+        marked=Tagging(at=NOW, act_after=NOW + timedelta(hours=24), tagged=True),
     )
     marked = cleanup(volume).marked
     warned = replace(marked, warned_days=(7,)) if marked else None
@@ -511,7 +513,7 @@ def after_a_stop() -> Message:
     seen = sighting(0)
     approved = tracked(seen, decision("approved", days=37))
     first = told("marked", case(cleanup(seen), seen, approved))
-    return decided(first, {seen.id: approved}, {seen.id: Said(who=DECIDER, why="", at=NOW + timedelta(days=2))})
+    return decided(first, {seen.id: approved}, {seen.id: ActorNote(who=DECIDER, why="", at=NOW + timedelta(days=2))})
 
 
 def after_decisions() -> Message:
@@ -582,7 +584,7 @@ def kinds() -> dict[str, tuple[str, object]]:
         ),
         "answer-stopped": (
             "A clean-up was stopped",
-            answers.stopped(cleanup(volume, stopped=Said(who=DECIDER, why="", at=NOW + timedelta(days=2)))),
+            answers.stopped(cleanup(volume, stopped=ActorNote(who=DECIDER, why="", at=NOW + timedelta(days=2)))),
         ),
         "answer-approved-nothing-acts": (
             "An approval where clean-up is not enabled",

@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from slackwater.app.audit.request import request_of
-from slackwater.app.audit.step_error import StepError, said
+from slackwater.app.audit.step_error import StepError, error_text
 from slackwater.app.audit.target_documents import put_error
 from slackwater.app.telemetry import LOGGER, emit, of_audit
 from slackwater.model.resources import Target
@@ -55,7 +55,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
     LOGGER.append_keys(audit_id=asked.audit_id)
     if isinstance(asked, Unscanned):
         put_error(PUBLISHER.documents, asked.audit_id, asked.target, asked.error)
-        LOGGER.info("not scanned", account=asked.target.account, region=asked.target.region, error=said(asked.error))
+        LOGGER.info("not scanned", account=asked.target.account, region=asked.target.region, error=error_text(asked.error))
         return {"audit_id": asked.audit_id}
     if isinstance(asked, Failed):
         record = PUBLISHER.fail(asked.audit_id, request_of(asked.request), asked.error)

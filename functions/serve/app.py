@@ -205,7 +205,7 @@ def stop_cleanups(body: take.BecauseBody = take.WITHOUT_A_REASON) -> SwitchDocum
 def let_cleanups_go_on() -> SwitchDocument:
     """Let clean-ups begin again."""
     who = take.caller(API.current_event)
-    before = SERVING.cleanups.go_on(who=who)
+    before = SERVING.cleanups.resume(who=who)
     LOGGER.info("let go on", who=who, stopped_by=before and before.who)
     return told.switch(None)
 

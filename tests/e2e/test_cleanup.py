@@ -32,7 +32,7 @@ GP2, ONE_MORE = "covers", "encode-job-20260912"
 DETECTORS = ("ebs-unattached", "efs-idle", "fsx-idle", "ebs-outdated-type")
 VOLUMES = "G0PRIVATE"
 """The channel for unattached volumes."""
-MARK = "slackwater:marked"
+CLEANUP_TAG = "slackwater:marked"
 REMOVALS = ("ec2:DeleteVolume", "elasticfilesystem:DeleteFileSystem", "fsx:DeleteFileSystem")
 
 
@@ -271,7 +271,7 @@ def test_it_is_approved_in_slack_over_the_api_and_on_the_command_line(service, f
 
     for name in DELETED:
         marked(service, found[name])
-        assert tags(service, found[name]["resource"])[MARK] == found[name]["id"]
+        assert tags(service, found[name]["resource"])[CLEANUP_TAG] == found[name]["id"]
         assert "deleted after" in told(service, title("Marked for clean-up", found[name]), channel_of(name))
         assert happenings(service, found[name]) == ["opened", "approved", "marked"]
         assert service.get(f"/findings/{found[name]['id']}")["decision"]["who"].endswith(("U0ADA", "user/ada", ":root"))
@@ -359,7 +359,7 @@ def test_whoever_stops_them_all_stops_what_is_under_way(service, found):
     assert "we are moving house" in over["why"]
     assert exists(service, stopped["resource"]["id"])
     assert calls(service) == deleted
-    assert MARK not in tags(service, stopped["resource"])
+    assert CLEANUP_TAG not in tags(service, stopped["resource"])
     assert service.get(f"/findings/{stopped['id']}")["status"] == "open"
     assert "Nothing was deleted" in told(service, title("Called off", stopped), VOLUMES)
     status, said = service.cli_status("cleanup", "run")
@@ -378,7 +378,7 @@ def test_one_more_than_the_cap_and_none_is_begun(service, found):
     assert (status, "nothing was begun" in said) == (2, True), said
     assert service.call("POST", "/cleanups", {}, who=service.ada).status == 409
     assert len(service.executions("CleanupStateMachineArn")) == len(before)
-    assert MARK not in tags(service, found[ONE_MORE]["resource"])
+    assert CLEANUP_TAG not in tags(service, found[ONE_MORE]["resource"])
     assert service.call("GET", f"/cleanups/{found[ONE_MORE]['id']}", who=service.ada).status == 404
     service.bring_forward("NotifySchedule")
     assert "most_resources" in told(service, "🔴 Over the cap").replace("\u2060", "")
@@ -432,7 +432,7 @@ def test_it_is_undone_and_the_data_is_back(service, found, contents):
             key: value for key, value in tags(service, resource, back).items() if not key.startswith(("aws:", "slackwater:"))
         }
         assert kept["Name"] == name
-        assert not {MARK, "slackwater:act-after"} & set(tags(service, resource, back))
+        assert not {CLEANUP_TAG, "slackwater:act-after"} & set(tags(service, resource, back))
         assert back in told(service, title("Undone", found[name]), channel_of(name))
         assert over["restored"]["differences"]
         assert happenings(service, found[name])[-1] == "undone"
@@ -474,7 +474,7 @@ def test_only_the_delete_role_deletes_and_only_what_is_marked_and_not_kept(servi
     assert {name: may_delete(name) for name in clients} == {name: [False, False] for name in clients}
     # As the account's root: ministack does not know what the calls that tag are about, and would let no role make them.
     ec2, efs = service.aws.client("ec2"), service.aws.client("efs")
-    tag = [{"Key": key, "Value": "x"} for key in (MARK, "keep")]
+    tag = [{"Key": key, "Value": "x"} for key in (CLEANUP_TAG, "keep")]
     ec2.create_tags(Resources=[volume], Tags=tag)
     efs.tag_resource(ResourceId=system, Tags=tag)
     assert may_delete(delete) == [False, False]  # somebody wants to keep them

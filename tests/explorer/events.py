@@ -11,7 +11,7 @@ from typing import Any, Final
 from explorer.facts import COMPLETE, KEYS, METRICS_LATE_S
 from explorer.wire import Ends
 from explorer.world import Small
-from slackwater.model.cleanup import EXPIRES_AT, MARK
+from slackwater.model.cleanup import CLEANUP_TAG, EXPIRES_AT
 from slackwater_simulator.account import GOING
 from slackwater_simulator.resources import AccessPoint, ElasticFileSystem, FsxFileSystem, MountTarget
 from support.cleanup_world import APPROVER
@@ -163,7 +163,7 @@ def tag_changed(world: Small) -> Any:
 
 def mark_taken_off(world: Small) -> Any:
     main = _main(world)
-    return False if main is None or MARK not in main.tags else world.account.untag(main.id, MARK)
+    return False if main is None or CLEANUP_TAG not in main.tags else world.account.untag(main.id, CLEANUP_TAG)
 
 
 def resource_removed(world: Small) -> Any:

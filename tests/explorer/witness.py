@@ -181,7 +181,7 @@ class Witness:
             before = groups.get(target.subnet or target.az, groups.get(target.az))
             if before and not {*target.security_groups} <= before and "security group" not in said:
                 self.says("I4", "restored-stale/security-groups", f"{target.id} has {', '.join(target.security_groups)}")
-        if policies is None:
+        if policies is None or back.id == was.id:  # Slackwater leaves the policy of what stays to its owner
             return
         before, after = (None if one is None else json.loads(one) for one in (policies.get(was.id), now.get(back.id)))
         if before != after and "policy" not in said:

@@ -339,7 +339,7 @@ class Small:
             return
         before = {*self.ours.starter.started}
         try:
-            self.ours.people.stop(self.finding_id, who=APPROVER, why="stuck", now=self.now)
+            self.ours.people.stop(self.finding_id, who=self._who_may(), why="stuck", now=self.now)
         except Exception as error:  # noqa: BLE001 -- whatever it is, it did not help
             self.oracle.says("I5", "stuck", f"the clean-up is {cleanup.stage}, nothing works on it, and stop says: {error}")
             return
@@ -348,6 +348,12 @@ class Small:
             self._execute("cleanup", after.execution, ("settled", *self.position.plan))
         elif after and not after.ended:
             self.oracle.says("I5", "stuck", f"the clean-up is {after.stage}, nothing works on it, and stop changes nothing")
+
+    def _who_may(self) -> str:
+        """Somebody whom the policy names now."""
+        newest = self.ours.policies[-1]
+        named = () if isinstance(newest, Exception) else newest.cleanup.approver_identities
+        return str(next(iter(named), APPROVER))
 
     def _undo(self, *, again: bool) -> None:
         cleanup = self.cleanup()

@@ -28,7 +28,7 @@ from slackwater_simulator.telemetry import Telemetry
 NOW = instant("2026-11-16T09:07:00Z")
 THEN = NOW - 86_400 * 30
 REGION = "ap-northeast-1"
-MARK = [{"Key": "mark", "Value": "1"}]
+CLEANUP_TAG = [{"Key": "mark", "Value": "1"}]
 
 
 @pytest.fixture
@@ -146,8 +146,8 @@ def test_a_page_that_was_kept_is_not_shown_after_a_change(simulator, clients):
     simulator.account.tag("vol-2", "mark", "1")
     simulator.account.tag("fs-1", "mark", "1")
     simulator.account.attach("vol-1", "i-1")
-    assert ec2.describe_volumes()["Volumes"][1]["Tags"] == MARK
-    assert efs.describe_file_systems()["FileSystems"][0]["Tags"] == MARK
+    assert ec2.describe_volumes()["Volumes"][1]["Tags"] == CLEANUP_TAG
+    assert efs.describe_file_systems()["FileSystems"][0]["Tags"] == CLEANUP_TAG
     assert [each["MetricName"] for each in watch.list_metrics(Namespace="AWS/EBS")["Metrics"] if _of(each, "vol-1")]
 
 
@@ -461,7 +461,7 @@ def test_other_people_act_over_http_too(simulator, clients):
     assert simulator.account.find("vol-1").tags["keep"] == "yes"
     _ask(simulator, "faults", {"lost-answer": [{"action": "ec2:CreateTags", "times": 1}]})
     with pytest.raises(ConnectionClosedError):
-        ec2.create_tags(Resources=["vol-2"], Tags=MARK)
+        ec2.create_tags(Resources=["vol-2"], Tags=CLEANUP_TAG)
     assert dict(simulator.account.find("vol-2").tags) == {"mark": "1"}
     _ask(simulator, "faults", {"lagging": [{"action": "ec2:DescribeVolumes", "times": 1}]})
     assert "Tags" not in ec2.describe_volumes(VolumeIds=["vol-2"])["Volumes"][0]

@@ -44,7 +44,7 @@ from slackwater.aws.inventory.one import OneInventory
 from slackwater.aws.store.cleanups import DynamoCleanups
 from slackwater.aws.store.table import Item, Put
 from slackwater.engine.registry import registry
-from slackwater.model.cleanup import Cleanup, Control, Said, left_by
+from slackwater.model.cleanup import ActorNote, Cleanup, Control, left_by
 from slackwater.model.listing import Page
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import Policy
@@ -384,7 +384,7 @@ class World:
         undoing = replace(
             cleanup,
             stage="undoing",
-            undone=Said(who=APPROVER, why="", at=self.now()),
+            undone=ActorNote(who=APPROVER, why="", at=self.now()),
             undo_execution=f"{cleanup.execution}-undo-1",
             revision=cleanup.revision + 1,
         )
@@ -393,7 +393,7 @@ class World:
 
     def stop(self) -> None:
         """As somebody does who stops all clean-ups."""
-        stopped = Said(who=APPROVER, why="wait", at=self.now())
+        stopped = ActorNote(who=APPROVER, why="wait", at=self.now())
         control = self.cleanups.control_
         assert self.cleanups.write_control(replace(control, stopped=stopped, revision=control.revision + 1))
 

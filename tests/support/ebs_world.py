@@ -16,7 +16,19 @@ from slackwater.aws.cleanup.ebs.restore import EbsRestorer
 from slackwater.aws.cleanup.ebs.snapshots import EbsBackupTaker, EbsSweeper
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import ONCE, AwsSession, Endpoint
-from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, MARK, TOKEN, Backup, Cleanup, Part, Removal, Restored, Said, Subject
+from slackwater.model.cleanup import (
+    BACKUP_OF,
+    CLEANUP_TAG,
+    EXPIRES_AT,
+    TOKEN,
+    ActorNote,
+    Backup,
+    Cleanup,
+    Removal,
+    Restored,
+    Subject,
+    SubResource,
+)
 from slackwater.model.tracking import TrackedResource
 from slackwater_simulator import Fleet, Instance, Simulator, Volume, instant
 
@@ -88,9 +100,9 @@ class World:
         return [one for one in self.account.fleet.volumes if self.account.exists(one.id)]
 
     @property
-    def part(self) -> Part:
+    def part(self) -> SubResource:
         """What there is to delete."""
-        return Part(kind="volume", id=ID, arn=self.arn)
+        return SubResource(kind="volume", id=ID, arn=self.arn)
 
     def backup(self, **more: Any) -> Backup:
         """A backup that is on record, and not asked for yet."""
@@ -111,7 +123,7 @@ class World:
 
     def deleted(self, *backups: Backup, gone: bool = True, **more: Any) -> Cleanup:
         """A clean-up that marked the volume, recorded and deleted it, and is being undone; `gone` says that it had the time."""
-        self.account.tag(ID, MARK, "f-1")
+        self.account.tag(ID, CLEANUP_TAG, "f-1")
         look, recorded = self.watcher.look(self.resource), self.watcher.record(self.resource)
         assert look
         self.remover.remove(self.resource, self.part)
@@ -134,7 +146,7 @@ class World:
             "recorded": recorded,
             "backups": backups,
             "removals": (Removal(part=self.part, asked_at=self.now),),
-            "undone": Said(who="slack:U1", why="", at=self.now),
+            "undone": ActorNote(who="slack:U1", why="", at=self.now),
         }
         return Cleanup(**{**told, **more})
 

@@ -12,7 +12,7 @@ from slackwater.aws.cleanup.efs.recovery_points import EfsBackupTaker, EfsSweepe
 from slackwater.aws.cleanup.efs.restore import EfsRestorer
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import ONCE, AwsSession, Endpoint
-from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Cleanup, Restored, Said, Subject
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, ActorNote, Backup, Cleanup, Restored, Subject
 from slackwater.model.tracking import TrackedResource
 from slackwater_simulator import AccessPoint, ElasticFileSystem, Fleet, MountTarget, Simulator, instant
 
@@ -129,7 +129,7 @@ class World:
             "born_at": look.born_at,
             "recorded": self.watcher.record(self.resource),
             "backups": backups,
-            "undone": Said(who="slack:U1", why="", at=self.now),
+            "undone": ActorNote(who="slack:U1", why="", at=self.now),
         }
         return Cleanup(**{**told, **more})
 

@@ -22,7 +22,7 @@ from typing import Final
 
 from slackwater.app.policy.file import parse_policy
 from slackwater.engine.registry import registry
-from slackwater.model.cleanup import ACT_AFTER, MARK
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG
 from slackwater.model.tracking import TrackedFinding
 from slackwater.slack.bot import BotChannel
 from slackwater_simulator import Account, Simulator
@@ -251,14 +251,14 @@ def used_since(number: int) -> Play:
         before = mounted(there.account)
         executions = begin(there)
         run(there, executions, timedelta(hours=1))
-        marked = sum(MARK in one.tags for one in there.account.fleet.efs)
+        marked = sum(CLEANUP_TAG in one.tags for one in there.account.fleet.efs)
         asked_before = there.simulator.metrics_requested
         for id_ in before:
             there.account.use(id_)
         run(there, executions, LONG)
         after = mounted(there.account)
         asked = there.simulator.metrics_requested - asked_before
-        off = sum(MARK not in one.tags for one in there.account.fleet.efs)
+        off = sum(CLEANUP_TAG not in one.tags for one in there.account.fleet.efs)
         cleanups = there.cleanups.cleanups.values()
         early = [one.marked.act_after - one.ended_at for one in cleanups if one.marked and one.ended_at]
         ends, reasons = ended(there, executions)

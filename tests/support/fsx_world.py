@@ -12,7 +12,7 @@ from slackwater.aws.cleanup.fsx.cleanup import FsxRemover, FsxWatcher
 from slackwater.aws.cleanup.fsx.restore import FsxRestorer
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import ONCE, AwsSession, Endpoint
-from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, RESTORE, TOKEN, Backup, Cleanup, Part, Removal, Restored
+from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, RESTORE, TOKEN, Backup, Cleanup, Removal, Restored, SubResource
 from slackwater.model.tracking import TrackedResource
 from slackwater_simulator import Fleet, Simulator
 from slackwater_simulator.resources import FsxFileSystem, FsxVolume, StorageVirtualMachine
@@ -162,7 +162,7 @@ class World:
 
     def without(self, cleanup: Cleanup) -> Cleanup:
         """The clean-up, once its file system is gone."""
-        part = Part(kind="file-system", id=cleanup.resource.id, arn=cleanup.resource.arn)
+        part = SubResource(kind="file-system", id=cleanup.resource.id, arn=cleanup.resource.arn)
         self.remover.remove(cleanup.resource, part)
         self.sim.advance(700)
         return removing(cleanup, part)
@@ -178,7 +178,7 @@ class World:
         raise AssertionError(f"it does not end: {restored}")
 
 
-def removing(cleanup: Cleanup, part: Part) -> Cleanup:
+def removing(cleanup: Cleanup, part: SubResource) -> Cleanup:
     """The clean-up, once it is on record that this part is asked to go."""
     return replace(cleanup, removals=(*cleanup.removals, Removal(part=part, asked_at=AT)))
 

@@ -21,7 +21,7 @@ from slackwater.model.listing import Page
 from slackwater.model.policy import Policy
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.posts import Post
-from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedResource, Write
+from slackwater.model.tracking import SERVICE, FindingRecord, LedgerEntry, TrackedResource, Write
 from slackwater.ports.slack import Channel
 from slackwater.ports.store import Version
 
@@ -167,11 +167,11 @@ class Audits:
         raise NotImplementedError
 
 
-def sighting(id_: str = "f-1", usd: str | None = "12.30", **changes: Any) -> Sighting:
+def sighting(id_: str = "f-1", usd: str | None = "12.30", **changes: Any) -> FindingRecord:
     resource = TrackedResource(
         arn=f"arn:{id_}", id=f"fs-{id_}", type="efs-file-system", name=f"data-{id_}", account=ACCOUNT, region="eu-west-1"
     )
-    seen = Sighting(
+    seen = FindingRecord(
         id=id_, detector="efs-idle", kind="waste", severity="medium", confidence="high", owner=None, summary=f"{id_} is idle",
         resource=replace(resource, **changes.pop("resource", {})), monthly_savings_usd=None if usd is None else Decimal(usd), fingerprint="a",
         deletes=True,
@@ -179,7 +179,7 @@ def sighting(id_: str = "f-1", usd: str | None = "12.30", **changes: Any) -> Sig
     return replace(seen, **changes)
 
 
-def entry(seen: Sighting, happening: str = "opened", **changes: Any) -> LedgerEntry:
+def entry(seen: FindingRecord, happening: str = "opened", **changes: Any) -> LedgerEntry:
     now = {"resolved": "resolved", "snoozed": "snoozed", "dismissed": "dismissed"}.get(happening, "open")
     was = None if happening == "opened" else "open"
     made = LedgerEntry(
@@ -188,7 +188,7 @@ def entry(seen: Sighting, happening: str = "opened", **changes: Any) -> LedgerEn
     return replace(made, **changes)
 
 
-def found(seen: Sighting) -> dict[str, Any]:
+def found(seen: FindingRecord) -> dict[str, Any]:
     """A sighting as the scan document has it."""
     resource = seen.resource
     return {
@@ -264,7 +264,7 @@ class World:
             totals = {"by_kind": {"waste": waste} if waste else {}, "unknown": 0}
             document = {"scan": {"targets": [], "gaps": list(gaps)}, "findings": [], "unknown": [], "totals": totals}
             self.bucket.write(object_keys.head(id_), json.dumps(document))
-            self.bucket.write(object_keys.told(id_), json.dumps(findings))
+            self.bucket.write(object_keys.changed_findings(id_), json.dumps(findings))
             self.bucket.write(object_keys.news(id_), TypeAdapter(list[LedgerEntry]).dump_json(list(entries)).decode())
         return record
 

@@ -14,7 +14,7 @@ from slackwater.aws.store import cleanups as cleanup_store
 from slackwater.aws.store import findings as finding_store
 from slackwater.aws.store import installation, outbox
 from slackwater.model import object_keys, ownership
-from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, EXPIRES_AT, INSTALLATION, MARK, RESTORED_FROM, TOKEN
+from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, CLEANUP_TAG, EXPIRES_AT, INSTALLATION, RESTORED_FROM, TOKEN
 from slackwater.wiring import permissions
 from support.iam import Context, all_allowed, allowed, listed
 
@@ -35,7 +35,7 @@ POINT = f"arn:aws:backup:{REGION}:{ACCOUNT}:recovery-point:1"
 VAULT = f"arn:aws:backup:{REGION}:{ACCOUNT}:backup-vault:Default"
 EVERYTHING = (VOLUME, SNAPSHOT, INTERFACE, EFS, ACCESS_POINT, FSX, FSX_VOLUME, MACHINE, FSX_BACKUP, POINT, VAULT)
 
-MARKED: Context = {f"aws:ResourceTag/{MARK}": "5d1c0b7a9e3f42d8"}
+MARKED: Context = {f"aws:ResourceTag/{CLEANUP_TAG}": "5d1c0b7a9e3f42d8"}
 OURS: Context = {f"aws:ResourceTag/{BACKUP_OF}": VOLUME}
 MADE_AS_OURS: Context = {f"aws:RequestTag/{BACKUP_OF}": VOLUME}
 RESTORED: Context = {f"aws:RequestTag/{RESTORED_FROM}": "snap-1"}
@@ -67,8 +67,8 @@ MANAGED_VALUES = [(key, value) for one in ownership.MANAGERS for key, values in 
 
 NOT_MARKED: list[Context] = [
     {},
-    {f"aws:ResourceTag/{MARK}": ""},
-    {f"aws:RequestTag/{MARK}": "5d1c0b7a9e3f42d8"},
+    {f"aws:ResourceTag/{CLEANUP_TAG}": ""},
+    {f"aws:RequestTag/{CLEANUP_TAG}": "5d1c0b7a9e3f42d8"},
     {f"aws:ResourceTag/{ACT_AFTER}": "2026-12-16T09:00:00Z"},
     {"aws:ResourceTag/marked": "5d1c0b7a9e3f42d8", "aws:ResourceTag/keep": "true"},
     OURS,
@@ -138,7 +138,7 @@ def test_the_delete_role_has_the_conditions_that_the_table_of_managers_asks_for(
     not_these = {(key, value) for key, values in asked["StringNotEquals"].items() for value in values}
 
     assert set(asked) == {"StringLike", "Null", "StringNotEquals"}
-    assert asked["StringLike"] == {f"aws:ResourceTag/{MARK}": "?*"}
+    assert asked["StringLike"] == {f"aws:ResourceTag/{CLEANUP_TAG}": "?*"}
     assert asked["Null"] == {f"aws:ResourceTag/{key}": "true" for key in (*MANAGED_KEYS, "keep")}
     assert not_these == {(f"aws:ResourceTag/{key}", value) for key, value in MANAGED_VALUES}
 
@@ -246,9 +246,9 @@ def test_only_aws_itself_is_handed_the_role_for_backups_and_it_has_aws_own_polic
 @pytest.mark.parametrize("action", TAGGED)
 def test_the_watch_role_puts_on_and_takes_off_the_mark_and_no_other_tag(may: Any, action: str) -> None:
     for arn in TAGGED[action]:
-        for keys in ([MARK], [ACT_AFTER], [MARK, ACT_AFTER]):
+        for keys in ([CLEANUP_TAG], [ACT_AFTER], [CLEANUP_TAG, ACT_AFTER]):
             assert allowed(may["watch"], action, arn, {"aws:TagKeys": keys}), (arn, keys)
-        for keys in (["keep"], [MARK, "keep"], [BACKUP_OF], ["Name"]):
+        for keys in (["keep"], [CLEANUP_TAG, "keep"], [BACKUP_OF], ["Name"]):
             assert not allowed(may["watch"], action, arn, {"aws:TagKeys": keys}), (arn, keys)
         assert not allowed(may["watch"], action, arn), "without keys, it would take off all"
 
@@ -257,7 +257,7 @@ def test_the_watch_role_puts_on_and_takes_off_the_mark_and_no_other_tag(may: Any
 def test_the_watch_role_marks_only_what_can_be_cleaned_up(may: Any, action: str) -> None:
     others = [SNAPSHOT, INTERFACE, FSX_BACKUP, POINT, VOLUME.replace("volume/vol", "instance/i")]
 
-    assert not any(allowed(may["watch"], action, arn, {"aws:TagKeys": [MARK]}) for arn in others)
+    assert not any(allowed(may["watch"], action, arn, {"aws:TagKeys": [CLEANUP_TAG]}) for arn in others)
 
 
 @pytest.mark.parametrize("function", [one for one in FUNCTIONS if one != "watch"])
@@ -269,7 +269,11 @@ def test_nobody_else_can_put_on_the_mark(may: Any, function: str) -> None:
     )  # fmt: skip
     asked: Context = {"ec2:CreateAction": "CreateVolume", **MARKED, **RESTORED, f"aws:ResourceTag/{RESTORED_FROM}": "fs-1"}
 
-    for mark in (MARK, MARK.title(), MARK.upper()):  # IAM takes each for the mark: a condition key has no case
+    for mark in (
+        CLEANUP_TAG,
+        CLEANUP_TAG.title(),
+        CLEANUP_TAG.upper(),
+    ):  # IAM takes each for the mark: a condition key has no case
         marking = {"aws:TagKeys": ["Name", mark], f"aws:RequestTag/{mark}": "1", **asked}
         assert allowed(may["delete"], "ec2:DeleteVolume", VOLUME, {f"aws:ResourceTag/{mark}": "1"})
         assert not any(allowed(may[function], action, arn, marking) for action in tagging for arn in EVERYTHING)
@@ -301,7 +305,7 @@ def test_a_backup_is_of_what_is_marked_and_says_what_it_is_of(may: Any, action: 
     assert asked(MARKED, MADE_AS_OURS)
     assert not asked({}, MADE_AS_OURS)
     assert not asked(MARKED, {})
-    assert not asked(MARKED, {f"aws:RequestTag/{MARK}": "1"})
+    assert not asked(MARKED, {f"aws:RequestTag/{CLEANUP_TAG}": "1"})
 
 
 def test_a_snapshot_is_tagged_as_it_is_made(may: Any) -> None:
@@ -321,7 +325,7 @@ def test_of_a_backup_of_ours_the_expiry_alone_is_changed_afterwards(may: Any, ac
     assert allowed(may["back_up"], action, KEPT[action], {**OURS, **expiry})
     assert not allowed(may["back_up"], action, KEPT[action], expiry)
     assert not allowed(may["back_up"], action, KEPT[action], OURS), "without keys"
-    for other in (BACKUP_OF, TOKEN, INSTALLATION, MARK, "keep"):
+    for other in (BACKUP_OF, TOKEN, INSTALLATION, CLEANUP_TAG, "keep"):
         assert not allowed(may["back_up"], action, KEPT[action], {**OURS, "aws:TagKeys": [EXPIRES_AT, other]})
     assert not allowed(may["back_up"], action, VOLUME, {**OURS, **expiry})
 
@@ -406,7 +410,7 @@ def test_a_file_system_is_restored_from_a_recovery_point_of_ours(may: Any) -> No
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_no_role_may_do_more_to_volumes_and_machines_of_ontap_than_unmark_them(may: Any, function: str) -> None:
-    everything: Context = {**MARKED, **OURS, **RESTORED, **MADE_AS_OURS, "aws:TagKeys": [MARK]}
+    everything: Context = {**MARKED, **OURS, **RESTORED, **MADE_AS_OURS, "aws:TagKeys": [CLEANUP_TAG]}
     actions = [
         *("fsx:CreateBackup", "fsx:CreateStorageVirtualMachine", "fsx:CreateVolumeFromBackup", "fsx:TagResource"),
         *("fsx:DeleteStorageVirtualMachine", "fsx:DeleteVolume"),

@@ -315,7 +315,7 @@ READS = {
     "scan": {
         object_keys.POLICY,
         object_keys.plan("1"),
-        object_keys.stock("1", "123456789012", "eu-west-1"),
+        object_keys.snapshot("1", "123456789012", "eu-west-1"),
         object_keys.target_scan("1", "123456789012", "eu-west-1"),
     },
     "publish": {
@@ -324,7 +324,7 @@ READS = {
         object_keys.target_error("1", "123456789012", "eu-west-1"),
         object_keys.known("1"),
     },
-    "notify": {object_keys.POLICY, object_keys.news("1"), object_keys.head("1"), object_keys.told("1")},
+    "notify": {object_keys.POLICY, object_keys.news("1"), object_keys.head("1"), object_keys.changed_findings("1")},
     "answer": {object_keys.POLICY, object_keys.target_scan("1", "123456789012", "eu-west-1"), object_keys.report("1")},
     "serve": {
         object_keys.POLICY,
@@ -336,7 +336,7 @@ READS = {
 WRITES = {
     "plan": {object_keys.plan("1"), object_keys.targets("1")},
     "scan": {
-        object_keys.stock("1", "123456789012", "eu-west-1"),
+        object_keys.snapshot("1", "123456789012", "eu-west-1"),
         object_keys.target_scan("1", "123456789012", "eu-west-1"),
         object_keys.target_scan("1", "123456789012", "eu-west-1", 2),
     },
@@ -345,7 +345,7 @@ WRITES = {
         object_keys.head("1"),
         object_keys.known("1"),
         object_keys.news("1"),
-        object_keys.told("1"),
+        object_keys.changed_findings("1"),
         object_keys.report("1"),
         object_keys.target_error("1", "123456789012", "eu-west-1"),
     },

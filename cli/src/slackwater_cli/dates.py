@@ -14,14 +14,14 @@ EARLIEST: Final = datetime(2006, 1, 1, tzinfo=UTC)
 DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def moment(words: str, option: str) -> datetime:
+def parse_time(words: str, option: str) -> datetime:
     """A time in UTC from RFC 3339, which has an offset.
 
     Raises:
         UsageError: it is something else, or before AWS.
     """
     try:
-        at = rfc3339.moment(words)
+        at = rfc3339.parse_time(words)
     except ValueError as error:
         raise UsageError(f"{option} {words!r}: {error}") from error
     if at < EARLIEST:
@@ -35,7 +35,7 @@ def end(words: str, option: str) -> datetime:
     Raises:
         UsageError: it is neither.
     """
-    return moment(f"{words}T23:59:59Z" if DATE.fullmatch(words) else words, option)
+    return parse_time(f"{words}T23:59:59Z" if DATE.fullmatch(words) else words, option)
 
 
 def minute(at: str) -> str:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from slackwater.engine.cleanup import not_allowed
+from slackwater.engine.cleanup import approval_blocker
 from slackwater.engine.merge import merge_one
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest
 from slackwater.model.findings import Gap
@@ -58,7 +58,7 @@ def _news(doc: ScanDocument, audit: AuditRecord, now: datetime) -> News:
             FindingNews(
                 entry=entry,
                 found=found[entry.evidence.id],
-                may_approve=not_allowed(entry.evidence, cleanup) is None,
+                may_approve=approval_blocker(entry.evidence, cleanup) is None,
             )
             for entry in entries
         ),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from slackwater.app.cleanup.cleanups import not_undoable
-from slackwater.model.cleanup import ACT_AFTER, MARK
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG
 from support.asl import Execution
 from support.cleanup_world import APPROVER, World, world
 
@@ -48,7 +48,7 @@ def test_stop_calls_off_what_died_before_anything_was_deleted(kind: str, state: 
         stop(there, kind)
         id_ = there.finding(kind).sighting.resource.id
         assert there.account.exists(id_)
-        assert not {MARK, ACT_AFTER} & set(there.account.find(id_).tags)
+        assert not {CLEANUP_TAG, ACT_AFTER} & set(there.account.find(id_).tags)
         assert there.cleanups.holds == {}
         assert there.finding(kind).status == "open"
 

@@ -11,12 +11,12 @@ from typing import Any, Final
 import pytest
 
 from explorer.coverage import Coverage, Found
-from explorer.events import kept, resource_removed
+from explorer.events import ended_in_silence, kept, policy_loses_approver, policy_narrowed, resource_removed
 from explorer.facts import Violation
 from explorer.kinds import EXPLORED
 from explorer.report import failures, table, violations
 from explorer.search import Explorer, Node
-from explorer.wire import Dice, Point, determined
+from explorer.wire import Dice, Ends, Point, determined
 from explorer.world import Small
 from slackwater.app.cleanup import back_up, case, cleanups, delete
 from slackwater.app.cleanup.back_up import BackUp
@@ -144,6 +144,35 @@ def test_a_volume_that_its_owner_removes_while_an_undo_finds_it_is_no_false_repo
             world.step()
     stage = world.cleanup().stage
     assert (stage, world.oracle.there(world.resource.id), world.oracle.found) == ("undone", False, [])
+
+
+def test_a_policy_that_its_owner_narrows_while_access_points_come_back_is_no_false_report() -> None:
+    with determined(dice := Dice()):
+        world = Small("efs-orphaned", dice)
+        while not (cleanup := world.cleanup()) or not cleanup.removals:
+            world.step()
+        kept(world)
+        world.oracle.others_did()
+        while world.position.state != "PutBack":
+            world.step()
+        policy_narrowed(world)
+        world.oracle.others_did()
+        while world.position.machine:
+            world.step()
+    cleanup = world.cleanup()
+    assert (cleanup.stage, cleanup.restored.state, world.oracle.found) == ("called-off", "done", [])
+
+
+def test_whoever_the_policy_names_now_stops_what_died_in_silence() -> None:
+    with determined(dice := Dice()):
+        world = Small("gp3", dice)
+        world.step()
+        policy_loses_approver(world)
+        with pytest.raises(Ends):
+            ended_in_silence(world)
+        while not (cleanup := world.cleanup()) or not cleanup.ended:
+            world.step()
+    assert (cleanup.stage, world.oracle.found) == ("called-off", [])
 
 
 def test_it_finds_clean_ups_that_never_come_to_their_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from slackwater.app.cleanup.cleanups import not_undoable
 from slackwater.aws.cleanup.efs import cleanup as cleanup_efs
 from slackwater.aws.cleanup.efs import restore as cleanup_efs_restore
 from slackwater.aws.store import cleanup_lists
-from slackwater.model.cleanup import ACT_AFTER, MARK, Cleanup, Restored, Said
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, ActorNote, Cleanup, Restored
 from slackwater.ports.errors import AwsError
 from slackwater_simulator import Simulator
 from slackwater_simulator.fleets.builder import Builder
@@ -137,7 +137,7 @@ def keep(world: Large, point: str) -> None:
 
 def unmark(world: Large, point: str) -> None:
     found = world.points.points[point]
-    world.points.points[point] = replace(found, tags={k: v for k, v in found.tags.items() if k != MARK})
+    world.points.points[point] = replace(found, tags={k: v for k, v in found.tags.items() if k != CLEANUP_TAG})
 
 
 def take_over(world: Large, point: str) -> None:
@@ -147,13 +147,13 @@ def take_over(world: Large, point: str) -> None:
 
 def stop_all(world: Large, _: str) -> None:
     control = world.cleanups.control()
-    said = Said(who="ada", why="wait", at=world.there.now())
+    said = ActorNote(who="ada", why="wait", at=world.there.now())
     assert world.cleanups.write_control(replace(control, stopped=said, revision=control.revision + 1))
 
 
 def stop(world: Large, _: str) -> None:
     cleanup = world.there.cleanup("efs")
-    said = Said(who="ada", why="wait", at=world.there.now())
+    said = ActorNote(who="ada", why="wait", at=world.there.now())
     assert world.cleanups.write(replace(cleanup, stopped=said, revision=cleanup.revision + 1))
 
 
@@ -162,7 +162,7 @@ def stop(world: Large, _: str) -> None:
     ("race", "says"),
     [
         (keep, "a tag keeps access-point fsap-0000000000000000a"),
-        (unmark, f"somebody took its mark off: the tag {MARK} of its access-point fsap-0000000000000000a"),
+        (unmark, f"somebody took its mark off: the tag {CLEANUP_TAG} of its access-point fsap-0000000000000000a"),
         (take_over, "access-point fsap-0000000000000000a is managed by Kubernetes"),
         (stop, "stopped by ada: wait"),
         (stop_all, "all clean-ups were stopped by ada: wait"),
@@ -190,7 +190,7 @@ def test_what_speaks_against_it_while_many_parts_go_stops_it_before_the_next_one
     (ended,) = [entry for entry in world.there.findings.entries if entry.happening == "called-off"]
     assert ended.why.count("access-point fsap-") == 10 + (race not in {stop, stop_all})
     assert sorted(one.path for one in world.points.of(world.id)) == sorted(f"/tenants/{n}" for n in range(MANY))
-    assert not [one for one in world.points.of(world.id) if {MARK, ACT_AFTER} & one.tags.keys()]
+    assert not [one for one in world.points.of(world.id) if {CLEANUP_TAG, ACT_AFTER} & one.tags.keys()]
 
 
 @pytest.mark.usefixtures("short_records")
@@ -261,7 +261,7 @@ def test_a_mark_that_takes_long_to_come_off_is_off_at_the_end(large) -> None:
 
     assert execution.run().status == "SUCCEEDED"
     assert world.there.cleanup("efs").stage == "called-off"
-    assert not [one for one in world.points.of(world.id) if {MARK, ACT_AFTER} & one.tags.keys()]
+    assert not [one for one in world.points.of(world.id) if {CLEANUP_TAG, ACT_AFTER} & one.tags.keys()]
     assert world.points.calls["UntagResource"] == MANY
     assert [call.raised for call in execution.calls if call.state == "CallOff"] == ["BusyError", None]
 
@@ -368,7 +368,7 @@ def test_what_aws_refuses_of_ten_thousand_parts_is_a_short_reason(large) -> None
 
     restored = Restored(state="failed", why=why, differences=tuple(f"fsap-{n} is new" for n in range(10_000)))
     cases.failed(replace(cleanup, restored=restored), why)
-    told, _ = cases.tell(cases.get(cleanup.finding_id, cleanup.execution), "failed", why, status="failed")
+    told, _ = cases.record_event(cases.get(cleanup.finding_id, cleanup.execution), "failed", why, status="failed")
 
     entry = world.there.findings.entries[-1]
     assert [len(one) for one in (told.why, told.restored.why, entry.why)] == [LONGEST_WHY] * 3

@@ -11,9 +11,19 @@ import pytest
 
 from slackwater.app.cleanup.cleanups import not_undoable
 from slackwater.app.policy.file import parse_policy
-from slackwater.engine.cleanup import not_allowed
+from slackwater.engine.cleanup import approval_blocker
 from slackwater.engine.registry import registry
-from slackwater.model.cleanup import ACT_AFTER, MARK, ONTAP_STAYS, Backup, Cleanup, Marked, Part, Removal, Subject
+from slackwater.model.cleanup import (
+    ACT_AFTER,
+    CLEANUP_TAG,
+    ONTAP_STAYS,
+    Backup,
+    Cleanup,
+    Removal,
+    Subject,
+    SubResource,
+    Tagging,
+)
 from slackwater.model.tracking import TrackedFinding
 from slackwater_simulator import Simulator
 from slackwater_simulator.fleets.builder import Builder
@@ -60,7 +70,7 @@ def volumes(there: World) -> list[str]:
 def marked(there: World) -> list[str]:
     """Ids of all that carries the mark, or its date."""
     fleet = there.account.fleet
-    return [one.id for one in (*fleet.fsx, *fleet.fsx_volumes, *fleet.svms) if {MARK, ACT_AFTER} & one.tags.keys()]
+    return [one.id for one in (*fleet.fsx, *fleet.fsx_volumes, *fleet.svms) if {CLEANUP_TAG, ACT_AFTER} & one.tags.keys()]
 
 
 def mark(there: World) -> Cleanup:
@@ -68,13 +78,15 @@ def mark(there: World) -> Cleanup:
     cleanup, fleet = there.begin(only(there)), there.account.fleet
     (system,), (machine,) = fleet.fsx, fleet.svms
     base = f"arn:aws:fsx:{REGION}:{ACCOUNT}"
-    parts = [Part(kind="fsx-volume", id=id_, arn=f"{base}:volume/{system.id}/{id_}") for id_ in volumes(there)]
+    parts = [SubResource(kind="fsx-volume", id=id_, arn=f"{base}:volume/{system.id}/{id_}") for id_ in volumes(there)]
     parts.append(
-        Part(kind="storage-virtual-machine", id=machine.id, arn=f"{base}:storage-virtual-machine/{system.id}/{machine.id}")
+        SubResource(
+            kind="storage-virtual-machine", id=machine.id, arn=f"{base}:storage-virtual-machine/{system.id}/{machine.id}"
+        )
     )
-    parts.append(Part(kind="file-system", id=system.id, arn=cleanup.resource.arn))
+    parts.append(SubResource(kind="file-system", id=system.id, arn=cleanup.resource.arn))
     for part in parts:
-        there.account.tag(part.id, MARK, cleanup.finding_id)
+        there.account.tag(part.id, CLEANUP_TAG, cleanup.finding_id)
         there.account.tag(part.id, ACT_AFTER, "2026-11-18T09:00:00Z")
     now = there.now()
     return stored(
@@ -85,7 +97,7 @@ def mark(there: World) -> Cleanup:
             parts=tuple(parts),
             children=tuple(part.id for part in parts[:-1]),
             recorded={"system": {"FileSystemType": "ONTAP"}, "machines": [{"Name": "svm"}], "volumes": [], "children": []},
-            marked=Marked(at=now - timedelta(days=2), act_after=now - timedelta(minutes=1), tagged=True),
+            marked=Tagging(at=now - timedelta(days=2), act_after=now - timedelta(minutes=1), tagged=True),
         ),
     )
 
@@ -157,7 +169,7 @@ def test_it_is_found_and_its_advice_is_not_for_a_program(there: World) -> None:
     assert found.sighting.detector == "fsx-idle"
     assert found.sighting.monthly_savings_usd
     assert not found.sighting.deletes
-    assert not_allowed(found.sighting, there.policy.cleanup) == ONTAP_STAYS
+    assert approval_blocker(found.sighting, there.policy.cleanup) == ONTAP_STAYS
 
 
 # -- What older versions began

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from slackwater.model.cleanup import MARK
+from slackwater.model.cleanup import CLEANUP_TAG
 from slackwater_simulator.resources import MountTarget
 from support.cleanup_world import DELETED, World, world
 
@@ -62,9 +62,9 @@ def children(there: World, id_: str) -> list[str]:
 
 
 def replaced(there: World, id_: str) -> None:
-    marked = there.account.find(id_).tags[MARK]
+    marked = there.account.find(id_).tags[CLEANUP_TAG]
     there.account.replace(id_)
-    there.account.tag(id_, MARK, marked)  # by its age alone it is another
+    there.account.tag(id_, CLEANUP_TAG, marked)  # by its age alone it is another
 
 
 def vetoed(there: World, id_: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.model.cleanup import ACT_AFTER, EXPIRES_AT, MARK
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, EXPIRES_AT
 from slackwater.model.resources import Volume
 from slackwater.wiring.cleanup import watching
 from slackwater.wiring.settings import Deployed
@@ -34,7 +34,7 @@ def untouched(there: World, kind: str) -> None:
     id_ = there.finding(kind).sighting.resource.id
     assert there.cleanup(kind).stage == "called-off"
     assert there.account.exists(id_)
-    assert not {MARK, ACT_AFTER} & tags(there, id_).keys()
+    assert not {CLEANUP_TAG, ACT_AFTER} & tags(there, id_).keys()
     assert there.account.backups() == []
     assert not [call for call in there.simulator.calls if ":Delete" in call and not call.endswith("Tags")]
 
@@ -54,7 +54,7 @@ def test_it_is_marked_its_owner_is_warned_and_nothing_is_done_before_the_grace_i
         assert there.cleaned(kind).status == "SUCCEEDED"
         marked = there.cleanup(kind).marked
         assert marked
-        assert seen[0] | {MARK: there.finding(kind).id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"} == seen[0]
+        assert seen[0] | {CLEANUP_TAG: there.finding(kind).id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"} == seen[0]
         assert began[0] >= timedelta(days=there.policy.cleanup.grace_days)
         assert there.happenings(kind).count("warned") == 1
         assert {"marked", "warned.1", "done"} == {post.id.split(".", 3)[3] for post in there.outbox.posts.values()}

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slackwater.model.cleanup import Said
+from slackwater.model.cleanup import ActorNote
 from slackwater_simulator.resources import instant
 from support.asl import Execution
 from support.cleanup_world import ACCOUNT, NOW, REGION, World
@@ -203,7 +203,7 @@ def test_the_next_has_its_turn_once_what_was_called_off_half_way_is_whole_again(
         (other,) = one.others
         whole = list[int]()
         half = one.cleanup(one.first)
-        one.there.cleanups.write(replace(half, stopped=Said(who="ada", why="", at=NOW_), revision=half.revision + 1))
+        one.there.cleanups.write(replace(half, stopped=ActorNote(who="ada", why="", at=NOW_), revision=half.revision + 1))
         one.there.simulator.before(
             "elasticfilesystem:DeleteMountTarget", lambda: whole.append(mounted(one.there.account)[half.resource.id])
         )

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from slackwater.app.slack.notify import nobody_hears
-from slackwater.model.cleanup import ACT_AFTER, Marked
+from slackwater.model.cleanup import ACT_AFTER, Tagging
 from slackwater.model.posts import Sent
-from slackwater.ports.slack import ChannelRefusedError, NobodyKnowsError
+from slackwater.ports.slack import ChannelRefusedError, DeliveryUnknownError
 from support.cleanup_world import POLICY, World, world
 
 DAY = timedelta(days=1)
@@ -20,7 +20,7 @@ HOUR = timedelta(hours=1)
 GRACE = 2 * DAY
 ALL_THE_SAME = f"{POLICY}delete_without_warning = true\n"
 UNATTENDED = f'{POLICY}\n[[cleanup.unattended]]\ntag = "Job=encode"\ngrace_hours = 6\n'
-DOWN = NobodyKnowsError("HTTP 503")
+DOWN = DeliveryUnknownError("HTTP 503")
 
 
 def outage(there: World, lasts: timedelta, after: timedelta = timedelta(0), error: Exception = DOWN) -> None:
@@ -65,7 +65,7 @@ def change_policy(there: World, **changes: Any) -> None:
     there.change_policy(replace(there.policy, cleanup=there.policy.cleanup.model_copy(update=changes)))
 
 
-def marked(there: World, kind: str) -> Marked:
+def marked(there: World, kind: str) -> Tagging:
     found = there.cleanup(kind).marked
     assert found
     return found

@@ -41,7 +41,7 @@ from slackwater.engine.merge import merge_one
 from slackwater.engine.registry import estimates
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditOutcome, AuditRecord, AuditRequest, IncompleteTarget
-from slackwater.model.cleanup import BACKUP_OF, INSTALLATION, Copy, Observed, Part, Removal
+from slackwater.model.cleanup import BACKUP_OF, INSTALLATION, Copy, Observed, Removal, SubResource
 from slackwater.model.policy_version import PolicyVersion
 from slackwater.model.tracking import SERVICE, TargetReport
 from slackwater.model.units import GIB
@@ -797,7 +797,7 @@ def test_what_was_deleted_is_undone_and_what_was_not_cannot_be(cleaner) -> None:
     assert "has not ended" in assert_problem(cleaner("POST", f"/cleanups/{REMOVABLE}/undo"), 409)["detail"]
     store = DynamoCleanups(Table(cleaner.session, TABLE))
     begun = store.get(REMOVABLE)
-    gone = Removal(part=Part(kind="file-system", id="fs-1", arn=None), asked_at=NOW)
+    gone = Removal(part=SubResource(kind="file-system", id="fs-1", arn=None), asked_at=NOW)
     assert store.write(replace(begun, stage="done", removals=(gone,), ended_at=NOW, revision=2))
     assert cleaner("GET", f"/cleanups/{REMOVABLE}")[2]["undo"] == f"slackwater cleanup undo {REMOVABLE}"
     assert_problem(cleaner("POST", f"/cleanups/{REMOVABLE}/undo", authorizer=JOE), 403)

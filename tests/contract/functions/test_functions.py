@@ -16,6 +16,7 @@ from moto import mock_aws
 from pydantic import ValidationError
 
 from slackwater.app.audit import publish as audit_publish
+from slackwater.app.audit.limits import TooManyAuditsError
 from slackwater.app.policy.file import PolicyError
 from slackwater.app.telemetry import LOGGER, METRICS
 from slackwater.aws.client.errors import remedies
@@ -72,6 +73,11 @@ class Deployment:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return json.loads(json.dumps(module.handler(event(function) if payload is None else payload, CONTEXT)))
+
+    def state_of(self, audit_id: str) -> str:
+        """The state of an audit on record."""
+        (found,) = [one["state"]["S"] for one in self.items if one["pk"]["S"] == f"AUDIT#{audit_id}"]
+        return found
 
     def document(self, key: str):
         answer = self.session.client("s3", "ap-northeast-1").get_object(Bucket="slackwater-bucket", Key=key)
@@ -286,6 +292,30 @@ def test_the_same_turn_again_is_a_duplicate(deployed) -> None:
     assert deployed.call("plan", event("plan") | {"audit_id": "another"}) == {
         "audit_id": "another", "duplicate": True, "to_scan": 0,
     }  # fmt: skip
+
+
+def test_planning_asks_step_functions_whether_others_still_run(deployed) -> None:
+    """The first audit's execution is unknown to Step Functions, so the second one finds it dead and records that."""
+    deployed.call("plan")
+    another = event("plan") | {"audit_id": "another", "request": {"requested_by": "me"}}
+
+    assert deployed.call("plan", another | {"machine": None})["duplicate"] is False  # an execution of the version before
+    assert deployed.state_of(AUDIT) == "running"
+
+    assert deployed.call("plan", another | {"audit_id": "third"})["duplicate"] is False
+    assert (deployed.state_of(AUDIT), deployed.state_of("another"), deployed.state_of("third")) == (
+        "failed",
+        "failed",
+        "running",
+    )
+
+
+def test_planning_refuses_one_audit_too_many(deployed) -> None:
+    deployed.put_policy("[scan]\nmost_running_audits = 1\n")
+    deployed.call("plan")
+
+    with pytest.raises(TooManyAuditsError, match=f"^1 audit is running, as many as .*: {AUDIT}$"):
+        deployed.call("plan", {"audit_id": "another", "request": {"requested_by": "me"}})
 
 
 def test_a_policy_that_is_not_valid_is_counted_and_the_audit_is_on_record_as_failed(deployed, capsys) -> None:

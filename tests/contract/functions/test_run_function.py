@@ -25,8 +25,8 @@ from slackwater.aws.store.outbox import DynamoOutbox
 from slackwater.aws.store.table import Table
 from slackwater.engine.merge import merge_one
 from slackwater.model import object_keys
-from slackwater.model.cleanup import Control, Said
-from slackwater.model.tracking import Sighting, TargetReport, TrackedResource
+from slackwater.model.cleanup import ActorNote, Control
+from slackwater.model.tracking import FindingRecord, TargetReport, TrackedResource
 from slackwater.ports.errors import AccessDeniedError
 from slackwater.wiring import scan as scan_wiring
 from slackwater.wiring import service as service_wiring
@@ -76,7 +76,7 @@ class Deployed:
             resource = TrackedResource(
                 arn=f"arn:{id_}", id=f"fs-{id_}", type="efs-file-system", name=id_, account="123456789012", region=REGION
             )
-            seen = Sighting(
+            seen = FindingRecord(
                 id=id_, detector="efs-abandoned", kind="waste", severity="low", confidence="high", resource=resource, owner=None,
                 summary="", monthly_savings_usd=None, fingerprint="a", deletes=True,
             )  # fmt: skip
@@ -178,7 +178,7 @@ def test_that_slack_cannot_be_told_begins_nothing_either(deployed, capsys) -> No
 
 def test_while_all_are_stopped_the_schedule_begins_nothing_and_is_no_failure(deployed) -> None:
     deployed.found("a", tags={"Job": "encode"})
-    stopped = Said(who="ada", why="moving house", at=NOW)
+    stopped = ActorNote(who="ada", why="moving house", at=NOW)
     assert deployed.store.write_control(Control(stopped=stopped, revision=1))
 
     told = deployed.call()
@@ -204,7 +204,7 @@ def test_what_a_person_stopped_the_schedule_does_not_begin_again(deployed) -> No
     deployed.found("a", tags={"Job": "encode"})
     deployed.call()
     begun = deployed.store.get("a")
-    said = Said(who="ada", why="", at=NOW - timedelta(hours=1))
+    said = ActorNote(who="ada", why="", at=NOW - timedelta(hours=1))
     assert deployed.store.write(replace(begun, stage="called-off", stopped=said, ended_at=NOW, revision=2))
 
     assert deployed.call() == {"begun": 0, "refused": 1}

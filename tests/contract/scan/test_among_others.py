@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -149,3 +150,22 @@ def test_scans_of_the_service_share_their_pace_and_their_audits_ceiling(monkeypa
         with there(rules, planned("a2"), IRELAND, "run-3") as (elsewhere, of_another_audit):
             assert elsewhere() == 1
             assert of_another_audit.take(1_000) is None
+
+
+@pytest.mark.usefixtures("stored")
+def test_scans_of_the_service_share_the_days_ceiling_and_leave_each_account_its_share(monkeypatch):
+    monkeypatch.setenv("AWS_REGION", "ap-northeast-1")
+    other = Target("210987654321", "eu-west-1")
+    others = among_others(DEPLOYED)
+
+    with others(policy(most_metrics_usd_per_day=0.01), planned("a1"), TOKYO, "run-1") as (_, spending):
+        assert spending.take(1_000) is None
+    with others(policy(most_metrics_usd_per_day=0.01), planned("a2"), TOKYO, "run-2") as (_, spending):
+        assert spending.take(1).startswith("scan.most_metrics_usd_per_day would be passed: 0.01 of 0.01 USD")
+
+    two = replace(planned("a3"), targets=(TOKYO, IRELAND, other))
+    with others(policy(most_metrics_usd=0.01), two, TOKYO, "run-3") as (_, spending):
+        assert [spending.take(250) for _ in range(4)][:3] == [None] * 3
+        assert spending.take(1).endswith("beside what is kept for other accounts")
+    with others(policy(most_metrics_usd=0.01), two, other, "run-4") as (_, spending):
+        assert spending.take(250) is None

@@ -13,7 +13,7 @@ from slackwater.app.audit.scan import Audit
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.aws.inventory.inventory import AwsInventory
-from slackwater.aws.inventory.snapshot import SCHEMA, StockError, open_stock
+from slackwater.aws.inventory.snapshot import SCHEMA, StockError, open_snapshot
 from slackwater.engine.registry import registry
 from slackwater.model.policy import Policy
 from slackwater.model.resources import AttachmentEvent, Instance, Target, Volume
@@ -77,9 +77,9 @@ def test_in_parts_it_says_what_the_whole_says_and_counts_what_it_asked(account: 
 
 def test_what_is_judged_while_cloudtrail_is_still_read_is_what_the_whole_says(account: Any) -> None:
     use_case = auditing(account)
-    with use_case.stock(account.target) as stock:
-        assert stock.fleet(1).awaited == {AttachmentEvent}
-        (scan,) = use_case.parts(account.target, NOW, stock)
+    with use_case.snapshot(account.target) as snapshot:
+        assert snapshot.fleet(1).awaited == {AttachmentEvent}
+        (scan,) = use_case.parts(account.target, NOW, snapshot)
     seen = document(scan)
 
     assert said(seen) == said(account.whole)
@@ -98,10 +98,10 @@ def test_a_cloudtrail_that_cannot_be_read_is_a_gap_of_a_target_that_was_judged_m
 
 def test_one_process_lists_and_judges_the_first_part_and_another_goes_on(account: Any) -> None:
     first, second = auditing(account, 60), auditing(account)
-    with first.stock(account.target) as stock:
-        one = document(next(first.parts(account.target, NOW, stock)))
-        assert stock.file is not None
-        with open_stock(stock.file) as same:
+    with first.snapshot(account.target) as snapshot:
+        one = document(next(first.parts(account.target, NOW, snapshot)))
+        assert snapshot.file is not None
+        with open_snapshot(snapshot.file) as same:
             others = [document(scan) for scan in second.parts(account.target, NOW, same, first=2)]
 
     assert said(merged([one, *others])) == said(account.whole)
@@ -128,4 +128,4 @@ def test_an_inventory_for_which_there_is_no_room_ends_the_scan_and_is_no_gap(
     there = simulate(mixed_fleet(60))
     monkeypatch.setattr("slackwater.aws.inventory.snapshot.SCHEMA", f"PRAGMA max_page_count = 4; {SCHEMA}")
     with pytest.raises(StockError, match=r"cannot be kept in .*full"):
-        AwsInventory(there.session, part_records=1).stock(there.target, {Volume, Instance}, set())
+        AwsInventory(there.session, part_records=1).snapshot(there.target, {Volume, Instance}, set())

@@ -10,7 +10,7 @@ import pytest
 from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.engine.registry import registry
-from slackwater.model.findings import OUTRANKED, Scan
+from slackwater.model.findings import STRONGER_FINDING, Scan
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
 from slackwater.wiring.scan import audit
@@ -32,7 +32,9 @@ def found(done: Scan) -> set[tuple[str, str, str]]:
 
 
 def outranked(done: Scan) -> set[tuple[str, str]]:
-    return {(one.detector, one.resource.id) for target in done.targets for one in target.unlisted if one.reason == OUTRANKED}
+    return {
+        (one.detector, one.resource.id) for target in done.targets for one in target.unlisted if one.reason == STRONGER_FINDING
+    }
 
 
 @pytest.fixture(scope="module")

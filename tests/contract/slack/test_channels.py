@@ -15,7 +15,7 @@ from slackwater.aws.deployment.secrets import Secret
 from slackwater.model.posts import Message, Post, Sent
 from slackwater.model.slack_secret import SlackSecret
 from slackwater.ports.errors import AwsError
-from slackwater.ports.slack import Channel, ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+from slackwater.ports.slack import Channel, ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
 from slackwater.slack.bot import BotChannel
 from slackwater.slack.secret import SecretError, parse
 from slackwater.slack.webhook import WebhookChannel, respond
@@ -143,7 +143,7 @@ UNKNOWN = [
 @pytest.mark.parametrize("fault", UNKNOWN, ids=lambda fault: f"{fault.kind}-{fault.after}-{fault.error}")
 def test_where_nobody_knows_whether_it_was_posted_nobody_says_so_and_a_look_tells(slack, bot, fault) -> None:
     slack.faults = [fault]
-    with pytest.raises(NobodyKnowsError):
+    with pytest.raises(DeliveryUnknownError):
         bot.send(POST, None)
     assert len(slack.calls) == 1
 
@@ -156,11 +156,13 @@ def test_an_answer_of_another_shape_is_no_answer(slack, bot, body, monkeypatch) 
     monkeypatch.setattr("support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, body))
 
     for ask in (lambda: bot.send(POST, None), lambda: bot.find(POST, None)):
-        with pytest.raises(NobodyKnowsError):
+        with pytest.raises(DeliveryUnknownError):
             ask()
 
 
-@pytest.mark.parametrize(("status", "error"), [(403, ChannelRefusedError), (404, ChannelRefusedError), (408, NobodyKnowsError)])
+@pytest.mark.parametrize(
+    ("status", "error"), [(403, ChannelRefusedError), (404, ChannelRefusedError), (408, DeliveryUnknownError)]
+)
 def test_an_error_of_somebody_in_between_is_told_by_its_status(slack, bot, status, error, monkeypatch) -> None:
     monkeypatch.setattr(
         "support.slack_server._Handler._answer", lambda *_: (status, {"Content-Type": "text/html"}, "<html>Proxy</html>")
@@ -171,7 +173,7 @@ def test_an_error_of_somebody_in_between_is_told_by_its_status(slack, bot, statu
 
 
 def test_where_nothing_listens_nobody_knows(slack) -> None:
-    with pytest.raises(NobodyKnowsError):
+    with pytest.raises(DeliveryUnknownError):
         BotChannel("xoxb-1", base_url="http://127.0.0.1:1/api/", timeout_s=TIMEOUT_S).send(POST, None)
 
 
@@ -247,9 +249,9 @@ def test_what_somebody_else_put_there_is_not_ours(slack, bot) -> None:
         ({"channels": {}}, ChannelRefusedError, "channel_not_found"),
         ({"channels": {"C0DEFAULT": SlackChannel("C0DEFAULT", member=False)}}, ChannelRefusedError, "not_in_channel"),
         ({"faults": [Fault("busy", retry_after_s=5)]}, ChannelBusyError, "5 s"),
-        ({"faults": [Fault("500")]}, NobodyKnowsError, "HTTP 500"),
-        ({"faults": [Fault("cut", after=True)]}, NobodyKnowsError, "IncompleteRead"),
-        ({"page": 1, "faults": [None, Fault("reset")]}, NobodyKnowsError, "ConnectionResetError"),
+        ({"faults": [Fault("500")]}, DeliveryUnknownError, "HTTP 500"),
+        ({"faults": [Fault("cut", after=True)]}, DeliveryUnknownError, "IncompleteRead"),
+        ({"page": 1, "faults": [None, Fault("reset")]}, DeliveryUnknownError, "ConnectionResetError"),
     ],
 )
 def test_a_look_that_fails_does_not_say_that_it_is_not_there(slack, bot, breaks, error, said) -> None:
@@ -265,7 +267,7 @@ def test_a_history_that_never_ends_is_not_looked_through_for_ever(slack, bot, mo
     answer = '{"ok": true, "messages": [], "has_more": true, "response_metadata": {"next_cursor": "again"}}'
     monkeypatch.setattr("support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, answer))
 
-    with pytest.raises(NobodyKnowsError, match="messages to look through"):
+    with pytest.raises(DeliveryUnknownError, match="messages to look through"):
         bot.find(POST, None)
     assert len(slack.calls) == 50
 
@@ -274,7 +276,7 @@ def test_more_without_a_way_to_it_is_not_the_end(slack, bot, monkeypatch) -> Non
     answer = '{"ok": true, "messages": [], "has_more": true}'
     monkeypatch.setattr("support.slack_server._Handler._answer", lambda *_: (200, {"Content-Type": "application/json"}, answer))
 
-    with pytest.raises(NobodyKnowsError):
+    with pytest.raises(DeliveryUnknownError):
         bot.find(POST, None)
 
 
@@ -367,10 +369,10 @@ def test_a_webhook_that_was_taken_away_says_so(slack) -> None:
     [
         (Fault("busy", retry_after_s=9), ChannelBusyError, "9 s"),
         (Fault("refused", error="action_prohibited"), ChannelRefusedError, "action_prohibited"),
-        (Fault("500"), NobodyKnowsError, "HTTP 500|rollup_error"),
-        (Fault("hang", after=True), NobodyKnowsError, "TimeoutError"),
-        (Fault("reset", after=True), NobodyKnowsError, "ConnectionResetError"),
-        (Fault("cut", after=True), NobodyKnowsError, "IncompleteRead"),
+        (Fault("500"), DeliveryUnknownError, "HTTP 500|rollup_error"),
+        (Fault("hang", after=True), DeliveryUnknownError, "TimeoutError"),
+        (Fault("reset", after=True), DeliveryUnknownError, "ConnectionResetError"),
+        (Fault("cut", after=True), DeliveryUnknownError, "IncompleteRead"),
     ],
 )
 def test_what_goes_wrong_with_a_webhook_is_told_apart(slack, webhook, fault, error, said) -> None:
@@ -402,7 +404,7 @@ def test_neither_token_nor_address_is_logged_or_raised(slack, bot, webhook, faul
         slack.faults = [fault]
         try:
             channel.send(POST, None)
-        except (ChannelBusyError, ChannelRefusedError, NobodyKnowsError) as error:
+        except (ChannelBusyError, ChannelRefusedError, DeliveryUnknownError) as error:
             told = f"{error!r} {error.__cause__!r} {error.__context__!r}"
             assert slack.bot_token not in told
             assert "B0HOOK" not in told

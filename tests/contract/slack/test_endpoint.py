@@ -33,7 +33,7 @@ from slackwater.aws.store.request_guard import KEPT, KIND, RequestGuard
 from slackwater.aws.store.table import Table
 from slackwater.model import object_keys
 from slackwater.model.posts import Post, Sent
-from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import SERVICE, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.ports.errors import AccessDeniedError, AwsError, BrokenAnswerError
 from slackwater.views.slack import finding as shown_in_slack
 from slackwater.views.slack.blocks import said
@@ -61,7 +61,7 @@ detectors = ["ebs-unattached"]
 approvers = ["U0JANE", "U0JOE"]
 """
 FINDING = TrackedFinding(
-    sighting=Sighting(
+    sighting=FindingRecord(
         id=ID, detector="ebs-unattached", kind="waste", severity="medium", confidence="high", owner="data", summary="Unattached.",
         resource=TrackedResource(
             arn="arn:vol-1", id="vol-1", type="ebs-volume", name="scratch", account="123456789012", region="ap-northeast-1"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slackwater.model.findings import BELOW_MINIMUM, KEPT, OUTRANKED
+from slackwater.model.findings import BELOW_MINIMUM, KEPT, STRONGER_FINDING
 from slackwater_simulator.fleets.labelled import scenarios
 
 BENCH = Path(__file__).parents[3] / "bench"
@@ -120,7 +120,7 @@ def test_a_trouble_of_two_detectors_is_looked_for_by_both(score):
     assert [*scores["ebs-outdated-type"].rows] == ["ebs-unattached: detached"]
 
 
-@pytest.mark.parametrize("silent", [KEPT, OUTRANKED])
+@pytest.mark.parametrize("silent", [KEPT, STRONGER_FINDING])
 def test_what_saves_too_little_to_list_was_flagged_and_what_is_unlisted_for_another_reason_was_not(score, silent):
     doc = document(unlisted=[*said("efs-idle", "found", reason=BELOW_MINIMUM), *said("efs-idle", "twin", reason=silent)])
     scores, _ = counted(score, doc)

@@ -25,19 +25,19 @@ from slackwater.model.cleanup import (
     BACKUP_OF,
     EXPIRES_AT,
     INSTALLATION,
+    ActorNote,
     Backup,
     Cleanup,
     Copy,
-    Marked,
     Observed,
-    Part,
     Removal,
     Restored,
-    Said,
     Subject,
+    SubResource,
+    Tagging,
 )
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.tracking import SERVICE, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import SERVICE, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.ports.errors import AccessDeniedError
 from slackwater.wiring import service as wiring
 
@@ -68,7 +68,7 @@ def tracked(id: str, **changes: Any) -> TrackedFinding:
         "summary": "100 GiB on no instance", "fingerprint": "abc", "monthly_savings_usd": Decimal("12.30"), "deletes": True,
     }  # fmt: skip
     return TrackedFinding(
-        sighting=Sighting(id=id, resource=resource, **values | changes), status="open", decision=None, opened_at=OPENED,
+        sighting=FindingRecord(id=id, resource=resource, **values | changes), status="open", decision=None, opened_at=OPENED,
         last_seen_at=OPENED, resolved_at=None, audit_id="monday", revision=1,
     )  # fmt: skip
 
@@ -149,7 +149,7 @@ def told(run) -> Callable[..., Any]:
     return run_it
 
 
-GONE = (Removal(part=Part(kind="volume", id="vol-a", arn=None), asked_at=OPENED),)
+GONE = (Removal(part=SubResource(kind="volume", id="vol-a", arn=None), asked_at=OPENED),)
 
 # -- Approving
 
@@ -358,7 +358,7 @@ def test_over_the_cap_it_says_that_nothing_was_begun(run, deployed) -> None:
 def test_the_whole_story_of_one_resource_is_one_command(run, deployed) -> None:
     deployed.ended(
         stage="undone", why="vol-a came back as vol-new", approved_by="slack:U0ADA", born_at=OPENED, removals=GONE, ended_at=OPENED,
-        marked=Marked(at=OPENED, act_after=OPENED + timedelta(days=30)), backup_monthly_usd=Decimal("5.00"),
+        marked=Tagging(at=OPENED, act_after=OPENED + timedelta(days=30)), backup_monthly_usd=Decimal("5.00"),
         backups=(
             Backup(
                 subject=Subject(id="vol-a", size_bytes=100 << 30), token="a-1-0", asked_at=OPENED, state="verified", id="snap-1",
@@ -366,7 +366,7 @@ def test_the_whole_story_of_one_resource_is_one_command(run, deployed) -> None:
             ),
         ),
         restored=Restored(state="done", id="vol-new", differences=("a new id", "it reads slowly at first")),
-        undone=Said(who=CALLER, why="they came back", at=OPENED), observed=Observed(audit_id="friday", at=OPENED, left_monthly_usd=Decimal(0)),
+        undone=ActorNote(who=CALLER, why="they came back", at=OPENED), observed=Observed(audit_id="friday", at=OPENED, left_monthly_usd=Decimal(0)),
     )  # fmt: skip
 
     said = run("cleanup", "status", "a").out

@@ -79,7 +79,10 @@ def test_a_role_whose_trust_policy_nobody_can_look_up_is_doubtful_as_one_person(
     done = run("policy", "check")
 
     assert done.status == 0
-    assert "api.deciders[1]: is not one person: whoever may assume Ops chooses the session's name, unless its trust" in done.err
+    assert (
+        "api.deciders[1]: does not identify one person: anyone who can assume Ops chooses the session name, unless its trust"
+        in done.err
+    )
 
 
 def test_what_is_doubtful_about_a_good_policy_is_said_beside_it(run, nowhere: Path) -> None:

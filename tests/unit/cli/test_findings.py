@@ -16,7 +16,7 @@ from slackwater.aws.store.findings import DynamoFindings
 from slackwater.aws.store.table import Table
 from slackwater.model import object_keys
 from slackwater.model.listing import MAX_PAGE, Page
-from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import SERVICE, Decision, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.ports.errors import AccessDeniedError
 from slackwater.views.scan.to_json import dump
 from slackwater_cli.listing import first
@@ -45,7 +45,7 @@ def tracked(id: str, usd: str | None = "12.30", **changes: Any) -> TrackedFindin
         "summary": "100 GiB on no instance",
         "fingerprint": "abc",
     }
-    seen = Sighting(id=id, resource=resource, monthly_savings_usd=usd and Decimal(usd), **values | changes)
+    seen = FindingRecord(id=id, resource=resource, monthly_savings_usd=usd and Decimal(usd), **values | changes)
     return TrackedFinding(
         sighting=seen,
         status="open",

@@ -49,7 +49,7 @@ def findings(foreign: str, console: Console) -> None:
 def audits(foreign: str, console: Console) -> None:
     for state in ("incomplete", "failed"):
         told = service_json.audit(record("a", state)) | {"regions": ["x"], "detectors": ["x"]}  # type: ignore[arg-type, operator]
-        draw_audits([by(foreign, told)], console, more=False)
+        draw_audits([by(foreign, told)], None, console, more=False)
         draw_audit(
             by(foreign, told | {**SCAN["scan"], "scan_url": "x", "scan_url_expires_at": "2026-11-16T09:00:00Z"}), console
         )

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from slackwater.engine.cases import play
-from slackwater.engine.docket import Enabled, FlaggedResource
+from slackwater.engine.evaluation import Enabled, FlaggedResource
 from slackwater.engine.price import price
 from slackwater.engine.registry import registry
 from slackwater.model.detector import CASE_NOW, Case
@@ -203,7 +203,7 @@ def test_a_larger_size_saves_a_day_no_more_than_it_earns_more() -> None:
     _, larger, _ = flagged(CREDITS, ALWAYS).advice
     saved = {change.item: change.quantity for change in larger.changes or ()}[ec2_cpu_credits("t3")]
 
-    assert "t3.xlarge earns 96 CPU credits an hour, 36 now" in larger.summary
+    assert "t3.xlarge. It earns 96 CPU credits an hour instead of 36" in larger.summary
     # 864 a day are charged, and 60 an hour more are earned: all of it. With 2,000 a day, 1,440 of them.
     assert float(saved) == pytest.approx(864 / 60 * 365 / 12)
     more = by_day(CREDITS, ALWAYS, "CPUSurplusCreditsCharged", *[2000.0] * 35)
@@ -222,15 +222,22 @@ def test_a_larger_size_must_carry_the_mean_load() -> None:
     assert actions == ["change-instance-type-to-m6i.large", "change-instance-type-to-t3.2xlarge", "standard-credits"]
 
 
+def test_a_size_whose_credits_are_not_published_is_not_advised_and_hides_nothing() -> None:
+    newer = replace(next(one for one in case(CREDITS, ALWAYS).records if one.id == "t3.large"), id="t3.3xlarge")
+    verdict = flagged(CREDITS, ALWAYS, records=(*case(CREDITS, ALWAYS).records, newer))
+
+    assert verdict.advice == flagged(CREDITS, ALWAYS).advice
+
+
 def test_standard_mode_has_a_price_only_where_it_gets_the_work_done() -> None:
     saves = flagged(CREDITS, "a day a week far above its baseline, and little on the others").advice[-1]
     behind = flagged(CREDITS, ALWAYS).advice[-1]
-    unknown = flagged(CREDITS, "nobody knows its mean CPU").advice[-1]
+    unknown = flagged(CREDITS, "its mean CPU is unknown").advice[-1]
 
     assert saves.changes is not None
     assert [change.item for change in saves.changes] == [ec2_cpu_credits("t3")]
     assert behind.changes is None
-    assert "72 of the 36 credits" in behind.summary
+    assert "uses 72 credits an hour and earns 36" in behind.summary
     assert unknown.changes is None
     assert saves.command == (
         "aws ec2 modify-instance-credit-specification --region ap-northeast-1"
@@ -262,7 +269,7 @@ def test_a_surcharge_is_a_habit_from_the_third_week_on(weeks: int, expected: typ
     ("title", "confidence"),
     [
         (ALWAYS, "high"),
-        ("nobody knows its mean CPU", "medium"),
+        ("its mean CPU is unknown", "medium"),
         ("charged every day since it was made 20 days ago", "medium"),
         ("charged on each of the only 14 days that have a point", "medium"),
         ("charged on each of the last 14 days, and never before", "medium"),
@@ -274,7 +281,7 @@ def test_confidence_in_a_surcharge_needs_five_whole_weeks_and_a_known_load(title
 
 
 def test_no_larger_size_is_advised_for_a_load_that_nobody_knows() -> None:
-    actions = [advice.action for advice in flagged(CREDITS, "nobody knows its mean CPU").advice]
+    actions = [advice.action for advice in flagged(CREDITS, "its mean CPU is unknown").advice]
 
     assert actions == ["change-instance-type-to-m6i.large", "standard-credits"]
 

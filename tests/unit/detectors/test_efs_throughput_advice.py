@@ -12,10 +12,11 @@ import pytest
 from slackwater.detectors import efs_credits_draining as draining
 from slackwater.detectors import efs_throughput_mismatch as mismatch
 from slackwater.engine.cases import play, play_with_queries
+from slackwater.engine.registry import documentation
 from slackwater.model.detector import CASE_NOW, AnyDetector, Case
 from slackwater.model.metrics import Metric
 from slackwater.model.money import EFS_ELASTIC_READ, EFS_ELASTIC_WRITE, EFS_PROVISIONED_THROUGHPUT, PriceItem
-from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB
+from slackwater.model.units import DAY_S, GIB, HOUR_S, MIB
 from slackwater.model.verdicts import Advice, Fine, Flagged, Verdict
 from slackwater.performance import efs
 from slackwater.rules.efs_throughput import METADATA_READ
@@ -49,6 +50,12 @@ def ways(said: Flagged) -> dict[str, Advice]:
     return {advice.action: advice for advice in said.advice}
 
 
+def moving(*spans: tuple[float, int], **more: float) -> Mapping[tuple[Metric, int], list[float | None]]:
+    """Metrics of the detector's cases, as points."""
+    made = mismatch.paid("", Fine, metrics=mismatch.moving(*spans, **more))
+    return {key: list(points) for key, points in made.metrics.items()}
+
+
 CALM = "256 MiB/s provisioned, and 8 used"
 STEADY = "512 MiB/s provisioned, and a steady 60 used"
 NIGHTLY = "256 MiB/s provisioned for ten minutes a night"
@@ -68,7 +75,7 @@ def test_at_a_limit_nothing_is_sized_and_elastic_has_no_price(title: str) -> Non
     assert elastic.changes is None
     assert "1.5 times the limit" in steps.summary
     assert not said.cheapest_first
-    assert "the demand is not known" in said.summary
+    assert "the demand is unknown" in said.summary
 
 
 def test_the_first_step_is_priced_without_what_the_size_includes() -> None:
@@ -79,7 +86,7 @@ def test_the_first_step_is_priced_without_what_the_size_includes() -> None:
 
 
 def test_commands_name_the_file_system_the_region_and_the_amount() -> None:
-    begin = ["aws", "efs", "update-file-system", "--file-system-id", "fs-0123456789abcdef1", "--region", "us-east-1"]
+    begin = ["aws", "efs", "update-file-system", "--file-system-id", "fs-0a1b2c3d4e5f60718", "--region", "ap-northeast-1"]
     lower, bursting = flagged(MODE, STEADY).advice[0], flagged(MODE, CALM).advice[0]
 
     assert shlex.split(lower.command or "") == [
@@ -106,7 +113,7 @@ def test_bursting_saves_all_that_is_paid_for_and_says_what_empties_it() -> None:
 
 
 def test_the_bill_of_elastic_is_stated_at_its_most_when_going_there_and_at_its_least_when_leaving() -> None:
-    metrics = mismatch._moving((1.0, 1440), operation_bytes=24 * KIB)
+    metrics = moving((1.0, 1440), kib=24)
     going, leaving = (
         ways(flagged(MODE, title, metrics=metrics if title == CALM else {**metrics, **PERMITTED}))
         for title in (CALM, ELASTIC_CALM)
@@ -153,18 +160,18 @@ def test_infrequent_access_has_another_price_in_another_mode() -> None:
 
 
 def test_leaving_elastic_it_is_not_known_how_many_credits_there_are_and_leaving_provisioned_it_is() -> None:
-    assert any("AWS does not say how many credits" in caveat for caveat in flagged(MODE, ELASTIC_CALM).caveats)
+    assert "begins with an unknown number of credits" in ways(flagged(MODE, ELASTIC_CALM))["change-to-bursting"].risk
     assert flagged(MODE, ELASTIC_CALM).confidence == "medium"
-    low = {(mismatch.CREDITS_BY_DAY, DAY_S): [0.07 * efs.full_credits_bytes(0)] * 3}
+    low = {(mismatch.BALANCE, DAY_S): [0.07 * efs.full_credits_bytes(0)] * 3}
     said = flagged(MODE, CALM, metrics={**case(MODE, CALM).metrics, **low})
-    assert any("7 % of all" in caveat for caveat in said.caveats)
+    assert "the present credits, 7 % of all" in ways(said)["change-to-bursting"].risk
     assert any("within 24 hours" in caveat.lower() for caveat in said.caveats)
     assert said.confidence == "high"
 
 
 def test_five_minutes_do_not_tell_what_a_minute_moved() -> None:
     pulsing = replace(case(MODE, STEADY).resource, provisioned_mib_s=256)  # type: ignore[call-arg]
-    said = flagged(MODE, STEADY, resource=pulsing, metrics=mismatch._moving((51.2, 1440)))
+    said = flagged(MODE, STEADY, resource=pulsing, metrics=moving((51.2, 1440)))
 
     assert said.confidence == "medium"
     assert any("may have reached 256 MiB/s" in caveat and "Period 60" in caveat for caveat in said.caveats)
@@ -188,7 +195,7 @@ def test_six_hours_at_what_is_provisioned_count_while_they_last(points: int, lat
 
 def _pinned(points: int, *, ended: int = 0, late: int = 0) -> Mapping[tuple[Metric, int], list[float | None]]:
     """At 64 MiB/s for so many five minutes that ended so many ago; the last ones may have no point yet."""
-    full = mismatch._moving((3.0, 1440), permitted=64)
+    full = moving((3.0, 1440), permitted=64)
     metered: list[float | None] = list(full[mismatch.METERED, 300])
     end = len(metered) - ended
     metered[end - points : end] = [64.0 * MIB * 300] * points
@@ -212,7 +219,7 @@ def test_max_io_cannot_be_elastic() -> None:
 
 @pytest.mark.parametrize(("peak", "carried"), [(83.3, True), (83.4, False)])
 def test_bursting_carries_a_peak_with_a_fifth_more(peak: float, carried: bool) -> None:
-    said = verdict(MODE, CALM, metrics=mismatch._moving((1.0, 1430), (peak, 10)))
+    said = verdict(MODE, CALM, metrics=moving((1.0, 1430), (peak, 10)))
 
     assert isinstance(said, Flagged)
     assert ("change-to-bursting" in ways(said)) is carried
@@ -220,7 +227,7 @@ def test_bursting_carries_a_peak_with_a_fifth_more(peak: float, carried: bool) -
 
 @pytest.mark.parametrize(("rate", "carried"), [(12.1, True), (12.3, False)])
 def test_bursting_carries_what_the_size_earns_with_a_fifth_more(rate: float, carried: bool) -> None:
-    said = flagged(MODE, CALM, metrics=mismatch._moving((rate, 1440)))  # 300 GiB earn 14.65 MiB/s
+    said = flagged(MODE, CALM, metrics=moving((rate, 1440)))  # 300 GiB earn 14.65 MiB/s
 
     assert ("change-to-bursting" in ways(said)) is carried
 
@@ -231,7 +238,7 @@ def test_bursting_is_named_only_where_a_quarter_of_the_credits_would_have_been_l
     once[-288 * 4 : -288 * 4 + hours * 12] = [80.0 * MIB * 300] * (hours * 12)
     days = [sum(once[i : i + 288]) for i in range(0, len(once), 288)]
     metrics = {
-        **mismatch._moving((0.3, 1440)),
+        **moving((0.3, 1440)),
         (mismatch.METERED, 300): once,
         (mismatch.METERED, DAY_S): [days[0], *days],
     }
@@ -243,7 +250,7 @@ def test_bursting_is_named_only_where_a_quarter_of_the_credits_would_have_been_l
 @pytest.mark.parametrize(("rate", "carried"), [(60, True), (80, False)])
 def test_what_a_day_earns_comes_too_late_for_a_load_that_empties_the_credits_before(rate: float, carried: bool) -> None:
     tib = replace(case(MODE, CALM).resource, stored_bytes={"Standard": 1024 * GIB, "IA": 0, "Archive": 0})  # type: ignore[call-arg]
-    metrics = mismatch._moving((0.1, 720), (rate, 720))
+    metrics = moving((0.1, 720), (rate, 720))
 
     assert ("change-to-bursting" in ways(flagged(MODE, CALM, resource=tib, metrics=metrics))) is carried
 
@@ -252,7 +259,7 @@ def test_nothing_more_is_asked_where_a_burst_is_too_slow_and_nothing_else_is_che
     peaks = replace(
         case(MODE, CALM),
         resource=replace(case(MODE, CALM).resource, provisioned_mib_s=105),  # type: ignore[call-arg]
-        metrics=mismatch._moving((10.0, 1430), (90.0, 10), permitted=105),
+        metrics=moving((10.0, 1430), (90.0, 10), permitted=105),
     )
     said, queries = play_with_queries(MODE, peaks)
 
@@ -269,14 +276,14 @@ def test_an_amount_is_lowered_by_a_fifth_at_least(provisioned: int, said: type[V
 
 @pytest.mark.parametrize(("minutes", "said"), [(60, Flagged), (55, Fine)])
 def test_an_hour_a_day_at_the_limit_counts(minutes: int, said: type[Verdict]) -> None:
-    metrics = mismatch._moving((64.0, minutes), (3.0, 1440 - minutes), permitted=64)
+    metrics = moving((64.0, minutes), (3.0, 1440 - minutes), permitted=64)
 
     assert type(verdict(MODE, AT_LIMIT, metrics=metrics)) is said
 
 
 @pytest.mark.parametrize(("days", "said"), [(5, Flagged), (4, Fine)])
 def test_five_days_at_the_limit_count(days: int, said: type[Verdict]) -> None:
-    full = mismatch._moving((64.0, 180), (3.0, 1260), permitted=64)
+    full = moving((64.0, 180), (3.0, 1260), permitted=64)
     metered = list(full[mismatch.METERED, 300])
     metered[: -days * 288] = [3.0 * MIB * 300] * (len(metered) - days * 288)
 
@@ -285,14 +292,14 @@ def test_five_days_at_the_limit_count(days: int, said: type[Verdict]) -> None:
 
 @pytest.mark.parametrize(("share", "said"), [(0.96, Fine), (0.94, Flagged)])
 def test_one_point_at_the_limit_hides_the_demand(share: float, said: type[Verdict]) -> None:
-    metrics = mismatch._moving((256.0 * share, 5), (3.0, 1435))
+    metrics = moving((256.0 * share, 5), (3.0, 1435))
 
     assert type(verdict(MODE, CALM, metrics=metrics)) is said
 
 
 def test_one_client_cannot_move_more_than_500_mib_a_second_outside_elastic() -> None:
     large = replace(case(MODE, ALWAYS).resource, stored_bytes={"Standard": 40_000 * GIB, "IA": 0, "Archive": 0})  # type: ignore[call-arg]
-    said = verdict(MODE, ALWAYS, resource=large, metrics=mismatch._moving((270.0, 1440), permitted=5120))
+    said = verdict(MODE, ALWAYS, resource=large, metrics=moving((270.0, 1440), permitted=5120))
 
     assert isinstance(said, Fine)
     assert "500 MiB/s" in said.reason
@@ -325,10 +332,9 @@ def test_without_credits_nothing_is_sized_and_the_bounded_bill_comes_first() -> 
     assert (steps.action, elastic.action) == ("raise-provisioned-in-steps", "change-to-elastic")
     assert units(steps) == {EFS_PROVISIONED_THROUGHPUT: 2 - 4}
     assert elastic.changes is None
-    assert "rise fourteenfold" in elastic.risk
+    assert "rose fourteenfold" in elastic.risk
     assert not said.cheapest_first
-    assert any("Dummy data is no way out" in caveat for caveat in said.caveats)
-    assert any("One Zone has the same credits" in caveat for caveat in said.caveats)
+    assert any("is the limit, not the demand" in caveat for caveat in said.caveats)
     assert said.gist[0] == "gone"
 
 
@@ -345,13 +351,21 @@ def test_one_week_that_is_taken_to_repeat_is_of_low_confidence() -> None:
     said = flagged(CREDITS, "ten days old, drained from Monday to Friday, and seen at the end of the weekend")
 
     assert said.confidence == "low"
-    assert any("one week that is taken to repeat" in caveat for caveat in said.caveats)
+    assert any("Only one week is known, and assumed to repeat" in caveat for caveat in said.caveats)
 
 
-def test_one_zone_is_not_told_of_one_zone() -> None:
-    one_zone = replace(case(CREDITS, GONE).resource, availability_zone="ap-northeast-1a")  # type: ignore[call-arg]
+def test_the_page_says_what_does_not_help() -> None:
+    page = documentation("efs-credits-draining")
 
-    assert not any("One Zone" in caveat for caveat in flagged(CREDITS, GONE, resource=one_zone).caveats)
+    assert "Dummy data raises the baseline, but 1 MiB/s takes 20 GiB in Standard" in page
+    assert "One Zone has the same credits" in page
+
+
+@pytest.mark.parametrize(("mode", "waits"), [("bursting", False), ("provisioned", True)])
+def test_leaving_provisioned_may_have_to_wait(mode: str, waits: bool) -> None:
+    below = replace(case(CREDITS, GONE).resource, throughput_mode=mode, provisioned_mib_s=1.0 if waits else None)  # type: ignore[call-arg]
+
+    assert ("Within 24 hours" in ways(flagged(CREDITS, GONE, resource=below))["change-to-elastic"].risk) is waits
 
 
 def test_what_will_be_gone_is_a_risk_with_a_date_got_in_two_ways() -> None:
@@ -370,11 +384,11 @@ def test_two_ways_that_differ_make_a_range_and_less_confidence() -> None:
 
     assert "between 2026-11-17 and 2026-11-21" in said.summary
     assert said.confidence == "medium"
-    assert any("trust the earlier" in caveat for caveat in said.caveats)
+    assert any("Trust the earlier" in caveat for caveat in said.caveats)
 
 
 def test_a_few_days_are_of_low_confidence() -> None:
-    assert flagged(CREDITS, "five days old, and draining since it was made").confidence == "low"
+    assert flagged(CREDITS, "five days old, and draining since it was created").confidence == "low"
 
 
 def test_what_is_still_known_is_priced_both_ways_and_the_cheaper_comes_first() -> None:
@@ -389,7 +403,7 @@ def test_what_is_still_known_is_priced_both_ways_and_the_cheaper_comes_first() -
 
 def test_a_burst_at_its_limit_hides_the_demand_too() -> None:
     hours = ([3.0] * 23 + [99.0]) * 16
-    said = flagged(CREDITS, GOING, metrics=draining._hours([min(h, 3.4) if i < 150 else h for i, h in enumerate(hours)]))
+    said = flagged(CREDITS, GOING, metrics=draining.by_hour([min(h, 3.4) if i < 150 else h for i, h in enumerate(hours)]))
 
     assert said.advice[-1].changes is None
     assert said.advice[0].action == "raise-provisioned-in-steps"
@@ -403,11 +417,11 @@ def test_elastic_has_no_price_where_nobody_counted_the_bytes() -> None:
 
 @pytest.mark.parametrize(("days", "said"), [(3, Flagged), (2, Fine)])
 def test_empty_on_three_of_seven_days_counts_although_it_refills(days: int, said: type[Verdict]) -> None:
-    empty_night = [0.0] + [0.3 * draining._FULL] * 23
-    full_night = [0.6 * draining._FULL] + [0.3 * draining._FULL] * 23
+    empty_night = [0.0] + [0.3 * draining.ALL] * 23
+    full_night = [0.6 * draining.ALL] + [0.3 * draining.ALL] * 23
     busy = [3.0 * MIB * HOUR_S] + [1.0 * MIB * HOUR_S] * 23
     metrics = {
-        (draining.BALANCE, HOUR_S): full_night * (15 - days) + empty_night * days + [0.3 * draining._FULL] * 24,
+        (draining.BALANCE, HOUR_S): full_night * (15 - days) + empty_night * days + [0.3 * draining.ALL] * 24,
         (draining.METERED, HOUR_S): busy * 16,
         (draining.PERMITTED, HOUR_S): [100.0 * MIB] * (16 * 24),
     }
@@ -423,7 +437,7 @@ def test_an_empty_hour_in_which_nobody_wanted_more_than_the_baseline_does_not_co
 
 @pytest.mark.parametrize(("rate", "said"), [(3.2, Flagged), (2.9, Fine)])
 def test_credits_that_last_longer_than_a_week_are_no_finding_yet(rate: float, said: type[Verdict]) -> None:
-    assert type(verdict(CREDITS, GOING, metrics=draining._hours([rate] * (15 * 24)))) is said
+    assert type(verdict(CREDITS, GOING, metrics=draining.by_hour([rate] * (15 * 24)))) is said
 
 
 def test_a_provisioned_file_system_that_bursts_lives_on_credits() -> None:

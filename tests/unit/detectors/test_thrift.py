@@ -54,7 +54,7 @@ COSTS = [
     ("efs-cold-data", "Elastic: no credits to lose", [DAY_S] * 2),
     ("efs-cold-data", "800 GiB of which 55 were touched", [DAY_S] * 3),
     ("efs-cold-data", "6 TiB, never fast", [DAY_S] * 2 + [FIVE_MINUTES_S]),
-    ("efs-cold-data", "nothing published, while it was watched", [DAY_S] * 4),
+    ("efs-cold-data", "nothing published, while CloudWatch was recording", [DAY_S] * 4),
     ("efs-single-zone-use", "its only mount target is in one zone", []),
     ("efs-single-client", "data in Infrequent Access", []),
     ("efs-single-client", "a second client for half an hour every night", [DAY_S]),

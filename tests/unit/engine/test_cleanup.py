@@ -10,23 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slackwater.engine.cleanup import (
+    account_blocker,
     act_after,
-    elsewhere,
+    approval_blocker,
+    cap_blocker,
+    change_blocker,
+    cleanup_blocker,
+    identity_error,
     look_next,
     may_approve,
-    never,
-    not_allowed,
-    not_listed,
-    over_cap,
+    merge_recorded,
     recent,
-    recorded_anew,
-    restored,
+    restored_blocker,
     unattended,
-    unproven,
-    unverified,
+    verification_error,
     warning_due,
 )
-from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Control, Copy, Subject, Tagging
 from slackwater.model.fleet import Fleet
 from slackwater.model.policy import CleanupSection, UnattendedTag
 from slackwater.model.resources import (
@@ -39,7 +39,7 @@ from slackwater.model.resources import (
     Volume,
 )
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.tracking import Sighting, TrackedResource
+from slackwater.model.tracking import FindingRecord, TrackedResource
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 ACCOUNT, REGION = "123456789012", "ap-northeast-1"
@@ -52,7 +52,7 @@ ALLOWING = CleanupSection(
     detectors=["efs-abandoned"],
     approver_identities=[APPROVER],
 )
-SEEN = Sighting(
+SEEN = FindingRecord(
     id="f1",
     detector="efs-abandoned",
     kind="waste",
@@ -94,29 +94,29 @@ NAS = FsxFileSystem(
 
 class TestAllowLists:
     def test_an_empty_policy_allows_nothing(self) -> None:
-        assert not_listed(SEEN, CleanupSection())
+        assert cleanup_blocker(SEEN, CleanupSection())
 
     def test_what_is_named_in_all_four_lists_is_allowed(self) -> None:
-        assert not_allowed(SEEN, ALLOWING) is None
+        assert approval_blocker(SEEN, ALLOWING) is None
 
     @pytest.mark.parametrize("key", ["accounts", "regions", "resource_types", "detectors"])
     def test_each_list_must_name_it(self, key: str) -> None:
-        assert key in (not_listed(SEEN, ALLOWING.model_copy(update={key: []})) or "")
+        assert key in (cleanup_blocker(SEEN, ALLOWING.model_copy(update={key: []})) or "")
 
     def test_nobody_may_approve_where_nobody_is_named(self) -> None:
         nobody = ALLOWING.model_copy(update={"approver_identities": []})
-        assert "approvers" in (not_allowed(SEEN, nobody) or "")
-        assert not_listed(SEEN, nobody) is None
+        assert "approvers" in (approval_blocker(SEEN, nobody) or "")
+        assert cleanup_blocker(SEEN, nobody) is None
 
     def test_it_works_in_its_own_account_only_where_that_is_known(self) -> None:
-        assert "210987654321 only" in (elsewhere("123456789012", "210987654321") or "")
-        assert elsewhere("123456789012", "123456789012") is None
-        assert elsewhere("123456789012", None) is None
+        assert "210987654321 only" in (account_blocker("123456789012", "210987654321") or "")
+        assert account_blocker("123456789012", "123456789012") is None
+        assert account_blocker("123456789012", None) is None
 
     def test_advice_that_no_program_may_follow_is_not_allowed(self) -> None:
-        assert not_listed(replace(SEEN, deletes=False), ALLOWING)
+        assert cleanup_blocker(replace(SEEN, deletes=False), ALLOWING)
         changes = replace(SEEN, deletes=False, setting=VolumeSetting(volume_type="gp3", iops=3000, throughput_mib_s=125))
-        assert not_listed(changes, ALLOWING) is None
+        assert cleanup_blocker(changes, ALLOWING) is None
 
     @pytest.mark.parametrize("section", [ALLOWING, CleanupSection()])
     @pytest.mark.parametrize("deletes", [True, False])
@@ -126,12 +126,12 @@ class TestAllowLists:
         named = section.model_copy(update={"detectors": ["fsx-idle"], "resource_types": ["fsx-file-system"]})
         resource = replace(SEEN.resource, type="fsx-file-system")
         idle = replace(SEEN, detector="fsx-idle", resource=resource, deletes=deletes, summary="FSx for NetApp ONTAP, 1,024 GiB")
-        assert not_allowed(idle, named) == not_listed(idle, named) == ONTAP_STAYS
+        assert approval_blocker(idle, named) == cleanup_blocker(idle, named) == ONTAP_STAYS
         openzfs = replace(idle, deletes=True, summary="FSx for OpenZFS, 1,024 GiB")
-        assert (not_listed(openzfs, named) is None) is bool(section.accounts)
+        assert (cleanup_blocker(openzfs, named) is None) is bool(section.accounts)
 
     def test_low_confidence_is_not_enough(self) -> None:
-        assert not_listed(replace(SEEN, confidence="low"), ALLOWING)
+        assert cleanup_blocker(replace(SEEN, confidence="low"), ALLOWING)
 
     @given(
         st.lists(st.sampled_from([ACCOUNT, "1", "2"])),
@@ -144,7 +144,7 @@ class TestAllowLists:
             update={"accounts": accounts, "regions": regions, "resource_types": kinds, "detectors": detectors}
         )
         everywhere = ACCOUNT in accounts and REGION in regions and "efs-file-system" in kinds and "efs-abandoned" in detectors
-        assert (not_listed(SEEN, section) is None) is everywhere
+        assert (cleanup_blocker(SEEN, section) is None) is everywhere
 
 
 class TestApprovers:
@@ -191,7 +191,7 @@ class TestUnattended:
 
 class TestNever:
     def test_a_loose_volume_may_go(self) -> None:
-        assert never(VOLUME, Fleet([VOLUME]), deletes=True) is None
+        assert change_blocker(VOLUME, Fleet([VOLUME]), deletes=True) is None
 
     @pytest.mark.parametrize(
         ("resource", "others", "says"),
@@ -215,17 +215,17 @@ class TestNever:
         ],
     )
     def test_these_are_never_deleted(self, resource: Any, others: list[Any], says: str) -> None:
-        assert says in (never(resource, Fleet([resource, *others]), deletes=True) or "")
+        assert says in (change_blocker(resource, Fleet([resource, *others]), deletes=True) or "")
 
     def test_the_like_that_may_be(self) -> None:
-        assert never(FILES, Fleet([EfsReplication(id="fs-2", role="source", status="ENABLED")]), deletes=True) is None
-        assert never(replace(NAS, file_system_type="OPENZFS"), Fleet(()), deletes=True) is None
+        assert change_blocker(FILES, Fleet([EfsReplication(id="fs-2", role="source", status="ENABLED")]), deletes=True) is None
+        assert change_blocker(replace(NAS, file_system_type="OPENZFS"), Fleet(()), deletes=True) is None
 
     def test_a_setting_of_an_attached_volume_may_be_changed_but_not_behind_a_program(self) -> None:
-        assert never(ATTACHED, Fleet([ATTACHED, SERVER]), deletes=False) is None
-        assert never(replace(ATTACHED, tags={"aws:cloudformation:stack-name": "shop"}), Fleet(()), deletes=False)
-        assert never(replace(ATTACHED, manager="eks.amazonaws.com"), Fleet(()), deletes=False)
-        assert never(replace(ATTACHED, tags={"aws:backup:source-resource": "x"}), Fleet(()), deletes=False) is None
+        assert change_blocker(ATTACHED, Fleet([ATTACHED, SERVER]), deletes=False) is None
+        assert change_blocker(replace(ATTACHED, tags={"aws:cloudformation:stack-name": "shop"}), Fleet(()), deletes=False)
+        assert change_blocker(replace(ATTACHED, manager="eks.amazonaws.com"), Fleet(()), deletes=False)
+        assert change_blocker(replace(ATTACHED, tags={"aws:backup:source-resource": "x"}), Fleet(()), deletes=False) is None
 
 
 def begun(n: int, usd: int | None = 10, ago: timedelta = timedelta(0)) -> Begun:
@@ -236,35 +236,35 @@ class TestCap:
     SECTION = CleanupSection(most_resources=3, most_monthly_usd=100)
 
     def test_to_the_last_one_it_may(self) -> None:
-        assert over_cap([begun(n) for n in range(3)], Control(), self.SECTION, NOW) is None
+        assert cap_blocker([begun(n) for n in range(3)], Control(), self.SECTION, NOW) is None
 
     def test_one_more_and_nothing_may(self) -> None:
-        assert "4 resources" in (over_cap([begun(n) for n in range(4)], Control(), self.SECTION, NOW) or "")
+        assert "4 resources" in (cap_blocker([begun(n) for n in range(4)], Control(), self.SECTION, NOW) or "")
 
     def test_to_the_last_dollar(self) -> None:
-        assert over_cap([begun(1, 100)], Control(), self.SECTION, NOW) is None
-        assert "101.00 USD" in (over_cap([begun(1, 101)], Control(), self.SECTION, NOW) or "")
+        assert cap_blocker([begun(1, 100)], Control(), self.SECTION, NOW) is None
+        assert "101.00 USD" in (cap_blocker([begun(1, 101)], Control(), self.SECTION, NOW) or "")
 
     def test_many_small_runs_are_one_large_one(self) -> None:
         control = Control(begun=(begun(1), begun(2, ago=timedelta(hours=23)), begun(3)))
-        assert "3 of them" in (over_cap([begun(4)], control, self.SECTION, NOW) or "")
+        assert "3 of them" in (cap_blocker([begun(4)], control, self.SECTION, NOW) or "")
 
     def test_a_day_later_it_may_again(self) -> None:
         control = Control(begun=tuple(begun(n, ago=timedelta(hours=24)) for n in range(3)))
-        assert over_cap([begun(4)], control, self.SECTION, NOW) is None
+        assert cap_blocker([begun(4)], control, self.SECTION, NOW) is None
         assert recent(control.begun, NOW) == ()
 
     def test_the_same_one_again_counts_once(self) -> None:
-        assert over_cap([begun(1), begun(2), begun(3)], Control(begun=(begun(1),)), self.SECTION, NOW) is None
+        assert cap_blocker([begun(1), begun(2), begun(3)], Control(begun=(begun(1),)), self.SECTION, NOW) is None
 
     def test_what_has_no_price_counts_by_number(self) -> None:
-        assert over_cap([begun(n, None) for n in range(3)], Control(), self.SECTION, NOW) is None
-        assert over_cap([begun(n, None) for n in range(4)], Control(), self.SECTION, NOW)
+        assert cap_blocker([begun(n, None) for n in range(3)], Control(), self.SECTION, NOW) is None
+        assert cap_blocker([begun(n, None) for n in range(4)], Control(), self.SECTION, NOW)
 
 
 class TestWaiting:
     SECTION = CleanupSection()
-    MARKED = Marked(at=NOW, act_after=NOW + timedelta(days=30))
+    MARKED = Tagging(at=NOW, act_after=NOW + timedelta(days=30))
 
     def test_a_deletion_waits_for_the_grace(self) -> None:
         assert act_after(NOW, self.SECTION, None, deletes=True) == NOW + timedelta(days=30)
@@ -291,7 +291,7 @@ class TestVerified:
     COPY = Copy(id="snap-1", of="vol-1", state="complete", size_bytes=100, made_at=NOW)
 
     def test_a_whole_copy_of_it(self) -> None:
-        assert unverified(self.COPY, self.SUBJECT, metered=False) is None
+        assert verification_error(self.COPY, self.SUBJECT, metered=False) is None
 
     @pytest.mark.parametrize(
         ("change", "says"),
@@ -305,21 +305,21 @@ class TestVerified:
         ],
     )
     def test_what_is_not(self, change: dict[str, Any], says: str) -> None:
-        assert says in (unverified(replace(self.COPY, **change), self.SUBJECT, metered=False) or "")
+        assert says in (verification_error(replace(self.COPY, **change), self.SUBJECT, metered=False) or "")
 
     def test_metered_sizes_differ_a_little(self) -> None:
         files = Subject(id="vol-1", size_bytes=100 * 1024**3)
-        assert unverified(replace(self.COPY, size_bytes=90 * 1024**3), files, metered=True) is None
-        assert unverified(replace(self.COPY, size_bytes=200 * 1024**3), files, metered=True) is None
-        assert unverified(replace(self.COPY, size_bytes=89 * 1024**3), files, metered=True)
-        assert unverified(replace(self.COPY, size_bytes=0, incremental=True), files, metered=True) is None
-        assert unverified(replace(self.COPY, size_bytes=0, incremental=True, state="failed"), files, metered=True)
+        assert verification_error(replace(self.COPY, size_bytes=90 * 1024**3), files, metered=True) is None
+        assert verification_error(replace(self.COPY, size_bytes=200 * 1024**3), files, metered=True) is None
+        assert verification_error(replace(self.COPY, size_bytes=89 * 1024**3), files, metered=True)
+        assert verification_error(replace(self.COPY, size_bytes=0, incremental=True), files, metered=True) is None
+        assert verification_error(replace(self.COPY, size_bytes=0, incremental=True, state="failed"), files, metered=True)
 
     def test_an_empty_file_system_is_metered_and_has_nothing_to_bring_back(self) -> None:
         empty = Subject(id="vol-1", size_bytes=6 * 1024)
-        assert unverified(replace(self.COPY, size_bytes=0), empty, metered=True) is None
-        assert unverified(replace(self.COPY, size_bytes=0, of="vol-2"), empty, metered=True)
-        assert unverified(replace(self.COPY, size_bytes=0), empty, metered=False)
+        assert verification_error(replace(self.COPY, size_bytes=0), empty, metered=True) is None
+        assert verification_error(replace(self.COPY, size_bytes=0, of="vol-2"), empty, metered=True)
+        assert verification_error(replace(self.COPY, size_bytes=0), empty, metered=False)
 
 
 @pytest.mark.parametrize("tag", ["slackwater:restored-from", "aws:backup:source-resource"])
@@ -329,8 +329,8 @@ def test_no_rule_lets_what_was_restored_go_without_an_approval(tag: str) -> None
 
     assert unattended(SEEN, {"Job": "encode"}, policy) == rule
     assert unattended(SEEN, {"Job": "encode", tag: "fs-2"}, policy) is None
-    assert restored({tag: "fs-2"})
-    assert restored({"Job": "encode"}) is restored(None) is None
+    assert restored_blocker({tag: "fs-2"})
+    assert restored_blocker({"Job": "encode"}) is restored_blocker(None) is None
 
 
 RECORDED: dict[str, Any] = {
@@ -348,7 +348,7 @@ class TestRecordedAnew:
             "mount_targets": [{"id": "fsmt-2", "security_groups": ["narrow"]}],
         }
 
-        assert recorded_anew(RECORDED, newest, {"fsap-1", "fsap-2", "fsmt-1"}) == {
+        assert merge_recorded(RECORDED, newest, {"fsap-1", "fsap-2", "fsmt-1"}) == {
             "policy": "narrow",
             "access_points": [{"id": "fsap-1"}, {"id": "fsap-2"}],
             "mount_targets": [{"id": "fsmt-1", "security_groups": ["wide"]}, {"id": "fsmt-2", "security_groups": ["narrow"]}],
@@ -357,18 +357,18 @@ class TestRecordedAnew:
     def test_what_somebody_else_took_off_stays_away(self) -> None:
         newest = {"policy": None, "access_points": [{"id": "fsap-2"}], "mount_targets": []}
 
-        assert recorded_anew(RECORDED, newest, ()) == newest
+        assert merge_recorded(RECORDED, newest, ()) == newest
 
     def test_what_was_asked_to_go_and_is_still_there_is_as_it_is_now(self) -> None:
         newest = {**RECORDED, "mount_targets": [{"id": "fsmt-1", "security_groups": ["narrow"]}]}
 
-        assert recorded_anew(RECORDED, newest, {"fsmt-1"})["mount_targets"] == newest["mount_targets"]
+        assert merge_recorded(RECORDED, newest, {"fsmt-1"})["mount_targets"] == newest["mount_targets"]
 
     def test_the_first_record_and_lists_of_words_are_as_they_are_now(self) -> None:
         newest = {"system": {"Tags": {}}, "security_group_ids": ["sg-2"], "children": [{"id": "fsvol-1"}]}
 
-        assert recorded_anew(None, newest, {"fsvol-1"}) == newest
-        assert recorded_anew({"security_group_ids": ["sg-1"]}, newest, ()) == newest
+        assert merge_recorded(None, newest, {"fsvol-1"}) == newest
+        assert merge_recorded({"security_group_ids": ["sg-1"]}, newest, ()) == newest
 
 
 class TestProven:
@@ -381,7 +381,7 @@ class TestProven:
     )  # fmt: skip
 
     def test_what_was_asked_for(self) -> None:
-        assert unproven(self.COPY, self.BACKUP, self.ARN) is None
+        assert identity_error(self.COPY, self.BACKUP, self.ARN) is None
 
     @pytest.mark.parametrize(
         ("change", "says"),
@@ -396,10 +396,10 @@ class TestProven:
         ],
     )
     def test_what_only_looks_like_it(self, change: dict[str, Any], says: str) -> None:
-        assert says in (unproven(replace(self.COPY, **change), self.BACKUP, self.ARN) or "")
+        assert says in (identity_error(replace(self.COPY, **change), self.BACKUP, self.ARN) or "")
 
     def test_clocks_may_differ_by_a_minute(self) -> None:
-        assert unproven(replace(self.COPY, made_at=NOW - timedelta(minutes=1)), self.BACKUP, self.ARN) is None
+        assert identity_error(replace(self.COPY, made_at=NOW - timedelta(minutes=1)), self.BACKUP, self.ARN) is None
 
     def test_what_an_older_version_asked_for_had_no_token_of_its_own(self) -> None:
-        assert "older version" in (unproven(self.COPY, replace(self.BACKUP, installation=None), self.ARN) or "")
+        assert "older version" in (identity_error(self.COPY, replace(self.BACKUP, installation=None), self.ARN) or "")

@@ -23,7 +23,7 @@ from slackwater.engine.efs_use import (
     use,
 )
 from slackwater.engine.plan import MAX_POINTS
-from slackwater.model.cleanup import Backup, Cleanup, Marked, Subject
+from slackwater.model.cleanup import Backup, Cleanup, Subject, Tagging
 from slackwater.model.metrics import Metric, Series
 from slackwater.model.tracking import TrackedResource
 from slackwater.rules.efs import TOTAL
@@ -156,7 +156,7 @@ class TestBegan:
         assert began(replace(CLEANUP, begun_at=None)) == BEGAN + MINUTE
 
     def test_or_when_its_grace_was_over(self) -> None:
-        marked = Marked(at=BEGAN - 9 * DAY, act_after=BEGAN - DAY)
+        marked = Tagging(at=BEGAN - 9 * DAY, act_after=BEGAN - DAY)
 
         assert began(replace(CLEANUP, begun_at=None, backups=(), marked=marked)) == BEGAN - DAY
 

@@ -16,8 +16,8 @@ from slackwater.model.tracking import (
     SERVICE,
     STATUSES,
     Decision,
+    FindingRecord,
     LedgerEntry,
-    Sighting,
     Status,
     TargetReport,
     TrackedFinding,
@@ -28,7 +28,7 @@ from slackwater.model.verdicts import FindingKind, Severity
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
 DETECTOR = "efs-idle"
-SEEN = Sighting(
+SEEN = FindingRecord(
     id="f-1", detector=DETECTOR, kind="waste", severity="medium", confidence="high", owner=None, summary="idle for 30 days",
     resource=TrackedResource(
         arn="arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-1", id="fs-1", type="efs-file-system", name="scratch",
@@ -59,7 +59,7 @@ def known(status: Status = "open", until: datetime | None = None, **changes: obj
 
 def merge(
     finding: TrackedFinding | None,
-    sighting: Sighting | None,
+    sighting: FindingRecord | None,
     report: TargetReport = WHOLE,
     audit_id: str = "tuesday",
     now: datetime = MONDAY + DAY,
@@ -136,7 +136,7 @@ def test_an_approval_is_for_what_it_was_given_for() -> None:
 )
 @pytest.mark.parametrize(("sighting", "more"), [(SEEN, ""), (CHANGED, ", and it has changed")])
 def test_a_decision_holds_to_the_second_and_then_the_finding_is_open_again(
-    status: Status, words: str, sighting: Sighting, more: str
+    status: Status, words: str, sighting: FindingRecord, more: str
 ) -> None:
     until = MONDAY + DAY
     before, _ = merge(known(status, until), SEEN, now=until - timedelta(seconds=1))
@@ -228,7 +228,7 @@ def approved(setting: Setting | None, until: datetime | None = None) -> TrackedF
         (GP3, SEEN, "it would now be left to people: the approval was to change it to gp3, 3,000 IOPS, 125 MiB/s"),
     ],
 )
-def test_an_approval_to_change_a_setting_is_for_no_other_setting(was: Setting | None, now: Sighting, why: str) -> None:
+def test_an_approval_to_change_a_setting_is_for_no_other_setting(was: Setting | None, now: FindingRecord, why: str) -> None:
     finding, entry = merge(approved(was), now)
 
     assert finding is not None
@@ -256,7 +256,7 @@ def test_another_setting_alone_is_no_news_and_ends_nothing_but_an_approval(statu
 
 @pytest.mark.parametrize("sighting", [None, SEEN, CHANGED, TO_GP3])
 @pytest.mark.parametrize("complete", [True, False])
-def test_no_audit_ends_a_clean_up(sighting: Sighting | None, complete: bool) -> None:
+def test_no_audit_ends_a_clean_up(sighting: FindingRecord | None, complete: bool) -> None:
     finding, _ = merge(known("cleaning", sighting=TO_GP3), sighting, replace(WHOLE, complete=complete))
 
     assert finding is not None
@@ -276,7 +276,7 @@ def test_what_failed_stays_failed_while_it_is_seen_and_is_resolved_once_it_is_no
     assert merge(known("failed"), None, replace(WHOLE, complete=False)) == (known("failed"), None)
 
 
-def seen_at(usd: str | None, severity: Severity, kind: FindingKind = "waste") -> Sighting:
+def seen_at(usd: str | None, severity: Severity, kind: FindingKind = "waste") -> FindingRecord:
     return replace(SEEN, kind=kind, severity=severity, monthly_savings_usd=None if usd is None else Decimal(usd))
 
 
@@ -371,7 +371,7 @@ def test_a_snooze_ends_though_the_target_is_not_whole_but_only_where_it_was_aske
 
 @pytest.mark.parametrize("sighting", [None, SEEN, CHANGED])
 @pytest.mark.parametrize("status", STATUSES)
-def test_an_audit_that_is_older_than_what_is_known_changes_nothing(status: Status, sighting: Sighting | None) -> None:
+def test_an_audit_that_is_older_than_what_is_known_changes_nothing(status: Status, sighting: FindingRecord | None) -> None:
     assert merge(known(status), sighting, now=MONDAY - timedelta(seconds=1)) == (known(status), None)
 
 
@@ -440,7 +440,7 @@ def test_targets_that_are_not_whole_resolve_nothing(
     some.lists(some.tuples(some.integers(0, 29), some.sampled_from([SEEN, DEARER, CHANGED])), max_size=8),
 )
 def test_a_decision_survives_whatever_is_seen_until_it_ends(
-    status: Status, days: int, history: list[tuple[int, Sighting]]
+    status: Status, days: int, history: list[tuple[int, FindingRecord]]
 ) -> None:
     until = MONDAY + days * DAY
     finding: TrackedFinding | None = known(status, until)

@@ -11,7 +11,7 @@ import pytest
 
 from slackwater.engine.observed import observed
 from slackwater.model.cleanup import STAGES, Cleanup, Observed
-from slackwater.model.tracking import Sighting, TargetReport, TrackedResource
+from slackwater.model.tracking import FindingRecord, TargetReport, TrackedResource
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -25,7 +25,7 @@ WHOLE = TargetReport(
     account="123456789012", region="eu-west-1", complete=True, detectors=frozenset({"ebs-unattached"}), sightings=(),
     unknown=frozenset(),
 )  # fmt: skip
-SEEN = Sighting(
+SEEN = FindingRecord(
     id="f-1", detector="ebs-unattached", kind="waste", severity="low", confidence="high", resource=VOLUME, owner=None,
     summary="on no instance", monthly_savings_usd=Decimal("4.50"), fingerprint="a",
 )  # fmt: skip

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from slackwater.engine.docket import Enabled, FlaggedResource
-from slackwater.engine.exempt import is_kept
+from slackwater.engine.evaluation import Enabled, FlaggedResource
+from slackwater.engine.exempt import is_exempt
 from slackwater.engine.owner import owner_of
 from slackwater.engine.price import items_of, price, savings
 from slackwater.model.detector import CASE_NOW, Detector, Limits
@@ -152,7 +152,7 @@ def test_an_advice_that_costs_and_saves_nothing_does_not_make_a_resource_priced(
     ],
 )
 def test_keep_tags_protect_and_a_date_nobody_can_read_protects(tags: dict[str, str] | None, kept: bool) -> None:
-    assert is_kept(replace(VOLUME, tags=tags), ExemptSection(), CASE_NOW) is kept
+    assert is_exempt(replace(VOLUME, tags=tags), ExemptSection(), CASE_NOW) is kept
 
 
 @pytest.mark.parametrize(

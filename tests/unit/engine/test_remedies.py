@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from slackwater.engine import remedies
-from slackwater.engine.docket import Docket, Enabled
+from slackwater.engine.evaluation import Enabled, EvaluationQueue
 from slackwater.engine.price import items_of, price
 from slackwater.model.detector import CASE_NOW, Detector, Limits
 from slackwater.model.estimates import Alternative, Answer, AnyEstimate, Estimate, InputError, Inputs, Known, Result
@@ -71,24 +71,24 @@ def advise(one: Alternative) -> Advice | None:
     return advice(f"{one.id}: {one.summary}", one.changes) if one.solves else None
 
 
-type Judged = Callable[..., Docket]
+type Judged = Callable[..., EvaluationQueue]
 
 
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> Judged:
-    """The docket of two volumes, of which the first has these remedies."""
+    """The evaluation queue of two volumes, of which the first has these remedies."""
     made_up: AnyEstimate = Estimate(title="", inputs=Asked, result=Result, work=work)
     monkeypatch.setattr(remedies, "estimates", lambda: {"made-up": made_up})
 
-    def judge(*named: Remedy) -> Docket:
+    def judge(*named: Remedy) -> EvaluationQueue:
         def verdict(volume: Volume, *_: object) -> Flagged:
             own = named if volume.id == "vol-1" else ()
             return Flagged(summary="slow", confidence="high", evidence=(), advice=(advice("own"),), gist=(), remedies=own)
 
         detector = Detector(title="", kind="performance", resource=Volume, limits=Limits, judge=verdict, cases=())
-        docket = Docket(Fleet([*VOLUMES, TYPE]), [Enabled("ebs-test", detector, Limits())], CASE_NOW)
-        assert docket.next_call(idle=True) is None
-        return docket
+        queue = EvaluationQueue(Fleet([*VOLUMES, TYPE]), [Enabled("ebs-test", detector, Limits())], CASE_NOW)
+        assert queue.next_call(idle=True) is None
+        return queue
 
     return judge
 
@@ -133,15 +133,15 @@ def test_it_knows_the_types_and_the_region_of_the_resource(judged: Judged) -> No
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_remedy_that_cannot_be_is_a_mistake_of_ours_and_costs_no_finding(judged: Judged, broken: Remedy, why: str) -> None:
-    docket = judged(remedy(), broken)
-    ((what, reason, optional),) = docket.failures
+    queue = judged(remedy(), broken)
+    ((what, reason, optional),) = queue.failures
     assert (what, optional) == ("detector:ebs-test", False)
     assert reason.startswith("a mistake of ours, please report it: its advice: ")
     assert why in reason
-    assert docket.unknown == []
-    assert {flagged.resource.id: [one.action for one in flagged.verdict.advice] for flagged in docket.flagged} == {
+    assert queue.unknown == []
+    assert {flagged.resource.id: [one.action for one in flagged.verdict.advice] for flagged in queue.flagged} == {
         "vol-1": ["own"],
         "vol-2": ["own"],
     }
-    assert docket.flagged[0].verdict.remedies == ()
-    assert docket.settled == docket.questions == 2
+    assert queue.flagged[0].verdict.remedies == ()
+    assert queue.evaluated == queue.questions == 2

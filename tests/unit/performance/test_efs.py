@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from math import nan
 
 import pytest
 from hypothesis import given, settings
@@ -331,6 +332,12 @@ def test_less_than_20_gib_are_simulated_without_the_floor() -> None:
     full = efs.full_credits_bytes(0)
 
     assert efs.lowest_credits([MIB * DAY_S], DAY_S, 10 * GIB, full) == pytest.approx(full - 0.51 * MIB * DAY_S, rel=1e-3)
+
+
+def test_a_missing_point_takes_as_many_credits_as_the_one_before_it() -> None:
+    full = efs.full_credits_bytes(0)
+
+    assert efs.lowest_credits([nan, GIB, nan, nan], HOUR_S, 0, full) == full - 3 * GIB
 
 
 @given(st.lists(st.floats(1, 10 * MIB), min_size=1, max_size=50))

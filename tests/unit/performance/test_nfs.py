@@ -108,7 +108,9 @@ def test_readers_between_measured_points_are_on_a_log_scale_and_beyond_the_last_
 
     assert 35 < three < 70
     assert of_the_report("ebs-gp3", "read", 256).seconds == pytest.approx(16)
-    geometric_mean_of_1_and_4 = nfs.Pace(file_s=1, operations=1, bytes_per_s=1, iops=1, measured_s={1: 400, 4: 100}).speed_up(2)
+    geometric_mean_of_1_and_4 = nfs.FileRate(
+        file_s=1, operations=1, bytes_per_s=1, iops=1, measured_s={1: 400, 4: 100}
+    ).speed_up(2)
     assert geometric_mean_of_1_and_4 == pytest.approx(2)
 
 
@@ -147,14 +149,14 @@ def test_workers_on_a_balanced_tree_share_the_operations_a_second(
     found = nfs.passage(storage, operation, files=40_000, size_bytes=0, workers=256)
 
     assert found
-    assert 40_000 * nfs.PACES[storage, operation].operations / found.best_s == pytest.approx(per_s)
+    assert 40_000 * nfs.FILE_RATES[storage, operation].operations / found.best_s == pytest.approx(per_s)
 
 
 def test_the_operations_that_were_measured_of_openzfs_are_within_what_its_server_has() -> None:
     assert nfs.OPENZFS_SERVER.disk_iops > nfs.ASYNC_OPS_PER_S
 
 
-@pytest.mark.parametrize(("storage", "operation"), sorted(nfs.PACES))
+@pytest.mark.parametrize(("storage", "operation"), sorted(nfs.FILE_RATES))
 def test_one_file_takes_many_workers_as_long_as_one(storage: nfs.Storage, operation: nfs.Operation) -> None:
     one, many = (nfs.passage(storage, operation, files=1, size_bytes=1e3, workers=workers) for workers in (1, 256))
 
@@ -172,7 +174,7 @@ def test_two_readers_of_two_files_are_no_faster_than_one_of_one(storage: nfs.Sto
     assert two.seconds == one.seconds
 
 
-MEASURED = st.sampled_from(sorted(nfs.PACES))
+MEASURED = st.sampled_from(sorted(nfs.FILE_RATES))
 FILES = st.one_of(st.integers(1, 300), st.integers(1, 10**9))
 BYTES = st.floats(0, 1e15)
 WORKERS = st.integers(1, 256)

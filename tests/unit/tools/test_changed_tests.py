@@ -10,7 +10,7 @@ SOURCES = {
     "tests/contract/test_far.py": "from slackwater.app.audit.scan import Audit\n",
     "tests/world.py": "from slackwater.model.resources import Volume\n",
     "tools/openapi.py": "import json\n",
-    "layers/core/src/slackwater/app/audit/scan.py": "from slackwater.engine import docket\n",
+    "layers/core/src/slackwater/app/audit/scan.py": "from slackwater.engine import evaluation\n",
 }
 
 
@@ -23,7 +23,7 @@ SOURCES = {
         ("tests/world.py", ["tests/unit/engine/test_merge.py"]),
         ("tests/contract/test_far.py", ["tests/contract/test_far.py"]),
         ("layers/core/src/slackwater/detectors/efs_idle.py", [EVERY_DETECTOR]),
-        ("layers/core/src/slackwater/engine/docket.py", ["tests/contract/test_far.py"]),
+        ("layers/core/src/slackwater/engine/evaluation.py", ["tests/contract/test_far.py"]),
         ("layers/core/src/slackwater/engine/never_tested.py", []),
         ("tests/unit/cli/conftest.py", ["tests/unit/cli"]),
         ("template-cleanup.yaml", ["tests/template"]),

@@ -244,7 +244,7 @@ def stop(
             write(f"{id}: {stopped.stage}, stopped\n")
             note("Its next step calls it off: at once where it works, within a day where it waits.")
         elif lift:
-            before = cleanups.go_on(who=who)
+            before = cleanups.resume(who=who)
             write("Clean-ups may begin.\n")
             note(_lifted(told.switch(before)["stopped"]))
         else:

@@ -31,7 +31,7 @@ from slackwater.views.text.words import completeness, facts, gaps_title, gaps_to
 from slackwater.wiring.recording import replaying
 from slackwater.wiring.scan import clock
 from slackwater.wiring.settings import cache_dir
-from slackwater_cli.dates import moment
+from slackwater_cli.dates import parse_time
 from slackwater_cli.exits import ExitStatus, UsageError
 from slackwater_cli.options import (
     STANDARD_OUTPUT,
@@ -125,7 +125,7 @@ def scan(
         }  # fmt: skip
         if wrong := [option for option, said in only_of_an_account.items() if said]:
             raise UsageError(f"{wrong[0]} does not go with --replay, which asks no account; leave it out")
-    as_of = clock() if now is None else moment(now, "--now")
+    as_of = clock() if now is None else parse_time(now, "--now")
     if as_of > clock() + timedelta(days=1):
         note(f"--now {now} lies in the future, where nothing has been measured yet: ages are too high, and much is unknown")
     file = None if output in (None, STANDARD_OUTPUT) else Path(output)

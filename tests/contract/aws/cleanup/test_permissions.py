@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from slackwater.aws.cleanup.permissions import ACTIONS, SimulatedPermissions
-from slackwater.model.cleanup import MARK
+from slackwater.model.cleanup import CLEANUP_TAG
 from slackwater.ports.errors import AwsError, BrokenAnswerError
 from slackwater_simulator import Fleet, instant
 
@@ -49,14 +49,14 @@ def result(action: str, decision: str = "allowed") -> dict[str, str]:
 
 
 def test_nothing_is_denied_where_iam_allows_it_all(there: Any) -> None:
-    assert SimulatedPermissions(there.session, ROLE).denied(ASKED, {MARK: "f-1"}) == []
+    assert SimulatedPermissions(there.session, ROLE).denied(ASKED, {CLEANUP_TAG: "f-1"}) == []
     assert there.sim.calls == {CALL: 2} == dict.fromkeys(ACTIONS, 2)
 
 
 def test_what_would_be_denied_is_named_with_what_it_is_denied_on(there: Any) -> None:
     there.sim.faults.deny("iam-simulated:elasticfilesystem:DeleteMountTarget")
     there.sim.faults.deny(f"iam-simulated:ec2:DeleteVolume on {VOLUME}")
-    assert SimulatedPermissions(there.session, ROLE).denied(ASKED, {MARK: "f-1"}) == [
+    assert SimulatedPermissions(there.session, ROLE).denied(ASKED, {CLEANUP_TAG: "f-1"}) == [
         f"ec2:DeleteVolume on {VOLUME}",
         f"elasticfilesystem:DeleteMountTarget on {SYSTEM}",
     ]
@@ -64,7 +64,7 @@ def test_what_would_be_denied_is_named_with_what_it_is_denied_on(there: Any) -> 
 
 def test_it_is_asked_of_the_role_with_the_tags_that_the_resource_carries() -> None:
     iam = Iam({"EvaluationResults": [result("ec2:DeleteVolume")]})
-    SimulatedPermissions(iam, ROLE).denied({VOLUME: ["ec2:DeleteVolume"]}, {MARK: "f-1"})
+    SimulatedPermissions(iam, ROLE).denied({VOLUME: ["ec2:DeleteVolume"]}, {CLEANUP_TAG: "f-1"})
     assert iam.asked == [
         {
             "PolicySourceArn": ROLE,
@@ -84,7 +84,7 @@ def test_it_is_asked_of_the_role_with_the_tags_that_the_resource_carries() -> No
 def test_a_network_interface_carries_no_tag_and_is_deleted_by_efs_for_us() -> None:
     iam = Iam({"EvaluationResults": [result("ec2:DeleteNetworkInterface")]})
     arn = "arn:aws:ec2:x:1:network-interface/*"
-    SimulatedPermissions(iam, ROLE).denied({arn: ["ec2:DeleteNetworkInterface"]}, {MARK: "f-1"})
+    SimulatedPermissions(iam, ROLE).denied({arn: ["ec2:DeleteNetworkInterface"]}, {CLEANUP_TAG: "f-1"})
     assert iam.asked[0]["ContextEntries"] == [
         {"ContextKeyName": "aws:ViaAWSService", "ContextKeyType": "boolean", "ContextKeyValues": ["true"]}
     ]

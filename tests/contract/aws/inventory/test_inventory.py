@@ -248,7 +248,7 @@ def test_a_volume_is_read_with_all_that_detectors_ask_of_it(simulate):
     (volume,) = simulate(fleet).read({kinds.Volume})[0].all(kinds.Volume)
     assert volume.arn == f"arn:aws:ec2:{REGION}:123456789012:volume/vol-00000"
     assert (volume.volume_type, volume.size_gib, volume.iops, volume.throughput_mib_s) == ("gp3", 10, 4_000, 500)
-    assert (volume.state, volume.name, volume.household) == ("in-use", "data & more", "i-00000")
+    assert (volume.state, volume.name, volume.resource_group) == ("in-use", "data & more", "i-00000")
     assert volume.attachments[0].attached_at == datetime(2026, 11, 15, 9, 7, tzinfo=UTC)
 
 

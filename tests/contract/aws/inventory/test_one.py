@@ -16,7 +16,7 @@ from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.aws.inventory.inventory import AwsInventory
 from slackwater.aws.inventory.one import OneInventory
 from slackwater.aws.metrics.cloudwatch import CloudWatchMetrics
-from slackwater.engine.docket import Docket, Enabled
+from slackwater.engine.evaluation import Enabled, EvaluationQueue
 from slackwater.engine.price import price
 from slackwater.engine.registry import registry
 from slackwater.model import resources as kinds
@@ -31,7 +31,7 @@ NARROW: Final = (Volume, EfsFileSystem, FsxFileSystem)
 DAY: Final = 86_400
 ZONE: Final = "ap-northeast-1a"
 
-type Said = dict[tuple[str, str], tuple[object, ...]]
+type ActorNote = dict[tuple[str, str], tuple[object, ...]]
 """By detector and resource: finding id, fingerprint and the rest of a finding, or why nobody knows."""
 
 
@@ -45,17 +45,17 @@ DETECTORS: Final = {
 }
 
 
-def said(there: Any, inventory: Inventory, enabled: Iterable[Enabled]) -> tuple[Said, dict[str, Resource]]:
+def said(there: Any, inventory: Inventory, enabled: Iterable[Enabled]) -> tuple[ActorNote, dict[str, Resource]]:
     """What detectors say on an inventory, and the resources in it."""
     chosen = list(enabled)
     fleet, gaps = inventory.read(there.target, *kinds_read(chosen))
     assert gaps == []
-    docket = Docket(fleet, chosen, NOW)
-    judge(docket, CloudWatchMetrics(there.session, there.target, there.meter), lambda _: None)
-    assert not docket.failures
-    findings = [price(one, {}) for one in docket.flagged]
+    queue = EvaluationQueue(fleet, chosen, NOW)
+    judge(queue, CloudWatchMetrics(there.session, there.target, there.meter), lambda _: None)
+    assert not queue.failures
+    findings = [price(one, {}) for one in queue.flagged]
     flagged = {(one.detector, one.resource.id): (one.id, one.fingerprint, replace(one, evidence=())) for one in findings}
-    unknown = {(one.detector, one.resource.id): (one.reason,) for one in docket.unknown}
+    unknown = {(one.detector, one.resource.id): (one.reason,) for one in queue.unknown}
     return flagged | unknown, {one.id: one for kind in NARROW for one in fleet.all(kind)}
 
 

@@ -12,7 +12,7 @@ from slackwater.aws.client.session import AwsSession, Endpoint
 from slackwater.aws.inventory.types import instance_type, snapshot
 from slackwater.aws.pricing import instance_types
 from slackwater.aws.pricing.instance_types import DescribedTypes, PackagedTypes
-from slackwater.engine.docket import Docket, Enabled
+from slackwater.engine.evaluation import Enabled, EvaluationQueue
 from slackwater.engine.registry import registry
 from slackwater.model.detector import CASE_NOW
 from slackwater.model.findings import Gap
@@ -201,10 +201,10 @@ def judged(kind, value):
         state="in-use", created_at=since, availability_zone="a", multi_attach=False, attachments=attached,
     )  # fmt: skip
     asked = [Enabled(id_, one, one.limits()) for id_, one in registry().items() if one.resource in (Instance, Volume)]
-    docket = Docket(Records([host, volume, *of_family(kind.family)]), asked, CASE_NOW)
-    while call := docket.next_call(idle=True):
-        docket.receive({one: Series.of(one.window.start_s, one.period_s, [value] * one.points) for one in call.queries}, {})
-    return docket
+    queue = EvaluationQueue(Records([host, volume, *of_family(kind.family)]), asked, CASE_NOW)
+    while call := queue.next_call(idle=True):
+        queue.receive({one: Series.of(one.window.start_s, one.period_s, [value] * one.points) for one in call.queries}, {})
+    return queue
 
 
 @pytest.mark.parametrize("value", [1.0, 90.0, 1e9])
@@ -213,9 +213,9 @@ def test_no_family_that_botocore_knows_has_a_limit_of_nothing(value):
     assert len(FAMILIES) > 200
     levels = 0
     for family in FAMILIES:
-        docket = judged(of_family(family)[0], value)
-        assert not docket.failures, (family, docket.failures)
-        for one in docket.flagged:
+        queue = judged(of_family(family)[0], value)
+        assert not queue.failures, (family, queue.failures)
+        for one in queue.flagged:
             told = [*one.verdict.evidence, *(line for each in one.verdict.evidence for line in each.lines)]
             limits = [each for each in told if re.search("aseline|imit|aximum", each.label) and not isinstance(each.value, str)]
             assert all(each.value for each in limits), (family, one.enabled.id, one.verdict.evidence)
@@ -225,7 +225,7 @@ def test_no_family_that_botocore_knows_has_a_limit_of_nothing(value):
 
 
 def test_surplus_credits_of_a_family_without_a_table_are_unknown():
-    docket = judged(TYPES["t8i.small"], 90.0)
-    (why,) = [one.reason for one in docket.unknown if one.detector == "ec2-cpu-credits-surcharged"]
+    queue = judged(TYPES["t8i.small"], 90.0)
+    (why,) = [one.reason for one in queue.unknown if one.detector == "ec2-cpu-credits-surcharged"]
     assert why == "the CPU credits that t8i.small earns are not in the table of the EC2 User Guide"
     assert any(one.enabled.id == "ec2-cpu-credits-surcharged" for one in judged(TYPES["t3.small"], 90.0).flagged)

@@ -16,21 +16,21 @@ from slackwater.aws.store.installation import Installation
 from slackwater.aws.store.table import INDEXES
 from slackwater.engine.merge import merge_one
 from slackwater.model.cleanup import (
+    ActorNote,
     Backup,
     Begun,
     Cleanup,
     Control,
-    Marked,
     Observed,
-    Part,
     Removal,
     Restored,
-    Said,
     Subject,
+    SubResource,
+    Tagging,
 )
 from slackwater.model.listing import BadCursorError
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
-from slackwater.model.tracking import LedgerEntry, Sighting, TargetReport, TrackedResource, Write
+from slackwater.model.tracking import FindingRecord, LedgerEntry, TargetReport, TrackedResource, Write
 from slackwater.ports.errors import AccessDeniedError, AwsError, BrokenAnswerError
 
 MONDAY = datetime(2026, 11, 16, 9, 7, 42, 7, tzinfo=UTC)
@@ -80,11 +80,11 @@ def moved(one: Cleanup, **changes) -> Cleanup:
     ],
 )
 def test_a_clean_up_comes_back_as_it_was_stored(store, setting) -> None:
-    said = Said(who="ada", why="日本", at=MONDAY)
-    part = Part(kind="mount-target", id="fsmt-1", arn=None, going=True)
+    said = ActorNote(who="ada", why="日本", at=MONDAY)
+    part = SubResource(kind="mount-target", id="fsmt-1", arn=None, going=True)
     whole = cleanup(
         setting=setting, was=setting, stage="failed", unattended=True, scratch=True, born_at=MONDAY, size_bytes=7,
-        parts=(part,), recorded={"subnet": ["a", 1, None]}, marked=Marked(at=MONDAY, act_after=MONDAY + HOUR, warned_days=(7, 1)),
+        parts=(part,), recorded={"subnet": ["a", 1, None]}, marked=Tagging(at=MONDAY, act_after=MONDAY + HOUR, warned_days=(7, 1)),
         approved_by="ada", changed_at=MONDAY, backup_monthly_usd=Decimal("0.05"), removals=(Removal(part=part, asked_at=MONDAY),),
         backups=(
             Backup(subject=Subject(id="fs-1", size_bytes=7), token="t", asked_at=MONDAY, expires_at=MONDAY + HOUR, state="verified", id="r"),
@@ -174,7 +174,7 @@ def test_every_end_lets_it_go(store, stage) -> None:
 
 # -- One after the other
 
-PARTS = (Part(kind="mount-target", id="fsmt-1", arn=None), Part(kind="file-system", id="fs-1", arn="arn:1"))
+PARTS = (SubResource(kind="mount-target", id="fsmt-1", arn=None), SubResource(kind="file-system", id="fs-1", arn="arn:1"))
 
 
 def test_of_one_type_in_one_place_one_is_taken_apart_at_a_time(store) -> None:
@@ -216,7 +216,7 @@ def test_an_undo_lets_others_have_their_turn(store) -> None:
 
 
 def opened(id_: str = "f-1") -> Write:
-    seen = Sighting(
+    seen = FindingRecord(
         id=id_, detector="efs-idle", kind="waste", severity="low", confidence="high", resource=FILE_SYSTEM, owner=None, summary="idle",
         monthly_savings_usd=None, fingerprint="a",
     )  # fmt: skip
@@ -306,7 +306,7 @@ def test_the_switch_and_the_count_are_one_item_that_whoever_read_last_writes(sto
     assert not store.write_control(first)
     assert not store.write_control(replace(first, revision=3))
 
-    second = replace(first, stopped=Said(who="ada", why="", at=MONDAY), revision=2)
+    second = replace(first, stopped=ActorNote(who="ada", why="", at=MONDAY), revision=2)
     assert store.write_control(second)
     assert not store.write_control(replace(first, revision=2))
     assert store.control() == second

@@ -18,7 +18,7 @@ from slackwater.aws.store.findings import DynamoFindings, _listed
 from slackwater.aws.store.table import LEDGER, PROJECTED, parsed
 from slackwater.engine.merge import merge_one
 from slackwater.model.listing import FINDING_ORDERS, BadCursorError, FindingQuery
-from slackwater.model.tracking import Sighting, TargetReport, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import FindingRecord, TargetReport, TrackedFinding, TrackedResource, Write
 from slackwater.ports.errors import AccessDeniedError, AwsError, BrokenAnswerError, BusyError
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -26,13 +26,13 @@ DAY = timedelta(days=1)
 HERE = ("123456789012", "eu-west-1")
 
 
-def sighting(id_: str = "f-1", usd: str | None = "12.30", **changes) -> Sighting:
+def sighting(id_: str = "f-1", usd: str | None = "12.30", **changes) -> FindingRecord:
     account, region = changes.pop("target", HERE)
     resource = TrackedResource(
         arn=f"arn:{id_}", id=f"fs-{id_}", type="efs-file-system", name="日本", account=account, region=region
     )
     return replace(
-        Sighting(
+        FindingRecord(
             id=id_, detector="efs-idle", kind="waste", severity="medium", confidence="high", owner=None, summary="idle",
             resource=resource, monthly_savings_usd=None if usd is None else Decimal(usd), fingerprint="a",
         ),
@@ -45,7 +45,7 @@ REPORT = TargetReport(
 )  # fmt: skip
 
 
-def merged(known: TrackedFinding | None, seen: Sighting | None, now: datetime = MONDAY, audit_id: str = "monday") -> Write:
+def merged(known: TrackedFinding | None, seen: FindingRecord | None, now: datetime = MONDAY, audit_id: str = "monday") -> Write:
     target = known.sighting.resource if known else seen.resource
     report = replace(
         REPORT, account=target.account, region=target.region, detectors=frozenset({(seen or known.sighting).detector})
@@ -60,7 +60,7 @@ def store(stored) -> DynamoFindings:
     return DynamoFindings(stored.table)
 
 
-def put(store: DynamoFindings, *sightings: Sighting, now: datetime = MONDAY) -> None:
+def put(store: DynamoFindings, *sightings: FindingRecord, now: datetime = MONDAY) -> None:
     for one in sightings:
         assert store.write(merged(None, one, now))
 

@@ -25,7 +25,7 @@ from slackwater.aws.store.documents import S3Documents
 from slackwater.aws.store.findings import DynamoFindings
 from slackwater.aws.store.outbox import DynamoOutbox
 from slackwater.model import formats, object_keys
-from slackwater.model.cleanup import Cleanup, Control, Part, Removal, Restored, Said
+from slackwater.model.cleanup import ActorNote, Cleanup, Control, Removal, Restored, SubResource
 from slackwater.model.formats import CURRENT, current, refusal
 from slackwater.ports.errors import AwsError, BrokenAnswerError, FormatError
 from support.memory_table import MOST_BYTES, MemoryTable, size_of
@@ -97,7 +97,7 @@ def test_the_objects_of_the_previous_version_are_read(documents: S3Documents, s3
     assert target_documents.ERROR.validate_json(error)
     news, _ = documents.read(object_keys.news(audit_id)) or ("", "")
     assert {entry.happening for entry in audit_publish.NEWS.validate_json(news)} == {"opened"}
-    for key in (object_keys.known(audit_id), object_keys.told(audit_id), object_keys.targets(audit_id)):
+    for key in (object_keys.known(audit_id), object_keys.changed_findings(audit_id), object_keys.targets(audit_id)):
         assert json.loads((documents.read(key) or ("", ""))[0])
     head, _ = documents.read(object_keys.head(audit_id)) or ("", "")
     assert json.loads(head)["schema"] == "slackwater.scan/1"
@@ -169,7 +169,7 @@ def large(number: int, id_: str = "f-1") -> Cleanup:
         if "put" in entry:
             past.put(entry["put"])
     stored = next(table.parsed(one, table.CLEANUP) for (_, sk), one in past.items.items() if sk == "CLEANUP")
-    points = tuple(Part(kind="access-point", id=f"fsap-{n:017x}", arn=f"arn:{n}") for n in range(number))
+    points = tuple(SubResource(kind="access-point", id=f"fsap-{n:017x}", arn=f"arn:{n}") for n in range(number))
     return replace(
         stored,
         finding_id=id_,
@@ -230,7 +230,7 @@ def test_a_clean_up_that_an_older_version_left_in_an_item_with_no_room_can_be_st
     stored = large(bisect(range(4_000), False, key=lambda number: not has_room(large(number))) - 1)
     item = again(stored)
     memory.items["CLEANUP#f-1", "CLEANUP"] = {name: value for name, value in item.items() if name != "format"}
-    said = Said(who="ada", why="x" * 1_000, at=NOW)
+    said = ActorNote(who="ada", why="x" * 1_000, at=NOW)
     read = DynamoCleanups(memory.table).get("f-1")
     assert read == stored
     stopped = replace(read, stopped=said, revision=2)

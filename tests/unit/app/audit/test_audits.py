@@ -23,8 +23,8 @@ from slackwater.app.audit.limits import AuditLimits
 from slackwater.app.audit.plan import NoPlanError, Planner
 from slackwater.app.audit.publish import NoAuditError, Publisher
 from slackwater.app.audit.request import AuditRequestError, request_of
-from slackwater.app.audit.scan_target import NoStockError, Scanner
-from slackwater.app.audit.step_error import said
+from slackwater.app.audit.scan_target import NoSnapshotError, Scanner
+from slackwater.app.audit.step_error import error_text
 from slackwater.app.audit.target_documents import put_error
 from slackwater.app.findings.findings import NotFoundError
 from slackwater.app.policy.file import PolicyError
@@ -204,17 +204,17 @@ class Seen:
     scan: Callable[[], Scan]
     count: int
 
-    def stock(self, target: Target) -> Shelved:
+    def snapshot(self, target: Target) -> Shelved:
         file = Path(tempfile.mkdtemp()) / "stock.sqlite"
         file.write_text(str(self.count))
         return Shelved(file)
 
-    def parts(self, target: Target, now: datetime, stock: Shelved, first: int) -> Iterator[Scan]:
+    def parts(self, target: Target, now: datetime, snapshot: Shelved, first: int) -> Iterator[Scan]:
         whole = self.scan()
         (seen,) = whole.targets
-        for part in range(first, stock.parts + 1):
-            some = replace(seen, findings=seen.findings[part - 1 :: stock.parts])
-            yield replace(whole, targets=(some,), more=part < stock.parts)
+        for part in range(first, snapshot.parts + 1):
+            some = replace(seen, findings=seen.findings[part - 1 :: snapshot.parts])
+            yield replace(whole, targets=(some,), more=part < snapshot.parts)
 
 
 @dataclass
@@ -241,7 +241,7 @@ class Service:
     """In how many parts a target is scanned, its findings dealt out."""
     left_s: float = 900.0
     turns: int = 0
-    open_stock: Callable[[Path], Shelved] = Shelved
+    open_snapshot: Callable[[Path], Shelved] = Shelved
     render: Callable[[ScanSpool], str] = lambda spool: f"<p>{spool.head()['totals']['findings']} findings"
     scans: list[tuple[str, datetime, tuple[str, ...]]] = field(default_factory=list)
     """Where, as of when, and with which detectors on."""
@@ -307,7 +307,7 @@ class Service:
             return nullcontext(Seen(lambda: self.seen(target, policy, plan.now), self.parts))
 
         scanner = Scanner(
-            documents=self.bucket, policies=self.policies, audit=of_policy, open_stock=self.open_stock, clock=self.clock
+            documents=self.bucket, policies=self.policies, audit=of_policy, open_snapshot=self.open_snapshot, clock=self.clock
         )  # fmt: skip
         try:
             while part:
@@ -671,7 +671,7 @@ def test_of_very_many_new_findings_the_worst_are_told_with_their_evidence_and_al
     service.fleet = {TOKYO: THREE}
     service.run("a1")
 
-    told = json.loads(service.bucket.texts[object_keys.told("a1")][-1])
+    told = json.loads(service.bucket.texts[object_keys.changed_findings("a1")][-1])
     assert [(bool(one["evidence"]), bool(one["recommendations"])) for one in told] == [
         (True, True),
         (True, True),
@@ -696,7 +696,7 @@ def test_a_target_in_parts_is_one_target_with_the_findings_of_all(service, left_
     assert (record.state, record.outcome.targets, record.outcome.findings, record.outcome.opened) == ("complete", 1, 3, 3)
     assert service.document("a1")["scan"]["targets"] == [{"account": ACCOUNT, "region": "ap-northeast-1", "complete": True}]
     assert "more" not in service.document("a1")["scan"]
-    assert (object_keys.stock("a1", ACCOUNT, "ap-northeast-1") in service.bucket.texts) is (left_s < 900)
+    assert (object_keys.snapshot("a1", ACCOUNT, "ap-northeast-1") in service.bucket.texts) is (left_s < 900)
 
 
 def test_a_part_that_is_missing_is_a_gap_and_what_was_not_seen_is_not_gone(service) -> None:
@@ -735,13 +735,13 @@ def test_the_list_that_is_gone_on_with_is_discarded_where_the_function_was_kille
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     there = list[bool]()
 
-    def open_stock(file: Path) -> Shelved:
+    def open_snapshot(file: Path) -> Shelved:
         shelved, before = Shelved(Path(shutil.copy(file, tmp_path / "kept"))), file.exists()
         discard_left_behind()
         there.extend((before, file.exists()))
         return shelved
 
-    service.fleet, service.parts, service.left_s, service.open_stock = {TOKYO: THREE}, 2, 61.0, open_stock
+    service.fleet, service.parts, service.left_s, service.open_snapshot = {TOKYO: THREE}, 2, 61.0, open_snapshot
     service.scanned("a1", replace(ANYBODY, regions=("ap-northeast-1",)))
 
     assert there == [True, False]
@@ -750,10 +750,10 @@ def test_the_list_that_is_gone_on_with_is_discarded_where_the_function_was_kille
 def test_nobody_goes_on_with_what_nobody_began(service) -> None:
     service.planner.plan("a1", ANYBODY)
 
-    with pytest.raises(NoStockError, match="nobody began"):
+    with pytest.raises(NoSnapshotError, match="nobody began"):
         service.scan("a1", TOKYO, part=2)
     service.scan("a1", TOKYO)
-    with pytest.raises(NoStockError, match="what 123456789012 holds in ap-northeast-1"):
+    with pytest.raises(NoSnapshotError, match="what 123456789012 holds in ap-northeast-1"):
         service.scan("a1", TOKYO, part=2)
 
 
@@ -1072,9 +1072,9 @@ def test_an_audit_whose_report_cannot_be_made_is_good_without_it_and_the_log_and
 
     assert service.run("a1").state == "complete"
     assert object_keys.report("a1") not in service.bucket.texts
-    (said,) = [json.loads(line) for line in log.getvalue().splitlines()]
-    assert (said["level"], said["audit_id"]) == ("ERROR", "a1")
-    assert "in breaks" in said["exception"]
+    (error_text,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (error_text["level"], error_text["audit_id"]) == ("ERROR", "a1")
+    assert "in breaks" in error_text["exception"]
     assert json.loads(capsys.readouterr().out)["ReportsFailed"] == [1.0]
 
 
@@ -1156,8 +1156,8 @@ def test_savings_that_cannot_be_observed_fail_no_audit_and_the_log_says_so(servi
 
     assert record.state == "complete"
     assert object_keys.report("a1") in service.bucket.texts
-    (said,) = [json.loads(line) for line in log.getvalue().splitlines()]
-    assert (said["level"], said["message"], said["audit_id"]) == ("ERROR", "savings not observed", "a1")
+    (error_text,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (error_text["level"], error_text["message"], error_text["audit_id"]) == ("ERROR", "savings not observed", "a1")
 
 
 def test_a_report_that_cannot_be_stored_fails_the_try_but_not_the_audit(service) -> None:
@@ -1313,8 +1313,8 @@ def test_incomplete_audits_in_a_row_are_those_of_one_schedule(service) -> None:
     ],
 )
 def test_what_ended_a_task_is_one_line_without_the_stack(error, line) -> None:
-    assert said(error) == line
-    assert len(said({"Error": "E", "Cause": "long " * 1000})) == 1_000
+    assert error_text(error) == line
+    assert len(error_text({"Error": "E", "Cause": "long " * 1000})) == 1_000
 
 
 # Asking

@@ -30,7 +30,7 @@ from slackwater.model.resources import (
     Volume,
     VolumeRecommendation,
 )
-from slackwater.model.stock import WholeStock
+from slackwater.model.snapshot import WholeSnapshot
 from slackwater.model.verdicts import Advice, FindingKind, Flagged
 from slackwater.ports.metrics import MetricAnswer
 from slackwater.views.scan.to_json import document
@@ -143,8 +143,8 @@ def test_what_is_said_of_a_finding_waits_for_all_that_was_read() -> None:
     )  # fmt: skip
     since = AttachmentEvent(id="vol-1", at=CASE_NOW - timedelta(days=10), instance_id="i-1", event_name="DetachVolume")
     late = Rest(frozenset({AttachmentEvent}), lambda: Late([since], {}, [Gap("123456789012", "us-east-1", "a:B", "late")]))
-    stock = WholeStock(Fleet([LOOSE, told], rest=late), [Gap("123456789012", "us-east-1", "a:A", "early")])
-    (part,) = auditing(World({})).parts(HERE, CASE_NOW, stock)
+    snapshot = WholeSnapshot(Fleet([LOOSE, told], rest=late), [Gap("123456789012", "us-east-1", "a:A", "early")])
+    (part,) = auditing(World({})).parts(HERE, CASE_NOW, snapshot)
 
     (found,) = part.targets[0].findings
     assert "detached from i-1" in found.summary
@@ -289,7 +289,7 @@ class Counted(World):
     stocks: Mapping[Target, Parts] = field(default_factory=dict)
     count: int = 0
 
-    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Parts:
+    def snapshot(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Parts:
         self.count += 100  # as if each call to list were a hundred
         return self.stocks[target]
 
@@ -320,8 +320,8 @@ THREE = [replace(LOOSE, id=f"vol-{n}") for n in (1, 2, 3)]
 
 
 def test_a_large_target_comes_part_by_part_each_with_what_it_asked_itself() -> None:
-    stock = Parts(THREE, (Gap("123456789012", "us-east-1", "ec2:DescribeInstances", "denied"),))
-    world = Counted({}, stocks={HERE: stock})
+    snapshot = Parts(THREE, (Gap("123456789012", "us-east-1", "ec2:DescribeInstances", "denied"),))
+    world = Counted({}, stocks={HERE: snapshot})
     parts = [*auditing(world).parts(HERE, CASE_NOW)]
 
     assert [[finding.resource.id for finding in part.targets[0].findings] for part in parts] == [
@@ -340,15 +340,15 @@ def test_a_large_target_comes_part_by_part_each_with_what_it_asked_itself() -> N
         {"ec2:DescribeVolumes": n} for n in (100 + per_part, per_part, per_part)
     ]
     assert sum(part.usage.estimated_usd for part in parts) == world.count * Decimal("0.00001")
-    assert (parts[0].detectors, stock.closed) == (("ebs-unattached",), 1)
+    assert (parts[0].detectors, snapshot.closed) == (("ebs-unattached",), 1)
 
 
 def test_another_process_goes_on_from_a_later_part() -> None:
-    stock, world = Parts(THREE), Counted({}, {})
-    parts = [*auditing(world).parts(HERE, CASE_NOW, stock, first=2)]
+    snapshot, world = Parts(THREE), Counted({}, {})
+    parts = [*auditing(world).parts(HERE, CASE_NOW, snapshot, first=2)]
 
     assert [part.targets[0].findings[0].resource.id for part in parts] == ["vol-2", "vol-3"]
-    assert stock.closed == 0  # it is the caller's
+    assert snapshot.closed == 0  # it is the caller's
     assert parts[0].usage.metrics_requested == world.count // 2
 
 

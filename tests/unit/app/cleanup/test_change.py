@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from slackwater.app.cleanup.change import Change
 from slackwater.app.cleanup.watch import undone_words
-from slackwater.model.cleanup import Cleanup, Said
+from slackwater.model.cleanup import ActorNote, Cleanup
 from slackwater.model.detector import CASE_NOW
 from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.tracking import TrackedResource
@@ -30,7 +30,7 @@ CLEANUP: Final = Cleanup(
     promised_monthly_usd=None,
     stage="undoing",
     was=NEVER,
-    undone=Said(who="x", why="", at=CASE_NOW),
+    undone=ActorNote(who="x", why="", at=CASE_NOW),
     undo_execution="f1-1-undo-1",
 )
 

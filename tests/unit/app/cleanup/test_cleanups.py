@@ -35,23 +35,23 @@ from slackwater.model.cleanup import (
     ENDED,
     ONTAP_STAYS,
     STAGES,
+    ActorNote,
     Backup,
     Begun,
     Cleanup,
     Control,
-    Marked,
     Observed,
-    Part,
     Removal,
     Restored,
-    Said,
     Subject,
+    SubResource,
+    Tagging,
 )
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import CleanupSection, OwnersSection, Policy, SlackSection, UnattendedTag
 from slackwater.model.settings import VolumeSetting
-from slackwater.model.tracking import SERVICE, Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import SERVICE, Decision, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.ports.errors import UnreachableError
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
@@ -78,7 +78,7 @@ def finding(id_: str = "f-1", status: str = "open", usd: str | None = "10.00", *
         "id": id_, "detector": "ebs-unattached", "kind": "waste", "severity": "medium", "confidence": "high", "owner": "data",
         "summary": "on no instance", "fingerprint": "abc", "deletes": True, "resource": resource,
     }  # fmt: skip
-    seen = Sighting(monthly_savings_usd=usd and Decimal(usd), **values | changes)
+    seen = FindingRecord(monthly_savings_usd=usd and Decimal(usd), **values | changes)
     decision = None
     if status == "approved":
         decision = Decision(
@@ -603,7 +603,7 @@ def test_what_is_under_way_is_not_begun_again(stage) -> None:
 def test_what_is_marked_tells_from_when_on_it_may_be_acted_upon() -> None:
     world = World(approved())
     acts = NOW + 29 * DAY
-    world.store.cleanups["f-1"] = cleanup(stage="waiting", marked=Marked(at=NOW - DAY, act_after=acts))
+    world.store.cleanups["f-1"] = cleanup(stage="waiting", marked=Tagging(at=NOW - DAY, act_after=acts))
 
     (one,) = world.use.plan(now=NOW).candidates
 
@@ -621,7 +621,7 @@ def test_after_one_has_ended_the_next_attempt_has_a_name_of_its_own() -> None:
     assert (begun.attempt, begun.execution, begun.revision, begun.stage) == (5, "f-1-5", 4, "starting")
 
 
-HALF = (Removal(part=Part(kind="mount-target", id="fsmt-1", arn=None), asked_at=NOW),)
+HALF = (Removal(part=SubResource(kind="mount-target", id="fsmt-1", arn=None), asked_at=NOW),)
 
 
 @pytest.mark.parametrize(
@@ -662,7 +662,7 @@ def test_an_approval_is_good_for_one_clean_up() -> None:
 
 @pytest.mark.parametrize("field_", ["stopped", "undone"])
 def test_what_a_person_stopped_or_undid_needs_an_approval_of_its_own(field_: str) -> None:
-    said = Said(who=JOE, why="", at=NOW - timedelta(hours=1))
+    said = ActorNote(who=JOE, why="", at=NOW - timedelta(hours=1))
     world = World(approved("f-1"), abandoned("f-2"), cleanup=section(unattended=[UnattendedTag(tag="Job")]))
     world.tags = {"Job": "encode"}
     for id_ in ("f-1", "f-2"):
@@ -749,7 +749,7 @@ def test_what_a_backup_costs_is_unknown_where_the_audit_did_not_price_it() -> No
 
 def test_a_plan_needs_no_machine_and_no_permission_and_says_what_stands_against_it() -> None:
     world = World(approved(), enabled=False)
-    world.store.switch = Control(stopped=Said(who=ADA, why="", at=NOW))
+    world.store.switch = Control(stopped=ActorNote(who=ADA, why="", at=NOW))
 
     plan = world.use.plan(now=NOW)
 
@@ -774,7 +774,7 @@ def test_whoever_the_policy_does_not_name_does_nothing(who: str) -> None:
         lambda: world.use.stop("f-3", who=who, now=NOW),
         lambda: world.use.undo("f-4", who=who, now=NOW),
         lambda: world.use.stop_all(who=who, now=NOW),
-        lambda: world.use.go_on(who=who),
+        lambda: world.use.resume(who=who),
     ):
         with pytest.raises(NotAllowedError, match=r"policy's cleanup\.approver"):
             refused()
@@ -816,7 +816,7 @@ def test_an_approval_of_a_change_waits_for_no_grace_and_names_the_setting() -> N
 
 def test_an_approval_of_what_is_marked_lasts_from_the_day_it_may_be_acted_upon() -> None:
     world = World(finding())
-    world.store.cleanups["f-1"] = cleanup(stage="waiting", marked=Marked(at=NOW - 20 * DAY, act_after=NOW + 10 * DAY))
+    world.store.cleanups["f-1"] = cleanup(stage="waiting", marked=Tagging(at=NOW - 20 * DAY, act_after=NOW + 10 * DAY))
 
     came = world.approve()
 
@@ -826,7 +826,7 @@ def test_an_approval_of_what_is_marked_lasts_from_the_day_it_may_be_acted_upon()
 
 def test_a_mark_of_a_clean_up_that_is_over_counts_for_nothing() -> None:
     world = World(finding())
-    marked = Marked(at=NOW - 90 * DAY, act_after=NOW - 60 * DAY)
+    marked = Tagging(at=NOW - 90 * DAY, act_after=NOW - 60 * DAY)
     world.store.cleanups["f-1"] = cleanup(stage="called-off", marked=marked, ended_at=NOW - 9 * DAY)
 
     assert world.approve().finding.decision.until == NOW + 37 * DAY
@@ -848,7 +848,7 @@ def test_where_nothing_can_be_begun_the_approval_stands_and_says_why() -> None:
     assert world.breaches
 
     world = World(finding())
-    world.store.switch = Control(stopped=Said(who=JOE, why="moving house", at=NOW))
+    world.store.switch = Control(stopped=ActorNote(who=JOE, why="moving house", at=NOW))
     assert world.approve().candidate.why == (
         f"nothing was begun: {JOE} stopped all clean-ups 2026-11-16 09:07 UTC: moving house;"
         " `slackwater cleanup stop --all --lift` lets them go on"
@@ -887,9 +887,9 @@ def test_whoever_decides_in_slack_may_stop_but_not_let_go_on() -> None:
     world.deciders = ["U0JOE"]
     world.store.cleanups["f-1"] = cleanup(stage="waiting")
 
-    assert world.use.stop("f-1", who="slack:U0JOE", now=NOW).stopped == Said(who="slack:U0JOE", why="", at=NOW)
+    assert world.use.stop("f-1", who="slack:U0JOE", now=NOW).stopped == ActorNote(who="slack:U0JOE", why="", at=NOW)
     assert world.use.stop_all(who="slack:U0JOE", now=NOW).who == "slack:U0JOE"
-    for refused in (lambda: world.use.go_on(who="slack:U0JOE"), lambda: world.run(who="slack:U0JOE")):
+    for refused in (lambda: world.use.resume(who="slack:U0JOE"), lambda: world.run(who="slack:U0JOE")):
         with pytest.raises(NotAllowedError, match=r"cleanup\.approvers does not name U0JOE"):
             refused()
     with pytest.raises(NotAllowedError, match=r"cleanup\.approvers and slack\.deciders do not name U0EVE"):
@@ -908,7 +908,7 @@ def test_a_policy_that_cannot_be_read_keeps_nobody_from_stopping_and_lets_nobody
     assert world.use.stop("f-1", who=JOE, now=NOW).stopped.who == JOE
     assert world.use.stop_all(who=JOE, now=NOW).who == JOE
     for refused in (
-        lambda: world.use.go_on(who=ADA),
+        lambda: world.use.resume(who=ADA),
         lambda: world.use.undo("f-2", who=ADA, now=NOW),
     ):
         with pytest.raises(type(error)):
@@ -919,7 +919,7 @@ def test_a_policy_that_cannot_be_read_keeps_nobody_from_stopping_and_lets_nobody
 def test_stopped_all_nothing_begins_until_somebody_lets_it() -> None:
     world = World(approved())
     said = world.use.stop_all(who=ADA, why=" moving house ", now=NOW)
-    assert said == Said(who=ADA, why="moving house", at=NOW)
+    assert said == ActorNote(who=ADA, why="moving house", at=NOW)
     assert world.use.stop_all(who="slack:U0ADA", now=NOW + DAY) == said
 
     with pytest.raises(StoppedError, match="moving house"):
@@ -928,8 +928,8 @@ def test_stopped_all_nothing_begins_until_somebody_lets_it() -> None:
         world.run(who=SERVICE)
 
     assert (world.store.cleanups, world.starter.calls) == ({}, 0)
-    assert world.use.go_on(who="slack:U0ADA") == said
-    assert world.use.go_on(who=ADA) is None
+    assert world.use.resume(who="slack:U0ADA") == said
+    assert world.use.resume(who=ADA) is None
     assert world.run() == {"f-1": ("begun", "")}
 
 
@@ -939,7 +939,7 @@ def test_what_was_counted_stays_counted_when_all_are_stopped_and_let_go_on() -> 
     counted = world.store.switch.begun
 
     world.use.stop_all(who=ADA, now=NOW)
-    world.use.go_on(who=ADA)
+    world.use.resume(who=ADA)
 
     assert (world.store.switch.begun, world.store.switch.stopped) == (counted, None)
 
@@ -963,7 +963,7 @@ def test_one_is_stopped_whatever_it_does_and_stays_as_it_is(stage) -> None:
     again = world.use.stop("f-1", who=ADA, why="again", now=NOW + DAY)
 
     assert stopped == again == world.store.cleanups["f-1"]
-    assert (stopped.stage, stopped.stopped, stopped.revision) == (stage, Said(who=ADA, why="wait", at=NOW), 4)
+    assert (stopped.stage, stopped.stopped, stopped.revision) == (stage, ActorNote(who=ADA, why="wait", at=NOW), 4)
     # What may never have been started is, so that it calls itself off.
     assert world.starter.started == {"f-1-1": "f-1"}
     assert world.starter.calls == (stage == "starting")
@@ -1081,7 +1081,7 @@ def test_what_deleted_or_changed_something_is_undone_by_an_execution_of_its_own(
 
     assert undoing == world.store.cleanups["f-1"]
     assert (undoing.stage, undoing.ended_at, undoing.revision) == ("undoing", None, 4)
-    assert undoing.undone == Said(who=ADA, why="they came back", at=NOW)
+    assert undoing.undone == ActorNote(who=ADA, why="they came back", at=NOW)
     assert (undoing.execution, undoing.undo_execution) == ("f-1-1", "f-1-1-undo-1")
     assert undoing.restored == Restored(state="failed", id="new", job="j", why="no")
     assert world.starter.undone == {"f-1-1-undo-1": "f-1"}
@@ -1117,7 +1117,7 @@ VERIFIED = Backup(
     "gone",
     [
         cleanup(stage="done", backups=(VERIFIED,)),
-        cleanup(stage="failed", backups=(VERIFIED,), undone=Said(who=ADA, why="", at=NOW)),
+        cleanup(stage="failed", backups=(VERIFIED,), undone=ActorNote(who=ADA, why="", at=NOW)),
     ],
 )
 def test_what_its_owner_deleted_is_undone_as_often_as_it_takes(gone: Cleanup) -> None:

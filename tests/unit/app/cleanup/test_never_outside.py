@@ -26,7 +26,17 @@ from slackwater.app.cleanup.recheck import NotSeenError, Rechecker
 from slackwater.app.cleanup.watch import Watch
 from slackwater.engine.plan import MetricCall
 from slackwater.engine.registry import registry
-from slackwater.model.cleanup import BACKUP_OF, MARK, Backup, Cleanup, Copy, Look, Part, Said, Subject
+from slackwater.model.cleanup import (
+    BACKUP_OF,
+    CLEANUP_TAG,
+    ActorNote,
+    Backup,
+    Cleanup,
+    Copy,
+    CurrentState,
+    Subject,
+    SubResource,
+)
 from slackwater.model.detector import CASE_NOW
 from slackwater.model.findings import Gap
 from slackwater.model.fleet import Fleet
@@ -36,7 +46,7 @@ from slackwater.model.object_keys import target_scan
 from slackwater.model.policy import CleanupSection, Policy
 from slackwater.model.posts import Sent
 from slackwater.model.resources import Attachment, AttachmentEvent, Record, Target, Volume
-from slackwater.model.tracking import Decision, Sighting, Status, TrackedFinding, TrackedResource
+from slackwater.model.tracking import Decision, FindingRecord, Status, TrackedFinding, TrackedResource
 from slackwater.model.units import GIB
 from slackwater.ports.metrics import MetricAnswer
 from support.cleanup_world import MemoryCleanups, MemoryFindings
@@ -58,19 +68,21 @@ class Aws:
     concurrency: int = 1
 
     # A watcher
-    def look(self, resource: TrackedResource) -> Look | None:
+    def look(self, resource: TrackedResource) -> CurrentState | None:
         volume = self.volumes.get(resource.id)
         if volume is None:
             return None
         held = "it is attached" if volume.attachments else None
-        part = Part(kind="volume", id=volume.id, arn=volume.arn)
-        return Look(born_at=volume.created_at, tags=volume.tags, parts=(part,), held=held, size_bytes=volume.size_gib * GIB)
+        part = SubResource(kind="volume", id=volume.id, arn=volume.arn)
+        return CurrentState(
+            born_at=volume.created_at, tags=volume.tags, parts=(part,), held=held, size_bytes=volume.size_gib * GIB
+        )
 
-    def mark(self, resource: TrackedResource, look: Look, tags: Mapping[str, str]) -> None:
+    def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
         volume = self.volumes[resource.id]
         self.volumes[resource.id] = replace(volume, tags={**(volume.tags or {}), **tags})
 
-    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
+    def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
         if volume := self.volumes.get(resource.id):
             kept = {key: value for key, value in (volume.tags or {}).items() if key not in keys}
             self.volumes[resource.id] = replace(volume, tags=None if volume.tags is None else kept)
@@ -78,7 +90,7 @@ class Aws:
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
         return {}
 
-    def removal_actions(self, resource: TrackedResource, look: Look) -> Mapping[str, Collection[str]]:
+    def removal_actions(self, resource: TrackedResource, look: CurrentState) -> Mapping[str, Collection[str]]:
         return {resource.arn: ["ec2:DeleteVolume"]}
 
     def denied(self, actions: Mapping[str, Collection[str]], tags: Mapping[str, str]) -> list[str]:
@@ -107,7 +119,7 @@ class Aws:
         return None
 
     # A remover
-    def remove(self, resource: TrackedResource, part: Part, final_tags: Mapping[str, str] | None = None) -> None:
+    def remove(self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None) -> None:
         self.deleted.append(part.id)
         del self.volumes[part.id]
 
@@ -267,7 +279,7 @@ def deleted_at_all(some_cases: Any, section: CleanupSection, *, running: bool) -
     back_up = BackUp(cases=clean, policy=lambda: policy, takers=kind, keys=aws, installation=lambda: "here")
     delete = Delete(cases=clean, policy=lambda: policy, rechecker=rechecker, takers=kind, removers=kind, keys=aws)
     if not running:
-        store.control_ = replace(store.control_, stopped=Said(who="x", why="", at=CASE_NOW))
+        store.control_ = replace(store.control_, stopped=ActorNote(who="x", why="", at=CASE_NOW))
     allowed = set()
     for (volume, event), (status, decided), complete, backed_up, detector in some_cases:
         resource = TrackedResource(
@@ -281,7 +293,7 @@ def deleted_at_all(some_cases: Any, section: CleanupSection, *, running: bool) -
         if decided and decided.fingerprint == "as it is":
             decision = replace(decided, fingerprint=fingerprint)
         id_ = same.id if same else f"f-{volume.id}"
-        sighting = Sighting(
+        sighting = FindingRecord(
             id=id_, detector=detector, kind="waste", severity="low", confidence="high", resource=resource, owner=None,
             summary="", monthly_savings_usd=Decimal(9), fingerprint=fingerprint, deletes=True,
         )  # fmt: skip
@@ -347,7 +359,7 @@ def may_go(
     detector: str,
 ) -> bool:
     """The rails, in other words."""
-    original = {key.lower() for key in volume.tags or {} if key != MARK}
+    original = {key.lower() for key in volume.tags or {} if key != CLEANUP_TAG}
     return (
         volume.target.account in {*section.accounts} & {ACCOUNTS[0]}
         and volume.target.region in section.regions

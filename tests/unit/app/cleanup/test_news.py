@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from slackwater.app.cleanup.news import CleanupNews
-from slackwater.model.cleanup import Cleanup, Marked, Restored, Said
+from slackwater.model.cleanup import ActorNote, Cleanup, Restored, Tagging
 from slackwater.model.policy import CleanupSection, ExemptSection, Policy, SlackRoute, SlackSection
 from slackwater.model.posts import Post
 from slackwater.model.tracking import TrackedFinding
@@ -33,7 +33,7 @@ FINDING = TrackedFinding(
 CLEANUP = Cleanup(
     finding_id="f00d", attempt=2, execution="f00d-2", detector="efs-idle", resource=SEEN.resource, owner="data", fingerprint="a",
     setting=None, requested_by="ada", started_at=NOW, promised_monthly_usd=SEEN.monthly_savings_usd, stage="waiting",
-    marked=Marked(at=NOW, act_after=NOW + 30 * DAY, tagged=True),
+    marked=Tagging(at=NOW, act_after=NOW + 30 * DAY, tagged=True),
 )  # fmt: skip
 
 
@@ -44,8 +44,10 @@ class Told:
         self.outbox, self.clock = MemoryOutbox(), FakeClock()
         self.news = CleanupNews(outbox=self.outbox, clock=self.clock)
 
-    def tell(self, what: Any, cleanup: Cleanup = CLEANUP, finding: TrackedFinding = FINDING, policy: Policy = POLICY) -> Post:
-        self.news.tell(what, cleanup, finding, policy)
+    def announce(
+        self, what: Any, cleanup: Cleanup = CLEANUP, finding: TrackedFinding = FINDING, policy: Policy = POLICY
+    ) -> Post:
+        self.news.announce(what, cleanup, finding, policy)
         self.clock.sleep(60)
         return list(self.outbox.posts.values())[-1]
 
@@ -60,7 +62,7 @@ def told() -> Told:
 
 
 def test_a_post_is_recorded_for_its_findings_channel_and_its_buttons_name_both(told) -> None:
-    post = told.tell("marked")
+    post = told.announce("marked")
 
     assert (post.id, post.audit_id, post.channel, post.thread_of) == ("cleanup.f00d.2.marked", None, "C0DEFAULT", None)
     assert (post.created_at, post.findings, post.state) == (NOW, ("f00d",), "pending")
@@ -72,8 +74,8 @@ def test_a_post_is_recorded_for_its_findings_channel_and_its_buttons_name_both(t
 
 
 def test_told_again_it_is_the_same_post_as_it_was_first(told) -> None:
-    first = told.tell("marked")
-    again = told.tell("marked", replace(CLEANUP, owner="somebody else"))
+    first = told.announce("marked")
+    again = told.announce("marked", replace(CLEANUP, owner="somebody else"))
 
     assert again == first
     assert told.ids == ["cleanup.f00d.2.marked"]
@@ -87,17 +89,17 @@ def test_each_warning_each_undo_each_failure_and_each_attempt_is_a_post_of_its_o
     marked = CLEANUP.marked
     assert marked
     for days in ((30,), (30, 7), (30, 7, 1), (30, 7, 1)):
-        told.tell("warned", replace(CLEANUP, marked=replace(marked, warned_days=days)))
-    told.tell("asked")
+        told.announce("warned", replace(CLEANUP, marked=replace(marked, warned_days=days)))
+    told.announce("asked")
     failed = replace(CLEANUP, stage="failed", why="x")
-    told.tell("failed", failed)
-    told.tell("failed", replace(failed, why="not put back: mount-target fsmt-1"))
-    told.tell("failed", failed)
-    undone = Said(who="ada", why="", at=NOW)
+    told.announce("failed", failed)
+    told.announce("failed", replace(failed, why="not put back: mount-target fsmt-1"))
+    told.announce("failed", failed)
+    undone = ActorNote(who="ada", why="", at=NOW)
     for n in (1, 2, 2):
-        told.tell("failed", replace(failed, undone=undone, undo_execution=f"f00d-2-undo-{n}"))
-    told.tell("undone", replace(CLEANUP, undone=undone, undo_execution="f00d-2-undo-3", restored=Restored(state="done")))
-    told.tell("marked", replace(CLEANUP, attempt=3))
+        told.announce("failed", replace(failed, undone=undone, undo_execution=f"f00d-2-undo-{n}"))
+    told.announce("undone", replace(CLEANUP, undone=undone, undo_execution="f00d-2-undo-3", restored=Restored(state="done")))
+    told.announce("marked", replace(CLEANUP, attempt=3))
 
     assert told.ids == [
         *(f"cleanup.f00d.2.warned.{days}" for days in (30, 7, 1)),
@@ -113,16 +115,16 @@ def test_each_warning_each_undo_each_failure_and_each_attempt_is_a_post_of_its_o
 
 def test_a_warning_that_is_announced_again_is_another_post(told) -> None:
     marked = replace(CLEANUP.marked, repeats=2)
-    told.tell("marked", replace(CLEANUP, marked=marked))
-    told.tell("warned", replace(CLEANUP, marked=replace(marked, warned_days=(7,))))
+    told.announce("marked", replace(CLEANUP, marked=marked))
+    told.announce("warned", replace(CLEANUP, marked=replace(marked, warned_days=(7,))))
 
     assert told.ids == ["cleanup.f00d.2.marked.2", "cleanup.f00d.2.warned.7.2"]
 
 
 def test_how_it_ended_is_tried_for_two_weeks_and_a_warning_for_a_day(told) -> None:
-    assert told.tell("marked").until is None
+    assert told.announce("marked").until is None
     for what in ("called-off", "done", "failed", "undone"):
-        post = told.tell(what)
+        post = told.announce(what)
         assert post.until == post.created_at + timedelta(days=14)
 
 
@@ -138,19 +140,19 @@ def test_how_it_ended_is_tried_for_two_weeks_and_a_warning_for_a_day(told) -> No
 def test_it_goes_where_its_finding_goes(told, changes, channel) -> None:
     finding = replace(FINDING, sighting=replace(SEEN, **changes))
 
-    assert told.tell("marked", finding=finding).channel == channel
+    assert told.announce("marked", finding=finding).channel == channel
 
 
 def test_without_a_channel_it_is_recorded_for_whichever_there_will_be(told) -> None:
     bare = replace(POLICY, slack=SlackSection())
-    assert told.tell("marked", policy=bare).channel is None
+    assert told.announce("marked", policy=bare).channel is None
     fallback = replace(POLICY, slack=SlackSection(fallback_channel="C0FALLBACK"))
-    assert told.tell("asked", policy=fallback).channel == "C0FALLBACK"
+    assert told.announce("asked", policy=fallback).channel == "C0FALLBACK"
 
 
 def test_the_policy_says_who_may_press(told) -> None:
     def buttons(policy: Policy, n: int) -> list[str]:
-        blocks = told.tell("marked", replace(CLEANUP, attempt=n), policy=policy).message.blocks
+        blocks = told.announce("marked", replace(CLEANUP, attempt=n), policy=policy).message.blocks
         return [one["action_id"] for block in blocks if block["type"] == "actions" for one in block["elements"]]
 
     nobody = SLACK.model_copy(update={"deciders": []})

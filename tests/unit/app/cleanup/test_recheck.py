@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slackwater.app.cleanup.recheck import objection
-from slackwater.model.cleanup import Cleanup, Look, Part
+from slackwater.model.cleanup import Cleanup, CurrentState, SubResource
 from slackwater.model.policy import OwnersSection, Policy
 from slackwater.model.settings import EfsLifecycleSetting
 from slackwater.model.tracking import TrackedResource
@@ -26,8 +26,8 @@ def said(tags: Mapping[str, str], child: Mapping[str, str], *, deletes: bool, ma
         setting=None if deletes else EfsLifecycleSetting(transition_to_ia="AFTER_30_DAYS"), requested_by="ada",
         started_at=NOW, promised_monthly_usd=Decimal(1), revision=1,
     )  # fmt: skip
-    parts = (Part(kind="access-point", id="fsap-1", arn=None), Part(kind="file-system", id="fs-1", arn=None))
-    look = Look(born_at=NOW, tags=tags, parts=parts, held=None, size_bytes=0, children={"fsap-1": child})
+    parts = (SubResource(kind="access-point", id="fsap-1", arn=None), SubResource(kind="file-system", id="fs-1", arn=None))
+    look = CurrentState(born_at=NOW, tags=tags, parts=parts, held=None, size_bytes=0, children={"fsap-1": child})
     policy = Policy(limits={}, owners=OwnersSection(managed_tags=managed_tags or []))
     return objection(cleanup, look, policy, NOW)
 

@@ -12,12 +12,12 @@ from slackwater.aws.store.table import AUDIT, LEDGER, item, key, ledger_key
 from slackwater.aws.store.table_stream import parsed_change
 from slackwater.model.audits import AuditRecord, AuditRequest
 from slackwater.model.policy_version import DEFAULTS
-from slackwater.model.tracking import Happening, LedgerEntry, Sighting, TrackedResource
+from slackwater.model.tracking import FindingRecord, Happening, LedgerEntry, TrackedResource
 from slackwater.ports.events import Event, NotSentError
 
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 ARN = "arn:aws:ec2:us-east-1:123456789012:volume/vol-1"
-SEEN = Sighting(
+SEEN = FindingRecord(
     id="f1", detector="ebs-unattached", kind="waste", severity="high", confidence="high", owner=None, summary="on no instance",
     resource=TrackedResource(arn=ARN, id="vol-1", type="ebs-volume", name="vol-1", account="123456789012", region="us-east-1"),
     monthly_savings_usd=Decimal("8.00"), fingerprint="abc",

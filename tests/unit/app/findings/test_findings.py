@@ -27,8 +27,8 @@ from slackwater.model.settings import VolumeSetting
 from slackwater.model.tracking import (
     STATUSES,
     Decision,
+    FindingRecord,
     LedgerEntry,
-    Sighting,
     Status,
     TrackedFinding,
     TrackedResource,
@@ -39,7 +39,7 @@ from slackwater.ports.store import Version
 NOW = datetime(2026, 11, 16, 9, 7, tzinfo=UTC)
 WEEK = timedelta(days=7)
 OPEN = TrackedFinding(
-    sighting=Sighting(
+    sighting=FindingRecord(
         id="f-1", detector="efs-idle", kind="waste", severity="medium", confidence="high", owner=None, summary="idle",
         resource=TrackedResource(
             arn="arn:fs-1", id="fs-1", type="efs-file-system", name="scratch", account="123456789012", region="eu-west-1"

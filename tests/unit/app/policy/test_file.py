@@ -570,11 +570,15 @@ def test_those_who_decide_and_audit_are_looked_at_in_the_same_way() -> None:
     ("session", "pinned", "says"),
     [
         (f"{OPS}/ada", True, None),
-        (f"{OPS}/ada", False, "is not one person: whoever may assume Ops chooses the session's name; pin sts:RoleSessionName"),
+        (
+            f"{OPS}/ada",
+            False,
+            "does not identify one person: anyone who can assume Ops chooses the session name; pin sts:RoleSessionName",
+        ),
         (
             f"{OPS}/ada",
             None,
-            "chooses the session's name, unless its trust policy pins sts:RoleSessionName, which nobody could",
+            "chooses the session name, unless its trust policy pins sts:RoleSessionName, which could not be read",
         ),
         (OPS, False, None),
         (f"{OPS.replace('Ops', 'AWSReservedSSO_Storage_0123456789abcdef')}/ada@example.com", False, None),

@@ -28,9 +28,9 @@ from slackwater.model.policy import CleanupSection, Policy, SlackSection
 from slackwater.model.posts import Message, Post, Sent
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
-from slackwater.model.tracking import Decision, LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import Decision, FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.ports.errors import AccessDeniedError, AwsError, UnreachableError
-from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
 from slackwater.views.slack import finding as shown_in_slack
 from slackwater.views.slack.blocks import said
 from support.audit_places import Places, limits
@@ -54,7 +54,7 @@ POLICY = Policy(
 
 def finding(id: str, **changed: Any) -> TrackedFinding:
     """An open finding."""
-    sighting = Sighting(
+    sighting = FindingRecord(
         id=id, detector="ebs-unattached", kind="waste", severity="medium", confidence="high", owner="data", summary="Unattached.",
         resource=TrackedResource(
             arn=f"arn:{id}", id=f"vol-{id}", type="ebs-volume", name=f"disk-{id}", account=ACCOUNT, region="eu-west-1"
@@ -723,7 +723,7 @@ def test_the_same_event_after_it_was_taken_back_does_not_decide_again(asked: Ask
 @pytest.mark.parametrize("forgets", [False, True])
 def test_the_same_answer_is_told_once_however_often_the_message_fails(asked: Asked, forgets: bool) -> None:
     world = World()
-    world.slack.faults = [NobodyKnowsError("hang")] * 6
+    world.slack.faults = [DeliveryUnknownError("hang")] * 6
     for _ in range(2):
         with pytest.raises(UnfinishedError):
             world.answer(asked)
@@ -738,7 +738,7 @@ def test_the_same_answer_is_told_once_however_often_the_message_fails(asked: Ask
 
 def test_who_is_refused_is_told_once_however_often_the_message_fails() -> None:
     world = World()
-    world.slack.faults = [NobodyKnowsError("hang")] * 6
+    world.slack.faults = [DeliveryUnknownError("hang")] * 6
     for _ in range(2):
         with pytest.raises(UnfinishedError):
             world.answer(press("snooze", "30", EVE))
@@ -749,7 +749,7 @@ def test_who_is_refused_is_told_once_however_often_the_message_fails() -> None:
 
 def test_whom_slack_did_not_tell_of_a_decision_is_told_when_it_is_asked_again() -> None:
     world = World()
-    world.slack.deaf = [NobodyKnowsError("hang")] * 3
+    world.slack.deaf = [DeliveryUnknownError("hang")] * 3
     with pytest.raises(UnfinishedError, match="hang"):
         world.answer(approve())
     assert "Approved" in world.seen
@@ -770,7 +770,7 @@ def test_people_hear_before_the_message_changes() -> None:
 @pytest.mark.parametrize("asked", [press("snooze", "30"), dismissal(), approve()])
 def test_what_is_decided_stands_whatever_the_policy_says_when_it_is_asked_again(asked: Asked) -> None:
     world = World()
-    world.slack.faults = [NobodyKnowsError("hang")] * 3
+    world.slack.faults = [DeliveryUnknownError("hang")] * 3
     with pytest.raises(UnfinishedError):
         world.answer(asked)
     world.policy, world.home = PolicyError([]), "T0OTHER"
@@ -885,7 +885,7 @@ def test_a_message_whose_findings_never_rest_is_left_for_another_time() -> None:
 
 def test_slack_is_asked_again_when_it_says_so_and_when_nobody_knows() -> None:
     world = World()
-    world.slack.faults = [ChannelBusyError(3), NobodyKnowsError("reset")]
+    world.slack.faults = [ChannelBusyError(3), DeliveryUnknownError("reset")]
     world.slack.deaf = [ChannelBusyError(2)]
     world.answer(press("snooze", "30"))
 
@@ -894,7 +894,7 @@ def test_slack_is_asked_again_when_it_says_so_and_when_nobody_knows() -> None:
     assert len(world.slack.told) == 1
 
 
-@pytest.mark.parametrize("fault", [ChannelBusyError(11), NobodyKnowsError("hang")])
+@pytest.mark.parametrize("fault", [ChannelBusyError(11), DeliveryUnknownError("hang")])
 def test_a_message_that_cannot_be_changed_now_is_left_for_another_time_and_the_user_told(fault: Exception) -> None:
     world = World()
     world.slack.faults = [fault] * 3
@@ -932,7 +932,7 @@ def test_a_press_before_the_post_is_known_to_have_arrived_is_done_and_shown_late
 
 def test_who_cannot_be_told_is_told_another_time() -> None:
     world = World()
-    world.slack.deaf = [NobodyKnowsError("hang")] * 3
+    world.slack.deaf = [DeliveryUnknownError("hang")] * 3
     with pytest.raises(UnfinishedError, match="hang"):
         world.answer(command("help"))
 

@@ -20,7 +20,7 @@ from slackwater.app.telemetry import of_posts
 from slackwater.model import object_keys
 from slackwater.model.policy_version import DEFAULTS, PolicyVersion
 from slackwater.model.posts import Message, Post, Sent
-from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
 from slackwater.views.slack.blocks import ROOM, weight
 from support.slack_world import ACCOUNT, NOW, MemoryOutbox, World, entry, sighting
 
@@ -112,7 +112,7 @@ def test_what_the_whole_audit_comes_to_is_the_waste_of_its_scan_document(world) 
 
 def test_an_audit_that_failed_before_it_wrote_down_what_is_new_is_told_all_the_same(world) -> None:
     world.audit("a", entry(sighting("f-1")), state="failed", error="Sandbox.Timedout", outcome=None)
-    del world.bucket.texts[object_keys.told("a")]
+    del world.bucket.texts[object_keys.changed_findings("a")]
     told(world)
 
     assert "failed" in texts(world)[0]
@@ -645,7 +645,7 @@ def test_a_token_that_is_not_in_order_is_told_and_tried_again_until_somebody_men
 
 
 def test_what_was_not_answered_is_let_alone_for_a_minute_then_looked_for_and_not_sent_again(audited) -> None:
-    audited.channel.answers = [NobodyKnowsError("TimeoutError")]
+    audited.channel.answers = [DeliveryUnknownError("TimeoutError")]
     assert told(audited) == Notified(waiting=2, wait_s=60)
     assert (post(audited).state, post(audited).tried_at) == ("sending", NOW)
     audited.clock.sleep(59)
@@ -661,7 +661,7 @@ def test_what_was_not_answered_is_let_alone_for_a_minute_then_looked_for_and_not
 
 
 def test_what_is_not_found_is_sent_again_at_once(audited) -> None:
-    audited.channel.answers = [NobodyKnowsError("TimeoutError")]
+    audited.channel.answers = [DeliveryUnknownError("TimeoutError")]
     told(audited)
     audited.clock.sleep(60)
 
@@ -672,7 +672,7 @@ def test_what_is_not_found_is_sent_again_at_once(audited) -> None:
 
 
 def test_who_keeps_not_answering_is_asked_less_and_less_often(audited) -> None:
-    audited.channel.answers = [NobodyKnowsError("HTTP 500") for _ in range(9)]
+    audited.channel.answers = [DeliveryUnknownError("HTTP 500") for _ in range(9)]
     tried = []
     while (notified := told(audited)).waiting:
         tried.append(post(audited).tried_at)
@@ -700,12 +700,12 @@ def test_somebody_who_was_killed_left_it_sending_and_it_is_looked_for(audited) -
     [
         (ChannelBusyError(20), 60, 0),
         (ChannelBusyError(200), 200, 0),
-        (NobodyKnowsError("TimeoutError"), 60, 0),
+        (DeliveryUnknownError("TimeoutError"), 60, 0),
         (ChannelRefusedError("missing_scope"), 300, 1),
     ],
 )
 def test_what_cannot_be_looked_for_is_not_sent_again(audited, error, wait_s, troubles) -> None:
-    audited.channel.answers = [NobodyKnowsError("TimeoutError")]
+    audited.channel.answers = [DeliveryUnknownError("TimeoutError")]
     told(audited)
     audited.clock.sleep(60)
     audited.channel.looks = [error]
@@ -721,7 +721,7 @@ def test_what_cannot_be_looked_for_is_not_sent_again(audited, error, wait_s, tro
 
 
 def test_by_webhook_what_was_not_answered_is_sent_again_after_a_minute(audited) -> None:
-    audited.channel = FakeChannel(can_look=False, answers=[NobodyKnowsError("TimeoutError")])
+    audited.channel = FakeChannel(can_look=False, answers=[DeliveryUnknownError("TimeoutError")])
     assert told(audited) == Notified(waiting=1, wait_s=60)
     audited.clock.sleep(60)
 
@@ -753,7 +753,7 @@ def test_after_a_day_a_post_is_given_up_with_its_thread_and_it_comes_to_an_end(a
 
 
 def test_what_nobody_could_look_for_is_given_up_after_a_day(audited) -> None:
-    audited.channel.answers = [NobodyKnowsError("TimeoutError")]
+    audited.channel.answers = [DeliveryUnknownError("TimeoutError")]
     audited.channel.looks = [ChannelRefusedError("missing_scope")] * 2_000
     notified = told(audited)
     while notified.waiting:
@@ -772,7 +772,7 @@ def test_an_audit_that_is_told_late_is_told_all_the_same(audited) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [ChannelBusyError(2), ChannelRefusedError("token_revoked"), NobodyKnowsError("TimeoutError")]
+    "answer", [ChannelBusyError(2), ChannelRefusedError("token_revoked"), DeliveryUnknownError("TimeoutError")]
 )
 def test_a_post_that_nobody_came_back_for_in_days_has_more_tries_before_it_is_given_up(audited, answer) -> None:
     audited.channel.answers = [answer]
@@ -788,8 +788,8 @@ def test_a_post_that_nobody_came_back_for_in_days_has_more_tries_before_it_is_gi
 
 def test_what_was_sent_late_is_looked_for_for_a_day_too(audited) -> None:
     audited.clock.sleep(3 * 86_400)
-    audited.channel.answers = [NobodyKnowsError("TimeoutError")]
-    audited.channel.looks = [NobodyKnowsError("TimeoutError")]
+    audited.channel.answers = [DeliveryUnknownError("TimeoutError")]
+    audited.channel.looks = [DeliveryUnknownError("TimeoutError")]
     told(audited)
     audited.clock.sleep(900)
     assert told(audited).waiting == 2
@@ -800,7 +800,7 @@ def test_what_was_sent_late_is_looked_for_for_a_day_too(audited) -> None:
 
 @pytest.mark.parametrize("can_look", [True, False])
 def test_what_is_never_answered_and_never_there_is_given_up_after_a_day(audited, can_look) -> None:
-    audited.channel = FakeChannel(can_look=can_look, answers=[NobodyKnowsError("HTTP 500")] * 1_000)
+    audited.channel = FakeChannel(can_look=can_look, answers=[DeliveryUnknownError("HTTP 500")] * 1_000)
     while (notified := told(audited)).waiting:
         audited.clock.sleep(notified.wait_s)
 
@@ -1124,8 +1124,8 @@ def test_only_a_time_stamp_or_an_ok_is_a_delivery(changes, delivered_at) -> None
 
 
 def test_a_post_that_says_how_long_is_tried_for_so_long(world, delivered) -> None:
-    world.channel.answers = [NobodyKnowsError("HTTP 503")] * 1_000
-    world.channel.looks = [NobodyKnowsError("HTTP 503")] * 400
+    world.channel.answers = [DeliveryUnknownError("HTTP 503")] * 1_000
+    world.channel.looks = [DeliveryUnknownError("HTTP 503")] * 400
     post = delivered(until=NOW + 14 * DAY)
     while world.clock.now < NOW + 10 * DAY:
         world.clock.now += timedelta(hours=6)
@@ -1137,7 +1137,7 @@ def test_a_post_that_says_how_long_is_tried_for_so_long(world, delivered) -> Non
 
 
 def test_a_webhook_that_never_answers_is_not_sent_the_same_every_half_hour_for_two_weeks(world, delivered) -> None:
-    world.channel = FakeChannel(can_look=False, answers=[NobodyKnowsError("timed out")] * 10_000)
+    world.channel = FakeChannel(can_look=False, answers=[DeliveryUnknownError("timed out")] * 10_000)
     post = delivered(until=NOW + 14 * DAY)
     while post.waits:
         world.clock.now += timedelta(hours=2)
@@ -1149,7 +1149,7 @@ def test_a_webhook_that_never_answers_is_not_sent_the_same_every_half_hour_for_t
 
 @pytest.mark.parametrize("found", [True, False])
 def test_a_post_that_is_withdrawn_is_not_sent_but_may_have_arrived(world, delivered, found) -> None:
-    world.channel.answers = [NobodyKnowsError("reset")]
+    world.channel.answers = [DeliveryUnknownError("reset")]
     sending = delivered()
     assert sending.state == "sending"
     assert world.outbox.write(replace(sending, withdrawn=True, revision=sending.revision + 1))

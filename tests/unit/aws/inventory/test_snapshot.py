@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from slackwater.aws.inventory import snapshot as stock_module
 from slackwater.aws.inventory.inventory import READERS, AwsInventory, Reader
-from slackwater.aws.inventory.snapshot import KINDS, Shelf, StockError, open_stock
+from slackwater.aws.inventory.snapshot import KINDS, Shelf, StockError, open_snapshot
 from slackwater.model.findings import Gap
 from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.resources import (
@@ -44,7 +44,7 @@ from slackwater.model.resources import (
     VolumeOption,
     VolumeRecommendation,
 )
-from slackwater.ports.inventory import Stock
+from slackwater.ports.inventory import InventorySnapshot
 from support.effort import effort
 
 HERE = Target("123456789012", "eu-west-1")
@@ -125,11 +125,11 @@ EACH: list[Sequence[Record]] = [
 """Households."""
 
 
-def shelved(records: Iterable[Record], most: int) -> Stock:
+def shelved(records: Iterable[Record], most: int) -> InventorySnapshot:
     shelf = Shelf(most)
     for record in records:
         shelf.add([record])
-    return shelf.stock({EfsLifecycle: "AccessDenied"}, [Gap(*astuple_of(HERE), "a:B", "AccessDenied")])
+    return shelf.snapshot({EfsLifecycle: "AccessDenied"}, [Gap(*astuple_of(HERE), "a:B", "AccessDenied")])
 
 
 def astuple_of(target: Target) -> tuple[str, str]:
@@ -145,12 +145,12 @@ def keys(some: Iterable[Record]) -> list[tuple[str, str]]:
 
 
 def test_few_records_are_one_part_in_memory() -> None:
-    with shelved([*FOR_ALL, *EACH[1]], 10) as stock:
-        assert (stock.parts, stock.file) == (1, None)
-        assert keys(records(stock.fleet(1))) == keys([*FOR_ALL, *EACH[1]])
-        assert stock.resources == {"ebs-volume": 3, "ec2-instance": 2}
+    with shelved([*FOR_ALL, *EACH[1]], 10) as snapshot:
+        assert (snapshot.parts, snapshot.file) == (1, None)
+        assert keys(records(snapshot.fleet(1))) == keys([*FOR_ALL, *EACH[1]])
+        assert snapshot.resources == {"ebs-volume": 3, "ec2-instance": 2}
         with pytest.raises(ValueError, match="no part 2"):
-            stock.fleet(2)
+            snapshot.fleet(2)
 
 
 def test_there_is_a_household_for_every_kind_that_is_read() -> None:
@@ -160,27 +160,27 @@ def test_there_is_a_household_for_every_kind_that_is_read() -> None:
 @pytest.mark.parametrize("most", [1, 2, 5, 9])
 def test_a_household_is_in_one_part_and_what_is_about_all_in_each(most: int) -> None:
     everything = [*FOR_ALL, *(one for each in EACH for one in each)]
-    with shelved(reversed(everything), most) as stock:
-        parts = [stock.fleet(part) for part in range(1, stock.parts + 1)]
-        assert stock.parts > 1
+    with shelved(reversed(everything), most) as snapshot:
+        parts = [snapshot.fleet(part) for part in range(1, snapshot.parts + 1)]
+        assert snapshot.parts > 1
         for each in EACH:
             (home,) = [part for part in parts if part.get(type(each[0]), each[0].id)]
             assert set(keys(each)) <= set(keys(records(home)))
         seen = Counter(key for part in parts for key in keys(records(part)))
-        assert seen == Counter(keys(everything)) + Counter(keys(FOR_ALL) * (stock.parts - 1))
+        assert seen == Counter(keys(everything)) + Counter(keys(FOR_ALL) * (snapshot.parts - 1))
         assert all(part.get(InstanceType, "t3.micro") == KIND for part in parts)
-        assert stock.resources == {
+        assert snapshot.resources == {
             "ebs-volume": 5, "ec2-instance": 3, "efs-file-system": 1, "fsx-file-system": 1, "fsx-volume": 2
         }  # fmt: skip
-        for part in (0, stock.parts + 1):
+        for part in (0, snapshot.parts + 1):
             with pytest.raises(ValueError, match="no part"):
-                stock.fleet(part)
+                snapshot.fleet(part)
 
 
 def test_records_come_back_as_they_went() -> None:
     everything = [*FOR_ALL, *(one for each in EACH for one in each)]
-    with shelved(everything, 3) as stock:
-        back = [record for part in range(1, stock.parts + 1) for record in records(stock.fleet(part))]
+    with shelved(everything, 3) as snapshot:
+        back = [record for part in range(1, snapshot.parts + 1) for record in records(snapshot.fleet(part))]
 
     assert all(record in back for record in everything)
 
@@ -196,8 +196,8 @@ def test_what_hangs_together_stays_together_and_parts_are_about_even(data: st.Da
         st.permutations([*map(instance, hosts), *volumes, *told, *(metric(DiskMetric, one) for one in hosts)])
     )
     most = data.draw(st.integers(1, 20))
-    with shelved([*FOR_ALL, *everything], most) as stock:
-        parts = [stock.fleet(part) for part in range(1, stock.parts + 1)]
+    with shelved([*FOR_ALL, *everything], most) as snapshot:
+        parts = [snapshot.fleet(part) for part in range(1, snapshot.parts + 1)]
         whole = Fleet(everything)
         largest = 0
         for part in parts:
@@ -212,10 +212,10 @@ def test_what_hangs_together_stays_together_and_parts_are_about_even(data: st.Da
                 assert part.get(IdleRecommendation, one.id)
                 assert part.get(VolumeRecommendation, one.id)
             largest = max(largest, *map(len, households(part)))
-        assert stock.parts <= max(1, -(-len(everything) // most))
+        assert snapshot.parts <= max(1, -(-len(everything) // most))
         own = [len(records(part)) - len(FOR_ALL) for part in parts]
         assert sum(own) == len(everything)
-        assert stock.parts == 1 or all(0 < count < most + largest for count in own)  # fmt: skip
+        assert snapshot.parts == 1 or all(0 < count < most + largest for count in own)  # fmt: skip
 
 
 def households(fleet: Fleet) -> list[set[str]]:
@@ -231,16 +231,16 @@ def households(fleet: Fleet) -> list[set[str]]:
 
 def test_another_process_goes_on_with_the_file_which_stays() -> None:
     everything = [*FOR_ALL, *(one for each in EACH for one in each)]
-    with shelved(everything, 5) as stock:
-        assert stock.file is not None
-        with open_stock(stock.file) as same:
-            assert (same.parts, same.resources, same.gaps) == (stock.parts, stock.resources, stock.gaps)
+    with shelved(everything, 5) as snapshot:
+        assert snapshot.file is not None
+        with open_snapshot(snapshot.file) as same:
+            assert (same.parts, same.resources, same.gaps) == (snapshot.parts, snapshot.resources, snapshot.gaps)
             assert same.gaps == [Gap(*astuple_of(HERE), "a:B", "AccessDenied")]
-            for part in range(1, stock.parts + 1):
-                assert records(same.fleet(part)) == records(stock.fleet(part))
+            for part in range(1, snapshot.parts + 1):
+                assert records(same.fleet(part)) == records(snapshot.fleet(part))
                 assert same.fleet(part).unreadable == {EfsLifecycle: "AccessDenied"}
-        assert stock.file.exists()
-    assert not stock.file.parent.exists()
+        assert snapshot.file.exists()
+    assert not snapshot.file.parent.exists()
 
 
 @pytest.mark.parametrize("most", [1, 99])
@@ -250,9 +250,9 @@ def test_a_record_that_could_not_be_read_is_told_of_in_every_part(most: int) -> 
     broken = [UnreadableRecord(Volume, "vol-9", "it lacks 'Size'", ("i-1",)), UnreadableRecord(Instance, "i-9", "odd", None)]
     late = UnreadableRecord(AttachmentEvent, "vol-1", "it lacks 'EventTime'")
     rest = Rest(frozenset({AttachmentEvent}), lambda: Late([], {}, [], [late]))
-    with shelf.stock({}, [], rest, broken) as stock:
-        for part in range(1, stock.parts + 1):
-            assert [*stock.fleet(part).whole().broken] == [*broken, late]
+    with shelf.snapshot({}, [], rest, broken) as snapshot:
+        for part in range(1, snapshot.parts + 1):
+            assert [*snapshot.fleet(part).whole().broken] == [*broken, late]
 
 
 def test_a_kind_that_could_not_be_read_is_unreadable_in_memory_too() -> None:
@@ -262,8 +262,8 @@ def test_a_kind_that_could_not_be_read_is_unreadable_in_memory_too() -> None:
 @pytest.mark.parametrize("most", [1, 99])
 def test_a_record_that_comes_again_takes_the_place_of_the_first(most: int) -> None:
     moved = replace(instance("i-1"), state="stopped")
-    with shelved([instance("i-1"), instance("i-2"), moved], most) as stock:
-        found = [one for part in range(1, stock.parts + 1) for one in stock.fleet(part).all(Instance)]
+    with shelved([instance("i-1"), instance("i-2"), moved], most) as snapshot:
+        found = [one for part in range(1, snapshot.parts + 1) for one in snapshot.fleet(part).all(Instance)]
 
     assert sorted((one.id, one.state) for one in found) == [("i-1", "stopped"), ("i-2", "running")]
 
@@ -310,26 +310,26 @@ def test_a_file_that_is_no_stock_or_of_another_version_is_refused(tmp_path: Path
     (tmp_path / "text").write_text("no database at all, but long enough to be one" * 20)
     for name in ("text", "none"):
         with pytest.raises(StockError, match=name):
-            open_stock(tmp_path / name)
-    with shelved(EACH[1], 2) as stock:
-        assert stock.file is not None
-        db = sqlite3.connect(stock.file)
+            open_snapshot(tmp_path / name)
+    with shelved(EACH[1], 2) as snapshot:
+        assert snapshot.file is not None
+        db = sqlite3.connect(snapshot.file)
         db.execute("UPDATE notes SET value = '\"0\"' WHERE name = 'records'")
         db.commit()
         db.close()
         with pytest.raises(StockError, match="another version"):
-            open_stock(stock.file)
+            open_snapshot(snapshot.file)
 
 
 def test_a_field_of_another_type_makes_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stock_module, "_records_version", stock_module._records_version.__wrapped__)  # not kept
-    with shelved(EACH[1], 2) as stock:
-        assert stock.file is not None
-        with open_stock(stock.file) as same:
-            assert same.parts == stock.parts
+    with shelved(EACH[1], 2) as snapshot:
+        assert snapshot.file is not None
+        with open_snapshot(snapshot.file) as same:
+            assert same.parts == snapshot.parts
         monkeypatch.setattr(fields(Attachment)[0], "type", "bytes")
         with pytest.raises(StockError, match="another version"):
-            open_stock(stock.file)
+            open_snapshot(snapshot.file)
 
 
 class Evil:
@@ -342,14 +342,14 @@ class Evil:
 
 def test_nothing_but_records_is_brought_to_life(tmp_path: Path) -> None:
     for planted in (Evil(tmp_path / "mark"), {"a": 1}):
-        with shelved(EACH[1], 2) as stock:
-            assert stock.file is not None
-            db = sqlite3.connect(stock.file)
+        with shelved(EACH[1], 2) as snapshot:
+            assert snapshot.file is not None
+            db = sqlite3.connect(snapshot.file)
             db.execute("UPDATE records SET record = ?", (pickle.dumps(planted),))
             db.commit()
             db.close()
             with pytest.raises(StockError, match=r"no part of a record|no record"):
-                stock.fleet(1)
+                snapshot.fleet(1)
     assert not (tmp_path / "mark").exists()
 
 
@@ -378,8 +378,8 @@ def test_what_is_slow_is_waited_for_only_by_whoever_needs_it(part_records: int) 
     if part_records == 1:  # what is divided is divided whole
         go_on.set()
     session: Any = None
-    with AwsInventory(session, readers, part_records).stock(HERE, {Volume}, {AttachmentEvent}) as stock:
-        fleets = [stock.fleet(part) for part in range(1, stock.parts + 1)]
+    with AwsInventory(session, readers, part_records).snapshot(HERE, {Volume}, {AttachmentEvent}) as snapshot:
+        fleets = [snapshot.fleet(part) for part in range(1, snapshot.parts + 1)]
         known = sum(len(fleet.all(AttachmentEvent)) for fleet in fleets)
         awaited = frozenset[type[Record]]().union(*(fleet.awaited for fleet in fleets))
         assert (len(fleets), known, awaited) == ((2, 1, set()) if part_records == 1 else (1, 0, {AttachmentEvent}))
@@ -387,4 +387,4 @@ def test_what_is_slow_is_waited_for_only_by_whoever_needs_it(part_records: int) 
         wholes = [fleet.whole() for fleet in fleets]
         assert [one for whole in wholes for one in whole.all(AttachmentEvent)] == [left]
         assert all("denied half-way" in whole.unreadable[AttachmentEvent] and not whole.awaited for whole in wholes)
-        assert [(gap.what, gap.optional) for gap in stock.gaps] == [("cloudtrail:LookupEvents", True)]
+        assert [(gap.what, gap.optional) for gap in snapshot.gaps] == [("cloudtrail:LookupEvents", True)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import slack_messages as invented
 from slackwater.engine.registry import documentation, registry
-from slackwater.model.cleanup import Said
+from slackwater.model.cleanup import ActorNote
 from slackwater.model.listing import Page
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack import answers
@@ -130,7 +130,7 @@ def test_an_approval_that_begins_a_deletion_says_when_and_how_to_stop_it() -> No
 
 
 def test_a_stop_says_who_stopped_it_and_what_comes_of_it() -> None:
-    stopped = replace(invented.cleanup(SEEN), stopped=Said(who=invented.DECIDER, why="", at=invented.NOW))
+    stopped = replace(invented.cleanup(SEEN), stopped=ActorNote(who=invented.DECIDER, why="", at=invented.NOW))
 
     assert answers.stopped(stopped).text.replace("\u2060", "").splitlines() == [
         "scratch-00 (vol-00000000000000001)",

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from slackwater.model.cleanup import NOT_PUT_BACK, Part, Removal, Restored, Said
+from slackwater.model.cleanup import NOT_PUT_BACK, ActorNote, Removal, Restored, SubResource
 from slackwater.model.settings import VolumeSetting
 from slackwater.views.slack.blocks import ROOM, weight
 from slackwater.views.slack.cleanup import SHOWN, What, over_cap, told
@@ -22,8 +22,8 @@ GP3 = VolumeSetting(volume_type="gp3", iops=3_000, throughput_mib_s=125)
 GP2 = VolumeSetting(volume_type="gp2", iops=None, throughput_mib_s=None)
 DATED = replace(SEEN, setting=GP3)
 SNAPSHOT = invented.backup(SEEN.resource.id, "snap-1")
-VOLUME = Removal(part=Part(kind="volume", id=SEEN.resource.id, arn=None), asked_at=invented.NOW)
-TARGET = Removal(part=Part(kind="mount-target", id="fsmt-1", arn=None), asked_at=invented.NOW)
+VOLUME = Removal(part=SubResource(kind="volume", id=SEEN.resource.id, arn=None), asked_at=invented.NOW)
+TARGET = Removal(part=SubResource(kind="mount-target", id="fsmt-1", arn=None), asked_at=invented.NOW)
 KINDS = get_args(What.__value__)
 
 
@@ -304,7 +304,7 @@ def test_where_the_files_of_an_efs_come_back_is_said_when_it_is_deleted() -> Non
     assert "directory" not in text("done", stage="done")
 
 
-ASKED = Said(who=invented.DECIDER, why="the press office wants it", at=invented.NOW + timedelta(days=40))
+ASKED = ActorNote(who=invented.DECIDER, why="the press office wants it", at=invented.NOW + timedelta(days=40))
 
 
 def test_an_undo_says_what_came_back_and_what_is_not_as_it_was() -> None:
@@ -333,7 +333,7 @@ def test_an_undo_says_what_came_back_and_what_is_not_as_it_was() -> None:
         ("called-off", {"stage": "called-off"}),
         ("done", {"stage": "done"}),
         ("failed", {"stage": "failed"}),
-        ("failed", {"stage": "failed", "undone": Said(who=invented.DECIDER, why="", at=invented.NOW)}),
+        ("failed", {"stage": "failed", "undone": ActorNote(who=invented.DECIDER, why="", at=invented.NOW)}),
     ],
 )
 def test_of_ontap_no_undo_is_offered_but_the_backups_are_named(what: What, changes: dict[str, Any]) -> None:
@@ -387,7 +387,7 @@ def test_the_largest_message_is_one_that_slack_takes(what: What, limits) -> None
         "recorded": {"children": [{"id": wide, "name": wide, "path": wide, "size_bytes": 1} for _ in range(300)]},
         "backups": tuple(invented.backup(wide, wide) for _ in range(300)),
         "restored": Restored(state="done", id=wide, differences=(wide,) * 300),
-        "undone": Said(who=wide, why=wide, at=invented.NOW),
+        "undone": ActorNote(who=wide, why=wide, at=invented.NOW),
         "approved_by": wide,
     }
     for removals in ((), tuple(replace(TARGET, part=replace(TARGET.part, id=wide)) for _ in range(300))):
@@ -412,7 +412,7 @@ def test_whatever_the_words_slack_takes_them_and_parses_none(words: str, what: W
         backups=(invented.backup(words, words),),
         removals=(replace(TARGET, part=replace(TARGET.part, id=words)),),
         restored=Restored(state="done", id=words, differences=(words,)),
-        undone=Said(who=words, why=words, at=invented.NOW),
+        undone=ActorNote(who=words, why=words, at=invented.NOW),
         approved_by=words or None,
     )
 

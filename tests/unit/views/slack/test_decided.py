@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slack_messages as invented
-from slackwater.model.cleanup import Said
+from slackwater.model.cleanup import ActorNote
 from slackwater.views.slack.decided import decided, stoppable
 from slackwater.views.slack.digest import digest
 from support.effort import effort
@@ -28,7 +28,7 @@ def ids(message) -> list[str]:
 
 
 MARKED = invented.told("marked", invented.case(invented.cleanup(SEEN), SEEN))
-SAID = Said(who=invented.DECIDER, why="not yet", at=invented.NOW)
+SAID = ActorNote(who=invented.DECIDER, why="not yet", at=invented.NOW)
 
 
 def offered(message) -> list[str]:

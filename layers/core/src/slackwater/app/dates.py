@@ -9,7 +9,7 @@ from typing import Final
 RFC3339: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})")
 
 
-def moment(words: str) -> datetime:
+def parse_time(words: str) -> datetime:
     """A time in UTC from RFC 3339, which has an offset.
 
     Raises:

@@ -72,14 +72,14 @@ class Shortage:
         kind: Which of the three.
         hours: How long they were gone, or until they will be.
         days: On how many of seven days they were gone.
-        doubt: Why they may last.
+        uncertainty: Why they may last longer.
         ahead: Percent left by the hour, from the newest known one until they are gone.
     """
 
     kind: Literal["often", "now", "soon"]
     hours: float
     days: int = 0
-    doubt: str = ""
+    uncertainty: str = ""
     ahead: Sequence[float] = ()
 
 
@@ -155,8 +155,8 @@ def _draining(least: Series, limits: BurstLimits) -> Shortage | None:
     until = next((hour for hour, level in enumerate(days[-1], 1) if level <= fall), None)
     if any(map(isnan, falls)) or fall < limits.fall_percent or until is None or _is_weekly(values, end, limits):
         return None
-    doubt = "The balance of a week ago is unknown: it may be a rhythm." if isnan(_week_ago(values, end)) else ""
-    return Shortage("soon", until, doubt=doubt, ahead=[level - fall for level in days[-1][:until]])
+    uncertainty = "The balance of a week ago is unknown: it may be a rhythm." if isnan(_week_ago(values, end)) else ""
+    return Shortage("soon", until, uncertainty=uncertainty, ahead=[level - fall for level in days[-1][:until]])
 
 
 def _falling(least: Series, limits: BurstLimits) -> Shortage | None:
@@ -172,7 +172,7 @@ def _falling(least: Series, limits: BurstLimits) -> Shortage | None:
     if until > A_DAY or not values[end - 1 - A_DAY] >= last + limits.fall_percent:  # False for a missing point
         return None
     ahead = [last - last * hour / until for hour in range(1, ceil(until) + 1)]
-    return Shortage("soon", until, doubt=f"It has fallen for {end - start} hours, and may stop.", ahead=ahead)
+    return Shortage("soon", until, uncertainty=f"It has fallen for {end - start} hours, and may stop.", ahead=ahead)
 
 
 def _week_ago(values: Sequence[float], end: int) -> float:
@@ -191,17 +191,17 @@ def _lowest(day: Sequence[float]) -> float:
 def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Look, limits: BurstLimits) -> Flagged:
     has = formulas.volume_limits(volume.volume_type, volume.size_gib)
     without, with_credits = (_words(volume, allowance) for allowance in (has.baseline, has.burst))
-    hours, soon, unknown = shortage.hours, shortage.kind == "soon", look.doubt
-    said = {
+    hours, soon, unknown = shortage.hours, shortage.kind == "soon", look.unknown
+    headline = {
         "often": f"No burst credits for {hours:,.1f} hours on {shortage.days} of 7 days",
         "now": f"No burst credits for the last {hours:,.1f} hours",
         "soon": f"Burst credits last for about {hours:.0f} more hours",
     }[shortage.kind]
     levels = baseline_and_burst(has.baseline.bytes_per_s / MIB, has.burst.bytes_per_s / MIB)
-    confidence: Confidence = "low" if shortage.doubt else "medium" if soon or unknown else "high"
+    confidence: Confidence = "low" if shortage.uncertainty else "medium" if soon or unknown else "high"
     unseen = f"Its throughput is unknown ({unknown.reason}). The proposal has all of its burst." if unknown else ""
     return Flagged(
-        summary=f"{said}: {'then ' if soon else ''}{without} instead of {with_credits}",
+        summary=f"{headline}: {'then ' if soon else ''}{without} instead of {with_credits}",
         kind="risk" if soon else None,
         severity="high" if hours >= A_DAY and not soon else "medium",
         confidence=confidence,
@@ -219,7 +219,7 @@ def _flag(volume: Volume, least: Series, shortage: Shortage, look: ebs_peaks.Loo
         ),
         advice=_options(volume, has, look.most if soon and not unknown else None, limits),
         gist=(volume.volume_type, size_class(volume.size_gib), shortage.kind),
-        caveats=(*filter(None, (shortage.doubt, unseen)), *(() if unknown else look.caveats)),
+        caveats=(*filter(None, (shortage.uncertainty, unseen)), *(() if unknown else look.caveats)),
         cheapest_first=True,
     )
 

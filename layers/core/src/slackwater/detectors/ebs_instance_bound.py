@@ -170,8 +170,8 @@ def judge(instance: Instance, seen: Seen, limits: BoundLimits) -> Verdict:
         if kind.is_billed(one)
     }
     seen.read(*(need for look in looks.values() for need in look.needs))
-    if doubts := [f"{look.volume.id}: {look.doubt.reason}" for look in looks.values() if look.doubt]:
-        return by_itself if alone != settings else Unknown(f"its volumes may take turns: {doubts[0]}")
+    if gaps := [f"{look.volume.id}: {look.unknown.reason}" for look in looks.values() if look.unknown]:
+        return by_itself if alone != settings else Unknown(f"its volumes may take turns: {gaps[0]}")
     shared = alone
     for kind in kinds:
         shared = _shared(shared, kind, most, looks, limits)
@@ -240,11 +240,11 @@ def _flag(
     saved = {kind: sum(kind.of(was) - kind.of(will) for was, will in changed) for kind in KINDS}
     kinds = [kind for kind in KINDS if any(kind.of(was) != kind.of(will) for was, will in changed)]
     volumes = [was.volume for was, _ in changed]
-    said = []
+    sentences = []
     for kind in kinds:
         lowered = [was for was, will in changed if kind.of(was) != kind.of(will)]
         where = lowered[0].volume.name if len(lowered) == 1 else f"{len(lowered)} volumes"
-        said.append(
+        sentences.append(
             f"{sum(map(kind.of, lowered)):,} {kind.measure.unit} provisioned on {where}, but {host.type_.id} reaches"
             f" at most {min(kind.reached(most[one.volume.id]) for one in lowered):,.0f}: {saved[kind]:,} are never"
             f" usable{' at once' if looks else ''}"
@@ -252,7 +252,7 @@ def _flag(
     busiest = ", ".join(f"{look.most:,.0f} {kind.measure.unit} of {volume}" for (kind, volume), look in looks.items())
     keeps = f"Each keeps its busiest minute ({busiest}). Less may be enough, and a rarer job may want more."
     return Flagged(
-        summary="; ".join(said),
+        summary="; ".join(sentences),
         confidence="medium" if looks else "high",
         evidence=(
             *(Evidence(label=f"Provisioned on {was.volume.name}", value=was.words, unit="words") for was, _ in changed),

@@ -1,24 +1,26 @@
-"""EBS volumes of instances that were stopped a month ago or longer.
+"""EBS volumes of instances that have been stopped for a month or longer.
 
 ## What it finds
-A volume all of whose instances have been stopped for at least 30 days. EC2 says since when an instance is stopped; where it
-does not, the answer is unknown. A volume that was attached to a stopped instance counts from then on. Root volumes count too:
-an instance that is not started again costs nothing but its volumes.
+A volume whose instances have all been stopped for at least 30 days. The answer is unknown if EC2 does not return since
+when an instance is stopped. For a volume that was attached to a stopped instance, the days count from then on. Root
+volumes count too: an instance that nobody starts again costs nothing but its volumes.
 
 ## Why it matters
-Stopping an instance ends its own bill and nothing else: its volumes are billed for their size, their provisioned IOPS and
-their throughput as before.
+A stop ends the bill of the instance. AWS still bills the size, the provisioned IOPS and the throughput of its volumes.
 
 ## When it is wrong
-An instance may be stopped on purpose: a machine for a yearly close, a cold standby, a licence server. Tag its volumes `keep`.
-A hibernated instance has its memory on its root volume, and loses it with that. What an Auto Scaling group keeps stopped is a
-warm pool, and left alone.
+- Someone stopped the instance on purpose: a machine for the yearly close, a cold standby, a license server. Tag its
+  volumes `keep`.
+- A hibernated instance keeps its memory on its root volume. You lose it with the volume. Start the instance once before
+  you create its image.
+- A stopped instance of an Auto Scaling group is a warm pool, and its volumes are not flagged.
 
 ## What to do
-Ask the owner. What only the data matters of: take a snapshot, wait until it is completed, detach the volume by hand and delete
-it. What may be needed whole: make an image of the instance, which holds all of its volumes, and terminate it. One image does
-for all of the instance's findings. Its snapshots stay billed: they are counted as if every block were in use. What several
-instances share is never what they start from, and has no image. No command here detaches, deletes or terminates anything.
+Ask the owner. If only the data matters, take a snapshot, wait until it is complete, detach the volume by hand and
+delete it. If you may need the instance, create an image, which contains all of its volumes, and terminate the instance.
+One image serves all findings of an instance. AWS bills its snapshots; the price assumes that every block is in use. A
+volume that several instances share is never a root volume, and there is no image of it. No command here detaches,
+deletes or terminates anything.
 """
 
 from __future__ import annotations
@@ -26,27 +28,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Final
 
-from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
+from slackwater.model.detector import Detector, Limits, Seen, limit
 from slackwater.model.fleet import is_root
-from slackwater.model.resources import Attachment, Instance, Target, Volume
+from slackwater.model.resources import Instance, Volume
 from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Unknown, Verdict
-from slackwater.performance import ebs
-from slackwater.rules import ebs as ebs_removal
+from slackwater.performance import ebs as formulas
+from slackwater.rules import advice, ebs, examples
+from slackwater.rules.examples import Cases, days_ago
 
 AUTO_SCALING_TAG = "aws:autoscaling:groupName"
+
+STEPS: Final = (
+    "Ask the owner. Remove the volume from the instance's file system table, or the instance may not start again."
+    " Take a snapshot, wait until it is complete, detach the volume by hand and delete it."
+)
 
 
 class OnStoppedInstanceLimits(Limits):
     """When a stopped instance counts as given up."""
 
-    stopped_days: int = limit(30, unit="days", ge=1, le=3_650, why="a machine that is used once a month was started meanwhile")
+    stopped_days: int = limit(30, unit="days", ge=1, le=3_650, why="a monthly machine was started meanwhile")
 
 
 def judge(volume: Volume, seen: Seen, limits: OnStoppedInstanceLimits) -> Verdict:
-    """Flag a volume that is on nothing but instances that have been stopped for long enough."""
+    """Flag a volume whose instances have all been stopped for long enough."""
     if not volume.attachments:
-        return Fine("it is on no instance")
+        return Fine("it is not attached")
     instances = []
     for attachment in volume.attachments:
         instance = seen.fleet.get(Instance, attachment.instance_id)
@@ -59,67 +68,52 @@ def judge(volume: Volume, seen: Seen, limits: OnStoppedInstanceLimits) -> Verdic
         instances.append(instance)
     stops = [instance.stopped_at for instance in instances if instance.stopped_at]
     if len(stops) < len(instances):
-        nameless = next(instance.id for instance in instances if not instance.stopped_at)
-        return Unknown(f"EC2 does not say since when its instance {nameless} is stopped")
-    attached = [attachment.attached_at for attachment in volume.attachments if attachment.attached_at]
-    since = max([*stops, *attached])
+        unknown = next(instance.id for instance in instances if not instance.stopped_at)
+        return Unknown(f"EC2 did not return since when its instance {unknown} is stopped")
+    since = max([*stops, *(one.attached_at for one in volume.attachments if one.attached_at)])
     if seen.age(since) < timedelta(days=limits.stopped_days):
         return Fine(f"it has been on a stopped instance for less than {limits.stopped_days} days")
     return _flag(volume, instances, since, seen)
 
 
 def _flag(volume: Volume, instances: Sequence[Instance], since: datetime, seen: Seen) -> Flagged:
-    names = " and ".join(instance.name for instance in instances)
-    days, root = seen.age(since).days, is_root(volume, seen.fleet)
-    replaceable = root is False or volume.multi_attach  # EBS User Guide, "Multi-Attach": never a boot volume
-    caveats = [*ebs_removal.protecting_caveats(volume, "change it there, never behind its back")]
-    owners = {owner for instance in instances if (owner := instance.managed_by)}
-    caveats += [f"Its instance is managed by {owner}: change it there." for owner in sorted(owners)]
-    if not replaceable:
-        caveats.append("A hibernated instance has its memory on its root volume: start it once before you make its image.")
+    names, days = " and ".join(instance.name for instance in instances), seen.age(since).days
+    root = is_root(volume, seen.fleet)
+    is_data = root is False or volume.multi_attach  # Amazon EBS User Guide, "Multi-Attach": never a boot volume
+    hibernated = "A hibernated instance has its memory on its root volume. Start it once before you create its image."
+    data = (
+        ebs.snapshot_and_delete(volume, STEPS, may_delete=False),
+        ebs.keep_as_snapshot(volume),
+        ebs.keep_archived(volume),
+    )
     return Flagged(
-        summary=f"{ebs_removal.billed_words(volume)} on {names}, stopped for {days} days",
+        summary=f"{ebs.billed_words(volume)} on {names}, stopped for {days} days",
         confidence="high",
         evidence=(
             Evidence(label="On a stopped instance for", value=days, unit="days"),
             Evidence(label="Stopped since", value=f"{since:%Y-%m-%d}", unit="date"),
             Evidence(label="Instances", value=", ".join(instance.id for instance in instances), unit="words"),
-            Evidence(label="Root volume", value="yes" if root else "no" if replaceable else "not known", unit="words"),
+            Evidence(label="Root volume", value="yes" if root else "no" if is_data else "unknown", unit="words"),
             Evidence(label="Size", value=volume.size_gib, unit="GiB"),
         ),
-        advice=(
-            *(_data_advice(volume) if replaceable else ()),
-            *((_image(volume, instances[0]),) if len(instances) == 1 else ()),
-        ),
-        # Started and stopped again is another case.
+        advice=(*(data if is_data else ()), *((_image(volume, instances[0]),) if len(instances) == 1 else ())),
+        # An instance that was started and stopped again is another finding.
         gist=(volume.volume_type, volume.size_gib, *(instance.id for instance in instances), f"{since:%Y-%m-%d}"),
-        caveats=tuple(caveats),
-    )
-
-
-def _data_advice(volume: Volume) -> tuple[Advice, ...]:
-    steps = (
-        "Ask the owner; take a snapshot, wait until it is completed, detach the volume by hand and delete it. Take it out of"
-        " the instance's file system table before, or the instance may not start again."
-    )
-    return (
-        ebs_removal.snapshot_and_delete(volume, steps, may_delete=False),
-        ebs_removal.keep_as_snapshot(volume),
-        ebs_removal.keep_archived(volume),
+        caveats=(*advice.protection(volume), *ebs.managed_instances(instances), *(() if is_data else (hibernated,))),
     )
 
 
 def _image(volume: Volume, instance: Instance) -> Advice:
-    """The whole machine, as far as this volume is concerned; the others have findings of their own."""
+    """The whole machine, priced for this volume only. The other volumes have findings of their own."""
     return Advice(
         action="image-and-terminate",
         summary=(
-            f"Ask the owner; make an image of {instance.name}, which takes a snapshot of every volume that it has, wait until"
-            " it is available, and terminate the instance by hand. One image is for all volumes of the instance: make it once"
-            " (priced as if every block were in use). Volumes that do not end with the instance are left behind: look."
+            f"Ask the owner. Create an image of {instance.name}, wait until it is available, and terminate the"
+            " instance by hand. One image is for all volumes of the instance, so create it once. Look for volumes"
+            " that remain afterwards. The saving assumes that the image stores every block."
         ),
-        changes=(*ebs.monthly_units(volume), ebs_removal.stored_whole(volume)),
-        risk="The image's snapshots are billed for the blocks in use; what is launched from it has new ids and addresses.",
+        changes=(*formulas.monthly_units(volume), ebs.stored_whole(volume)),
+        risk="AWS bills the used blocks of its snapshots. A new instance has another ID and other addresses.",
         reversible=True,
         command=(
             f"aws ec2 create-image --region {instance.target.region} --instance-id {instance.id} --no-reboot"
@@ -128,46 +122,16 @@ def _image(volume: Volume, instance: Instance) -> Advice:
     )
 
 
-_TARGET = Target("123456789012", "us-east-1")
-_STOPPED = Instance(
-    id="i-0cccccccccccccccc",
-    arn="arn:aws:ec2:us-east-1:123456789012:instance/i-0cccccccccccccccc",
-    target=_TARGET,
-    tags={"Name": "qa-windows"},
-    instance_type="m5.large",
-    state="stopped",
-    launched_at=CASE_NOW - timedelta(days=200),
-    stopped_at=CASE_NOW - timedelta(days=76),
-    detailed_monitoring=False,
-    root_device="/dev/xvda",
-)
-_OTHER = replace(_STOPPED, id="i-0dddddddddddddddd", tags={"Name": "qa-linux"})
-_DATA = Volume(
-    id="vol-0aaaabbbbccccdddd",
-    arn="arn:aws:ec2:us-east-1:123456789012:volume/vol-0aaaabbbbccccdddd",
-    target=_TARGET,
-    tags={"Name": "qa-data"},
-    volume_type="gp3",
-    size_gib=120,
-    iops=3000,
-    throughput_mib_s=125,
-    state="in-use",
-    created_at=CASE_NOW - timedelta(days=300),
-    availability_zone="us-east-1a",
-    multi_attach=False,
-    attachments=(Attachment(instance_id=_STOPPED.id, device="/dev/sdf", attached_at=CASE_NOW - timedelta(days=300)),),
-)
-_SHARED = replace(
-    _DATA,
-    volume_type="io2",
-    multi_attach=True,
-    attachments=(*_DATA.attachments, replace(_DATA.attachments[0], instance_id=_OTHER.id)),
-)
+QA = examples.instance(id="i-0cccccccccccccccc", tags={"Name": "qa-windows"}, state="stopped", stopped_at=days_ago(76))
+OTHER = replace(QA, id="i-0dddddddddddddddd", tags={"Name": "qa-linux"})
+DATA = examples.volume(QA, id="vol-0aaaabbbbccccdddd", size_gib=120, created_at=days_ago(300))
+DISK = DATA.attachments[0]
+ON_BOTH = (DISK, replace(DISK, instance_id=OTHER.id))
+TIMELESS, FOUR_WEEKS = replace(QA, stopped_at=None), replace(QA, stopped_at=days_ago(28))
+WARM, RUNNING = replace(QA, tags={AUTO_SCALING_TAG: "render"}), replace(QA, state="running", stopped_at=None)
 
-
-def _since(days: float) -> Instance:
-    return replace(_STOPPED, stopped_at=CASE_NOW - timedelta(days=days))
-
+stopped = Cases(DATA, records=(QA,))
+shared = Cases(replace(DATA, volume_type="io2", multi_attach=True, attachments=ON_BOTH), records=(QA, OTHER))
 
 DETECTOR = Detector(
     title="EBS volume on a stopped instance",
@@ -178,83 +142,43 @@ DETECTOR = Detector(
     judge=judge,
     outranks=("ebs-idle", "ebs-outdated-type", "ebs-surplus-iops", "ebs-surplus-size", "ebs-surplus-throughput"),
     cases=(
-        Case(
-            title="its instance was stopped 76 days ago",
-            resource=_DATA,
-            records=(_STOPPED,),
-            expect=Flagged,
-            says="120 GiB gp3 on qa-windows, stopped for 76 days",
+        stopped("its instance was stopped 76 days ago", Flagged, "120 GiB gp3 on qa-windows, stopped for 76 days"),
+        stopped(
+            "the root volume of that instance",
+            Flagged,
+            "stopped for 76 days",
+            attachments=(replace(DISK, device="/dev/xvda"),),
         ),
-        Case(
-            title="the root volume of that instance",
-            resource=replace(_DATA, attachments=(replace(_DATA.attachments[0], device="/dev/xvda"),)),
-            records=(_STOPPED,),
-            expect=Flagged,
-            says="stopped for 76 days",
+        shared(
+            "shared by two instances, both stopped",
+            Flagged,
+            "on qa-windows and qa-linux, stopped for 40 days",
+            records=(QA, replace(OTHER, stopped_at=days_ago(40))),
         ),
-        Case(
-            title="shared by two instances, both stopped",
-            resource=_SHARED,
-            records=(_STOPPED, replace(_OTHER, stopped_at=CASE_NOW - timedelta(days=40))),
-            expect=Flagged,
-            says="on qa-windows and qa-linux, stopped for 40 days",
+        shared(
+            "shared by two stopped instances, as an unknown device",
+            Flagged,
+            "on qa-windows and qa-linux, stopped for 76 days",
+            attachments=tuple(replace(one, device="") for one in ON_BOTH),
         ),
-        Case(
-            title="shared by two stopped instances, and nobody says as which device",
-            resource=replace(_SHARED, attachments=tuple(replace(one, device="") for one in _SHARED.attachments)),
-            records=(_STOPPED, _OTHER),
-            expect=Flagged,
-            says="on qa-windows and qa-linux, stopped for 76 days",
+        shared(
+            "shared by two instances, one of which runs",
+            Fine,
+            "is running",
+            records=(QA, replace(OTHER, state="running", stopped_at=None)),
         ),
-        Case(
-            title="shared by two instances, one of which runs",
-            resource=_SHARED,
-            records=(_STOPPED, replace(_OTHER, state="running", stopped_at=None)),
-            expect=Fine,
-            says="is running",
+        stopped("stopped four weeks ago", Fine, "less than 30 days", records=(FOUR_WEEKS,)),
+        stopped(
+            "attached last week to an instance that has long been stopped",
+            Fine,
+            "less than 30 days",
+            attachments=(replace(DISK, attached_at=days_ago(6)),),
         ),
-        Case(title="stopped four weeks ago", resource=_DATA, records=(_since(28),), expect=Fine, says="less than 30 days"),
-        Case(
-            title="attached last week to an instance that has long been stopped",
-            resource=replace(_DATA, attachments=(replace(_DATA.attachments[0], attached_at=CASE_NOW - timedelta(days=6)),)),
-            records=(_STOPPED,),
-            expect=Fine,
-            says="less than 30 days",
-        ),
-        Case(
-            title="in the warm pool of an Auto Scaling group",
-            resource=_DATA,
-            records=(replace(_STOPPED, tags={AUTO_SCALING_TAG: "render"}),),
-            expect=Fine,
-            says="warm pool of Auto Scaling group render",
-        ),
-        Case(
-            title="EC2 does not say since when it is stopped",
-            resource=_DATA,
-            records=(replace(_STOPPED, stopped_at=None),),
-            expect=Unknown,
-            says="does not say since when",
-        ),
-        Case(
-            title="its instance runs",
-            resource=_DATA,
-            records=(replace(_STOPPED, state="running", stopped_at=None),),
-            expect=Fine,
-            says="is running",
-        ),
-        Case(title="its instance is being terminated", resource=_DATA, expect=Unknown, says="not in the inventory"),
-        Case(
-            title="on no instance",
-            resource=replace(_DATA, state="available", attachments=()),
-            expect=Fine,
-            says="on no instance",
-        ),
-        Case(
-            title="instances could not be read",
-            resource=_DATA,
-            unreadable={Instance: "AccessDenied"},
-            expect=Unknown,
-            says="AccessDenied",
-        ),
+        stopped("in a warm pool", Fine, "warm pool of Auto Scaling group render", records=(WARM,)),
+        stopped("the time of the stop is unknown", Unknown, "did not return since", records=(TIMELESS,)),
+        stopped("its instance runs", Fine, "is running", records=(RUNNING,)),
+        stopped("its instance is being terminated", Unknown, "not in the inventory", records=()),
+        stopped("on no instance", Fine, "not attached", state="available", attachments=()),
+        stopped("instances could not be read", Unknown, "denied", records=(), unreadable={Instance: "denied"}),
     ),
 )

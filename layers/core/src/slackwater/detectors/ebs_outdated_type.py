@@ -10,7 +10,7 @@ sum of both. CloudWatch must have recorded each of the last 14 days, and every d
 instance started. The confidence is medium if it recorded less than the window, or no exceeded checks or BurstBalance.
 
 A magnetic volume (`standard`) is reported as slow if it had 200 IOPS or 90 MiB/s, the most that the type can do, on
-several days. For other magnetic volumes the lower price is unknown: gp3 costs more per GiB and nothing per I/O.
+several days. Whether gp3 costs less for others is unknown: it costs more per GiB and nothing per I/O.
 
 ## Why it matters
 gp3 costs a fifth less per GiB than gp2, and its performance does not depend on the size. AWS bills every IOPS of io1. A
@@ -92,12 +92,12 @@ def judge(volume: Volume, seen: Seen, limits: OutdatedTypeLimits) -> Verdict:
     had = Had(now.burst.rate(now.largest_operation_bytes) / MIB, now.burst.iops)
     needs_iops = had.iops > formulas.GP3_INCLUDED_IOPS  # every gp3 volume has the included ones
     looks = [look, replace(look, measure=ebs_peaks.CONSUMED)] if needs_iops else [look]
-    if doubt := _read(looks):
-        return doubt
+    if unknown := _read(looks):
+        return unknown
     kept = 1 + limits.headroom_percent / 100
     free = (formulas.GP3_INCLUDED_MIB_S, formulas.GP3_INCLUDED_IOPS)
     looks = [  # read and write peaks may be hours apart: look closer if that changes the price
-        look.nearer() if look.most * kept > included and look.least * kept < most else look
+        look.in_detail() if look.most * kept > included and look.least * kept < most else look
         for look, included, most in zip(looks, free, had, strict=False)
     ]
     metrics = (THROUGHPUT_EXCEEDED, IOPS_EXCEEDED)[: len(looks)]
@@ -113,7 +113,7 @@ def _read(looks: Iterable[Look], *besides: Need) -> Unknown | None:
     """Read the metrics of all, and `besides`. Return why the metrics do not count, if so."""
     looks = [*looks]
     looks[0].seen.read(*(need for look in looks for need in look.needs), *besides)
-    return next((look.doubt for look in looks if look.doubt), None)
+    return next((look.unknown for look in looks if look.unknown), None)
 
 
 def _limited(look: Look, checks: Iterable[Need], balance: Iterable[Need]) -> str:
@@ -224,10 +224,10 @@ def _magnetic(volume: Volume, look: Look, limits: OutdatedTypeLimits) -> Verdict
     most = formulas.most_of(volume)
     tops = {ebs_peaks.OPERATIONS: most.iops, BYTES: most.bytes_per_s / MIB}
     looks = [replace(look, measure=measure) for measure in tops]
-    if doubt := _read(looks):
-        return doubt
+    if unknown := _read(looks):
+        return unknown
     # Read and write peaks may be hours apart.
-    looks = [one.nearer() if one.most >= tops[one.measure] * AT_LIMIT else one for one in looks]
+    looks = [one.in_detail() if one.most >= tops[one.measure] * AT_LIMIT else one for one in looks]
     _read(looks)
     for one in looks:
         top = tops[one.measure]

@@ -85,15 +85,15 @@ def judge(volume: Volume, seen: Seen, limits: SurplusIopsLimits) -> Verdict:
     for measure, besides in ((OPERATIONS, ()),) if gp3 else ((OPERATIONS, ()), (CONSUMED, checks)):
         look = replace(look, measure=measure)
         seen.read(*look.needs, *besides)
-        if look.doubt:
-            return look.doubt
+        if look.unknown:
+            return look.unknown
         if look.least >= ceiling:
             return Fine("it used its IOPS")
     if look.counted >= ceiling:  # the peaks of reads and writes may be hours apart
-        look = look.nearer()
+        look = look.in_detail()
     seen.read(*look.needs, *checks)
     if look.counted >= ceiling:
-        return Fine("it used its IOPS, reads and writes together") if look.least >= ceiling else look.lost
+        return Fine("it used its IOPS, reads and writes together") if look.least >= ceiling else look.undecided
     if ebs_peaks.raised(checks, seen):
         return Fine("CloudWatch saw it exceed its IOPS or its throughput")
 

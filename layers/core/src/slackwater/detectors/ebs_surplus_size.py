@@ -93,10 +93,10 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
         denied = seen.fleet.unreadable.get(DiskMetric)
         return Unknown(f"the agent's metrics could not be listed: {denied}") if denied else Fine("no agent reports it")
 
-    attached, told = ebs.attached_at(volume), seen.read(*(_need(disk, limits) for disk in disks))
+    attached, reported = ebs.attached_at(volume), seen.read(*(_need(disk, limits) for disk in disks))
     if seen.age(attached) < timedelta(days=limits.least_days + 1):
         return Fine(f"it was attached less than {limits.least_days} whole days ago")
-    fullest = _fullest(zip((disk.path for disk in disks), told, strict=True))
+    fullest = _fullest(zip((disk.path for disk in disks), reported, strict=True))
     if fullest.present and max(fullest.present) >= limits.used_percent:
         return Fine(f"it was {max(fullest.present):.0f} % full")
     finished = seen.finished(fullest, fullest.start)
@@ -155,9 +155,7 @@ def _caveats(
         caveats.append(f"Only {len(days.present)} of {len(days)} days have a point. A monthly job may be missing.")
     if use.peak + use.later >= limits.used_percent:
         caveats.append(f"It rose by {use.rise:.0f} % of the volume, but hardly in the last week, as after a copy.")
-    if instance.managed_by and not volume.managed_by:
-        caveats.append(f"Its instance is managed by {instance.managed_by}: change it there.")
-    return tuple(caveats)
+    return (*caveats, *(() if volume.managed_by else ebs.managed_instances([instance])))
 
 
 def _flag(volume: Volume, smaller: Volume, use: Use, disks: Sequence[DiskMetric], caveats: tuple[str, ...]) -> Flagged:
@@ -248,13 +246,13 @@ def _disk_name(disk: DiskMetric) -> str | None:
     return found and found["disk"]
 
 
-def _fullest(told: Iterable[tuple[str, Series]]) -> Series:
+def _fullest(reported: Iterable[tuple[str, Series]]) -> Series:
     """The highest use of several file systems by day. A day is missing if that of one is.
 
     Series of one path are one file system: a reboot can rename its device, and its metric too.
     """
     by_path: defaultdict[str, list[Series]] = defaultdict(list)
-    for path, series in told:
+    for path, series in reported:
         by_path[path].append(series)
     first = next(iter(by_path.values()))[0]
     paths = [[_most(values) for values in zip(*(one.values for one in same), strict=True)] for same in by_path.values()]

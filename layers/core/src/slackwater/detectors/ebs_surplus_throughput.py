@@ -62,16 +62,16 @@ def judge(volume: Volume, seen: Seen, limits: SurplusThroughputLimits) -> Verdic
     xen, ceiling = kind.hypervisor == "xen", provisioned * limits.peak_percent / 100
     look = Look(volume=volume, measure=BYTES, seen=seen, limits=limits, xen=xen)
     seen.read(*look.needs)
-    if look.doubt:
-        return look.doubt
+    if look.unknown:
+        return look.unknown
     if look.least >= ceiling:
         return Fine("it used its throughput")
     if look.most >= ceiling:  # the peaks of reads and writes may be hours apart
-        look = look.nearer()
+        look = look.in_detail()
     checks = ebs_peaks.checks(volume, limits, THROUGHPUT_EXCEEDED, xen=xen)
     seen.read(*look.needs, *checks)
     if look.most >= ceiling:
-        return Fine("it used its throughput, reads and writes together") if look.least >= ceiling else look.lost
+        return Fine("it used its throughput, reads and writes together") if look.least >= ceiling else look.undecided
     if ebs_peaks.raised(checks, seen):
         return Fine("CloudWatch saw it exceed its throughput")
     target = formulas.gp3_throughput_for(look.most, limits.headroom_percent)

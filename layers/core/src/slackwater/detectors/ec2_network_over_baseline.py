@@ -127,9 +127,9 @@ def _flag(instance: Instance, kind: InstanceType, over: Sequence[Over], limits: 
     words, differs = " and ".join(way.direction.word for way in over), ec2_network.may_differ(instance, kind)
     return Flagged(
         summary=(
-            f"{worst.days} of {limits.window_days} days above its network baseline of {baseline_mb_s:,.1f} MB/s ({words})"
-            f" for {limits.above_minutes} minutes without a break, up to {highest / 1e6:,.0f} MB/s: it depends on network"
-            " credits"
+            f"{worst.days} of {limits.window_days} days above its network baseline of {baseline_mb_s:,.1f} MB/s"
+            f" ({words}) for {limits.above_minutes} minutes without a break, up to {highest / 1e6:,.0f} MB/s: it depends"
+            " on network credits"
         ),
         severity="medium" if worst.drawn_s >= least * MINUTE_S else "low",
         confidence="low" if differs else "medium",

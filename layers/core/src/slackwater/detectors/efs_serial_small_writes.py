@@ -1,107 +1,106 @@
 """EFS file systems whose writers wait for every small write.
 
 ## What it finds
-Half an hour or more of the last 14 days in which at least 50 small writes a second (64 KiB or less on average) went in at a
-rate that hardly varied, at less than a fifth of the throughput that was permitted, and far from the limit on operations. The
-rate came within minutes, to twice or more of what went before, stayed, and was not higher later for more than ten minutes: such
-is a job that has more to write than its turns allow, and each of its writes waits for the answer to the one before. Or it never
-varied, not from hour to hour either.
+In the last 14 days, half an hour or more with at least 50 small writes a second (64 KiB or less on average) at a rate
+that hardly varied. They used less than a fifth of the permitted throughput and were far from the limit on operations.
+One of two patterns must fit:
+- A job: the rate came within minutes, to twice or more of the rate before, stayed, and was not higher later for more
+  than ten minutes. Such a job has more to write than it can, because each write waits for the answer to the one before.
+- A rate that never varies, not from hour to hour either.
 
 ## Why it matters
-EFS answers a write when more than one zone has it: about 2.7 ms, 1.6 ms on One Zone. A writer that waits each time makes some
-hundreds of writes a second whatever throughput is paid for: 1.1 GB of small files took 26 minutes, and 11 with four writers
-side by side ("The speed of EFS at small capacity", 2021-07-26).
+EFS answers a write when more than one zone has stored it, after about 2.7 ms (1.6 ms on One Zone). A writer that waits
+each time makes a few hundred writes a second, whatever throughput you pay for. 1.1 GB of small files took 26 minutes,
+and 11 with four parallel writers ("The speed of EFS at small capacity", 2021-07-26).
 
 ## When it is wrong
-A program that sends so many writes a second of its own accord looks exactly the same, so the confidence is never high: ask
-whether anybody waits for it. It is low where the rate never varies, for what never varies mostly keeps its own pace. A rate
-that rises and falls over hours is demand, of many clients, and is left out, even where it ends in a limit.
+- A program that chooses to send so many writes a second looks the same, so the confidence is never high. It is low if
+  the rate never varies: that mostly is a program's own rate.
+- A rate that rises and falls over hours is the demand of many clients. It is not flagged, even if it reaches a limit.
 
 ## What to do
-Several writers side by side, larger writes, fewer fsyncs. Then a storage that answers sooner: One Zone, FSx for OpenZFS, an EBS
-volume. More throughput changes nothing.
+Use parallel writers, larger writes and fewer fsyncs. Or use a storage that answers sooner: One Zone, FSx for OpenZFS,
+an EBS volume. More throughput does not help.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from itertools import pairwise
 from math import ceil, exp, isnan, nan, pi, sin
 from statistics import fmean, median
 from typing import Final, NamedTuple
 
-from slackwater.model.detector import CASE_NOW, Case, Detector, Limits, Seen, limit
+from slackwater.model.detector import Case, Detector, Limits, Seen, limit
 from slackwater.model.estimates import Alternative
-from slackwater.model.metrics import Metric, Need, Series
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import Change, difference
 from slackwater.model.quantities import duration_words
-from slackwater.model.resources import EfsFileSystem, Target
+from slackwater.model.resources import EfsFileSystem
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, KIB, MIB, MINUTE_S
-from slackwater.model.verdicts import Advice, Ask, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
-from slackwater.performance import ebs, efs, fsx, nfs
-from slackwater.rules.efs import to_one_zone
+from slackwater.model.verdicts import Advice, Evidence, Fine, Flagged, Line, Remedy, Unknown, Verdict
+from slackwater.performance import ebs, fsx, nfs
+from slackwater.performance import efs as formulas
+from slackwater.rules import efs, examples
+from slackwater.rules.efs import METERED, WRITTEN
+from slackwater.rules.efs_throughput import GENERAL_PURPOSE, WRITES
+from slackwater.rules.examples import Cases
 
-WRITES = Metric("AWS/EFS", "DataWriteIOBytes", "SampleCount", "operations")
-WRITTEN = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
-METERED = Metric("AWS/EFS", "MeteredIOBytes", "Sum", "bytes")
 PERMITTED = Metric("AWS/EFS", "PermittedThroughput", "Minimum", "bytes/s")
 IO_LIMIT = Metric("AWS/EFS", "PercentIOLimit", "Maximum", "percent")
 
 A_DAY_OF_WAITING_HOURS: Final = 24
 ROOM: Final = 1.5
-"""A volume is larger than what is on it: it cannot shrink, and grows only when told."""
-
-WAYS_OUT: Final = ("more-workers", "efs-one-zone", "openzfs-sync", "ebs-gp3")
-"""Alternatives of the estimate, in the order of what they take."""
+"""How much larger a volume is than its data: it cannot shrink."""
+OPTIONS: Final = ("more-workers", "efs-one-zone", "openzfs-sync", "ebs-gp3")
+"""Alternatives of the estimate, the least effort first."""
 
 MOST: Final = 0.5
-"""Of the time that is written at half of that rate or more, so much is at one rate."""
-AT_REST: Final = 0.5
-REST_POINTS: Final = 3
-BEGINS: Final = 2
-USUAL: Final = 1.5
-"""What came at once comes after so many points that were not busy, or not busier than usual by so much, and at less than this
-share of it; so many more points below that share may lie between, while the job begins."""
-
+"""The part of the points at half of that rate or more that must be at one rate."""
+AT_REST, USUAL = 0.5, 1.5
+REST_POINTS, BEGINS = 3, 2
+"""A job comes after 3 points that are not busy, or at most 1.5 times the median, and below half of its rate. Up to 2
+more points below half may lie between, while it begins."""
 BRIDGED: Final = 2
-"""Missing points in a row that are taken to lie between their neighbours."""
-
+"""So many points missing in a row are assumed to lie between their neighbors."""
 FASTER_POINTS: Final = 2
-"""Ten minutes that may be faster: another program, or a part of the work that is read from memory."""
-
-SCATTERED: Final = 0.01
-"""The share of points, or hours, that may be missing or slower where a rate "never varies"."""
-
-HOURS_ALIKE: Final = 0.15
-"""How far the mean of an hour may lie from the mean of all where a rate "never varies": waits come to much less in an hour."""
+"""Ten minutes that may be faster: another program, or work that is read from memory."""
+SCATTERED, HOURS_ALIKE = 0.01, 0.15
+"""For a rate that never varies: the part of points or hours that may be missing or slower, and how far the average of
+an hour may be from the whole. Waits vary much less within an hour."""
+AN_HOUR: Final = HOUR_S // FIVE_MINUTES_S
 
 
 class SerialSmallWritesLimits(Limits):
-    """What small writes at one rate mean that somebody waits."""
+    """What small writes at one rate mean that someone waits."""
 
-    window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; five-minute points are kept 63 days")
-    busy_writes_per_s: float = limit(50, unit="writes/s", gt=0, why="below that nobody waits: 87 a second were measured")
-    small_write_kib: float = limit(64, unit="KiB", gt=0, why="larger writes are bound by throughput, not by the wait")
-    flat_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="six five-minute points: not one deployment")
-    flat_percent: float = limit(25, unit="percent", gt=0, lt=100, why="stdev of mean: waits are alike, and work is not")
-    permitted_percent: float = limit(20, unit="percent", gt=0, le=100, why="above, throughput may be the limit")
-    io_percent: float = limit(50, unit="percent", gt=0, le=100, why="PercentIOLimit: above, operations may be the limit")
-    most_writers: float = limit(16, unit="writers", ge=1, why="more than so many are side by side already")
+    window_days: int = limit(14, unit="days", ge=2, le=60, why="two weeks; CloudWatch keeps five-minute points 63 days")
+    busy_writes_per_s: float = limit(50, unit="writes/s", gt=0, why="fewer do not wait: 87 a second were measured")
+    small_write_kib: float = limit(64, unit="KiB", gt=0, why="throughput limits larger writes, not the wait")
+    flat_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="six points; a deployment is shorter")
+    flat_percent: float = limit(25, unit="percent", gt=0, lt=100, why="deviation; waits are alike, work is not")
+    permitted_percent: float = limit(20, unit="percent", gt=0, le=100, why="above it, throughput may be the limit")
+    io_percent: float = limit(50, unit="percent", gt=0, le=100, why="PercentIOLimit; above, operations limit it")
+    most_writers: float = limit(16, unit="writers", ge=1, why="more are parallel already")
+
+    @property
+    def flat_points(self) -> int:
+        """`flat_minutes` in five-minute points."""
+        return self.flat_minutes * MINUTE_S // FIVE_MINUTES_S
 
 
-class _Writes(NamedTuple):
-    """By five minutes: writes a second and their mean size, NaN where nobody knows."""
+class Writes(NamedTuple):
+    """By five minutes: writes a second and their average size. NaN if a point is missing."""
 
     per_s: Sequence[float]
     mean_bytes: Sequence[float]
     start_s: int
 
 
-class _Waits(NamedTuple):
-    """Points at which small writes went at one rate and nothing else was the limit, and whether that never stopped."""
+class Waits(NamedTuple):
+    """Points at which small writes had one rate and no other limit, their longest run, and whether it never ends."""
 
     points: Sequence[int]
     longest: int
@@ -109,86 +108,63 @@ class _Waits(NamedTuple):
 
 
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimits) -> Verdict:
-    """Flag a file system into which small writes go at one rate, far from every limit."""
+    """Flag a file system that is written in small writes at one rate, far from every limit."""
     if file_system.state != "available":
         return Fine(f"it is {file_system.state}")
     if file_system.is_replica:
-        return Fine("it is written by replication alone")
-    by_hour = _need(file_system, WRITES, HOUR_S, limits)
-    if lacking := seen.lacking([by_hour]):
-        return Ask(lacking)
-    if not seen[by_hour].present:
+        return Fine("only a replication writes it")
+    (by_hour,) = seen.read(*efs.needs(file_system, HOUR_S, limits.window_days, WRITES))
+    if not by_hour.present:
         return Unknown(f"DataWriteIOBytes has no point in {limits.window_days} days")
-    if not _is_busy(seen[by_hour], limits):
+    if not _is_busy(by_hour, limits):
         return Fine("it is never written so often for so long")
 
-    count, size = (_need(file_system, metric, FIVE_MINUTES_S, limits) for metric in (WRITES, WRITTEN))
-    if lacking := seen.lacking([count, size]):
-        return Ask(lacking)
-    writes = _writes(seen[count], seen[size])
+    writes = _writes(*seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, WRITES, WRITTEN)))
     always = _never_varies(writes, limits)
     runs = [always] if always else _runs(writes, limits)
     if not runs:
-        return Fine("no small writes came at once and stayed at one rate")
+        return Fine("no small writes began at once and stayed at one rate")
 
-    metrics = (PERMITTED, METERED, IO_LIMIT)[: 3 if file_system.performance_mode == "generalPurpose" else 2]
-    needs = [_need(file_system, metric, FIVE_MINUTES_S, limits) for metric in metrics]
-    if lacking := seen.lacking(needs):
-        return Ask(lacking)
-    permitted, metered, *io_limits = (seen[need] for need in needs)
-    waits, unseen = list[Sequence[int]](), 0
-    points = list[int]()
+    metrics = (PERMITTED, METERED, *((IO_LIMIT,) if file_system.performance_mode == GENERAL_PURPOSE else ()))
+    others = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, limits.window_days, *metrics))
+    longest, unrecorded, points = 0, False, list[int]()
     for run in runs:
-        known = [i for i in run if not any(isnan(series.values[i]) for series in (permitted, metered, *io_limits))]
-        far = [i for i in known if _is_far(i, permitted, metered, io_limits, limits)]
-        if len(far) >= _points(limits):
-            waits.append(run)
-            points += far
-        unseen += len(run) - len(known) >= _points(limits)
-    if not waits:
-        return (
-            Unknown("PermittedThroughput, MeteredIOBytes or PercentIOLimit has no point while it was written so")
-            if unseen
-            else Fine("throughput or operations may have been the limit")
-        )
-    found = _Waits(points, max(map(len, waits)), bool(always))
+        known = [i for i in run if not any(isnan(series.values[i]) for series in others)]
+        far = [i for i in known if _is_far(i, others, limits)]
+        if len(far) >= limits.flat_points:
+            longest, points = max(longest, len(run)), [*points, *far]
+        unrecorded = unrecorded or len(run) - len(known) >= limits.flat_points
+    if not points:
+        if unrecorded:
+            return Unknown("PermittedThroughput, MeteredIOBytes or PercentIOLimit has no point during these writes")
+        return Fine("throughput or operations may have been the limit")
     rate = fmean(writes.per_s[i] for i in points)
     if nfs.waiting_writers(rate, one_zone=file_system.availability_zone is not None) > limits.most_writers:
-        return Fine(f"{rate:,.0f} writes a second are of many writers side by side already")
-    return _flag(file_system, writes, found, [permitted, metered, *io_limits])
-
-
-def _need(file_system: EfsFileSystem, metric: Metric, period_s: int, limits: SerialSmallWritesLimits) -> Need:
-    return metric.need(("FileSystemId", file_system.id), period_s=period_s, days=limits.window_days)
-
-
-def _points(limits: SerialSmallWritesLimits) -> int:
-    return limits.flat_minutes * MINUTE_S // FIVE_MINUTES_S
+        return Fine(f"{rate:,.0f} writes a second come from many parallel writers already")
+    return _flag(file_system, writes, Waits(points, longest, bool(always)), others)
 
 
 def _is_busy(by_hour: Series, limits: SerialSmallWritesLimits) -> bool:
-    """Whether there were as many writes in as few hours as a run may touch."""
+    """Whether the hours that a run may touch have enough writes for it."""
     hours = ceil(limits.flat_minutes * MINUTE_S / HOUR_S) + 1
     values = [0.0 if isnan(value) else value for value in by_hour.values]
-    least = limits.busy_writes_per_s * _points(limits) * FIVE_MINUTES_S
+    least = limits.busy_writes_per_s * limits.flat_points * FIVE_MINUTES_S
     return any(sum(values[i : i + hours]) >= least for i in range(len(values)))
 
 
-def _writes(count: Series, size: Series) -> _Writes:
+def _writes(count: Series, size: Series) -> Writes:
     per_s = [one / FIVE_MINUTES_S for one in count.values]
     mean_bytes = [both / one if one else nan for one, both in zip(count.values, size.values, strict=True)]
-    known = [i for i, rate in enumerate(per_s) if not isnan(rate)]
-    for before, after in pairwise(known):
-        if 1 < after - before <= BRIDGED + 1:
-            for i in range(before + 1, after):
-                share = (i - before) / (after - before)
-                for values in (per_s, mean_bytes):
-                    values[i] = values[before] * (1 - share) + values[after] * share
-    return _Writes(per_s, mean_bytes, count.start_s)
+    for before, after in pairwise([i for i, rate in enumerate(per_s) if not isnan(rate)]):
+        for i in range(before + 1, after if after - before <= BRIDGED + 1 else 0):
+            share = (i - before) / (after - before)
+            for values in (per_s, mean_bytes):
+                values[i] = values[before] * (1 - share) + values[after] * share
+    return Writes(per_s, mean_bytes, count.start_s)
 
 
 def _rested(per_s: Sequence[float], i: int, rest: float) -> bool:
-    """Whether what comes at this point comes after a rest. The point before may be half and half; a missing one is no rest."""
+    """Whether this point comes after a rest. The point before may be part of both; a missing one is no rest."""
     half, before = AT_REST * per_s[i + 1], i - 1
     least = max(REST_POINTS, before - BEGINS)
     while before > least and rest <= per_s[before - 1] < half:
@@ -196,20 +172,18 @@ def _rested(per_s: Sequence[float], i: int, rest: float) -> bool:
     return all(rate < min(rest, half) for rate in per_s[before - REST_POINTS : before])
 
 
-def _is_flat(writes: _Writes, run: Sequence[int], limits: SerialSmallWritesLimits) -> bool:
-    """Whether small writes went at one rate at these points; NaN is neither."""
-    if not all(
-        writes.per_s[i] >= limits.busy_writes_per_s and writes.mean_bytes[i] <= limits.small_write_kib * KIB for i in run
-    ):
+def _is_flat(writes: Writes, run: Sequence[int], limits: SerialSmallWritesLimits) -> bool:
+    """Whether small writes had one rate at these points. NaN is neither."""
+    rates, most_bytes = [writes.per_s[i] for i in run], limits.small_write_kib * KIB
+    if not all(writes.per_s[i] >= limits.busy_writes_per_s and writes.mean_bytes[i] <= most_bytes for i in run):
         return False
-    rates = [writes.per_s[i] for i in run]
     mean = fmean(rates)
     return fmean((rate - mean) ** 2 for rate in rates) < (limits.flat_percent / 100 * mean) ** 2
 
 
-def _runs(writes: _Writes, limits: SerialSmallWritesLimits) -> list[Sequence[int]]:
-    """What came at once after a rest and is flat, six points after six points, to its end; and was not faster for long."""
-    per_s, wanted, runs, i = writes.per_s, _points(limits), list[Sequence[int]](), REST_POINTS + 1
+def _runs(writes: Writes, limits: SerialSmallWritesLimits) -> list[Sequence[int]]:
+    """The runs that began at once after a rest, are flat to their end, and were not faster for long afterwards."""
+    per_s, wanted, runs, i = writes.per_s, limits.flat_points, list[Sequence[int]](), REST_POINTS + 1
     rest = max(limits.busy_writes_per_s, USUAL * median(rate for rate in per_s if not isnan(rate)))
     while i + wanted <= len(per_s):
         if not _rested(per_s, i, rest) or not _is_flat(writes, range(i, i + wanted), limits):
@@ -230,213 +204,176 @@ def _runs(writes: _Writes, limits: SerialSmallWritesLimits) -> list[Sequence[int
 
 
 def _are_the_rule(per_s: Sequence[float], runs: Sequence[Sequence[int]]) -> bool:
-    """Whether most of the writing is like that: what varies is flat for half an hour now and then, too."""
+    """Whether most writes are in such runs. A rate that varies is also flat for half an hour sometimes."""
     flat = [i for run in runs for i in run]
     least = AT_REST * min((fmean(per_s[i] for i in run) for run in runs), default=0)
     return len(flat) >= MOST * sum(rate >= least for rate in per_s)
 
 
-def _never_varies(writes: _Writes, limits: SerialSmallWritesLimits) -> Sequence[int]:
-    """All of it, but for a few points, if it is one flat run."""
+def _never_varies(writes: Writes, limits: SerialSmallWritesLimits) -> Sequence[int]:
+    """All points except a few, if they are one flat run."""
     usual = [i for i, rate in enumerate(writes.per_s) if rate >= limits.busy_writes_per_s]
     if len(usual) < (1 - SCATTERED) * len(writes.per_s) or not _is_flat(writes, usual, limits):
         return ()
-    mean, an_hour = fmean(writes.per_s[i] for i in usual), HOUR_S // FIVE_MINUTES_S
-    hours = [fmean(writes.per_s[i] for i in usual[first : first + an_hour]) for first in range(0, len(usual), an_hour)]
+    mean = fmean(writes.per_s[i] for i in usual)
+    hours = [fmean(writes.per_s[i] for i in usual[first : first + AN_HOUR]) for first in range(0, len(usual), AN_HOUR)]
     faster = any(rate > mean * (1 + HOURS_ALIKE) for rate in hours)
     slower = sum(rate < mean * (1 - HOURS_ALIKE) for rate in hours)
     return () if faster or slower > SCATTERED * len(hours) else usual
 
 
-def _is_far(i: int, permitted: Series, metered: Series, io_limits: Sequence[Series], limits: SerialSmallWritesLimits) -> bool:
+def _is_far(i: int, others: Sequence[Series], limits: SerialSmallWritesLimits) -> bool:
     """Whether neither throughput nor operations were near their limit."""
-    used = metered.values[i] / FIVE_MINUTES_S
-    return used < limits.permitted_percent / 100 * permitted.values[i] and all(
-        series.values[i] < limits.io_percent for series in io_limits
-    )
+    permitted, metered, *io_limits = (series.values[i] for series in others)
+    throughput_far = metered / FIVE_MINUTES_S < limits.permitted_percent / 100 * permitted
+    return throughput_far and all(percent < limits.io_percent for percent in io_limits)
 
 
-def _flag(file_system: EfsFileSystem, writes: _Writes, waits: _Waits, others: Sequence[Series]) -> Flagged:
-    one_zone = file_system.availability_zone is not None
-    points = waits.points
+def _flag(file_system: EfsFileSystem, writes: Writes, waits: Waits, others: Sequence[Series]) -> Flagged:
+    one_zone, points, (permitted, metered, *io_limits) = file_system.availability_zone is not None, waits.points, others
     rate = fmean(writes.per_s[i] for i in points)
     kib = sum(writes.per_s[i] * writes.mean_bytes[i] for i in points) / sum(writes.per_s[i] for i in points) / KIB
-    permitted, metered, *io_limits = others
     used = max(metered.values[i] / FIVE_MINUTES_S / permitted.values[i] for i in points)
     writers = nfs.waiting_writers(rate, one_zone=one_zone)
-    hours = len(points) * FIVE_MINUTES_S / HOUR_S
-    longest_s = waits.longest * FIVE_MINUTES_S
-    evidence = [
-        Evidence(
-            label="Writes by five minutes",
-            value=round(rate),
-            unit="writes/s",
-            series=_around(writes, points),
-            lines=(Line("One writer that waits for each answer", round(rate / writers, 1)),),
-        ),
-        Evidence(label="Mean size of a write", value=round(kib, 1), unit="KiB"),
-        Evidence(label="So for", value=round(hours, 1), unit="hours"),
-        Evidence(label="Longest", value=round(longest_s / HOUR_S, 1), unit="hours"),
-        Evidence(label="Of the permitted throughput at most", value=round(100 * used, 1), unit="percent"),
-        Evidence(label="Writers that wait in turn for each answer", value=round(writers, 1), unit="writers"),
-    ]
-    if io_limits:
-        busiest = max(series.values[i] for series in io_limits for i in points)
-        evidence.append(Evidence(label="Of its limit on operations at most", value=round(busiest, 1), unit="percent"))
-    stays = "all the time" if waits.always else f"for up to {duration_words(longest_s)} on end"
+    hours, longest_s = len(points) * FIVE_MINUTES_S / HOUR_S, waits.longest * FIVE_MINUTES_S
+    line = Line("One writer that waits for each answer", round(rate / writers, 1))
+    around = max(0, points[0] - DAY_S // FIVE_MINUTES_S // 2), points[0] + DAY_S // FIVE_MINUTES_S // 2
+    chart = Series.of(writes.start_s + around[0] * FIVE_MINUTES_S, FIVE_MINUTES_S, writes.per_s[slice(*around)])
+    lasts = "all the time" if waits.always else f"for up to {duration_words(longest_s)} in a row"
+    storage = "efs-one-zone" if one_zone else "efs-regional"
+    inputs = {  # each write as a file of its own: only the ratio of the speeds is used
+        "files": max(1, round(rate * longest_s)),
+        "bytes": f"{kib * rate * longest_s:.0f}KiB",
+        "workers": max(1, round(writers)),
+        "storage": storage,
+    }
+    busiest = [max(series.values[i] for i in points) for series in io_limits]
     return Flagged(
         summary=(
-            f"{rate:,.0f} writes a second of {kib:,.0f} KiB {stays}, at a rate that hardly varies and at most {used:.1%} of the"
-            " permitted throughput: each write seems to wait for the one before"
+            f"{rate:,.0f} writes a second of {kib:,.0f} KiB {lasts}, at a rate that hardly varies and at most"
+            f" {used:.1%} of the permitted throughput: each write seems to wait for the one before"
         ),
         severity="medium" if hours >= A_DAY_OF_WAITING_HOURS else "low",
         confidence="low" if waits.always else "medium",
-        evidence=tuple(evidence),
+        evidence=(
+            Evidence(label="Writes by five minutes", value=round(rate), unit="writes/s", series=chart, lines=(line,)),
+            Evidence(label="Average size of a write", value=round(kib, 1), unit="KiB"),
+            Evidence(label="Time at this rate", value=round(hours, 1), unit="hours"),
+            Evidence(label="Longest time in a row", value=round(longest_s / HOUR_S, 1), unit="hours"),
+            Evidence(label="Most of the permitted throughput used", value=round(100 * used, 1), unit="percent"),
+            Evidence(label="Writers that wait in turn for each answer", value=round(writers, 1), unit="writers"),
+            *(Evidence(label="Most of the I/O limit used", value=round(one, 1), unit="percent") for one in busiest),
+        ),
         advice=(),
         gist=(one_zone, waits.always),
-        caveats=(
-            "A program that sends so many writes a second of its own accord looks the same: ask whether anybody waits for it.",
-            "More throughput will not help.",
-        ),
-        remedies=tuple(
-            Remedy(
-                kind="small-files",
-                inputs={  # each write as a file of its own: only how much faster it gets is used
-                    "files": max(1, round(rate * longest_s)),
-                    "bytes": f"{kib * rate * longest_s:.0f}KiB",
-                    "workers": max(1, round(writers)),
-                    "storage": "efs-one-zone" if one_zone else "efs-regional",
-                },
-                advise=partial(_advice, file_system, wanted),
-            )
-            for wanted in WAYS_OUT
-        ),
+        caveats=("A program that chooses to send so many writes looks the same. Ask whether anyone waits for it.",),
+        remedies=tuple(Remedy(kind="small-files", inputs=inputs, advise=partial(_advice, file_system, o)) for o in OPTIONS),
     )
 
 
-def _around(writes: _Writes, points: Sequence[int]) -> Series:
-    """Writes a second over the day of the first of these points."""
-    half = DAY_S // FIVE_MINUTES_S // 2
-    first = max(0, points[0] - half)
-    part = writes.per_s[first : points[0] + half]
-    start_s = writes.start_s + first * FIVE_MINUTES_S
-    return Series.of(start_s, FIVE_MINUTES_S, [None if isnan(rate) else rate for rate in part])
-
-
-def _advice(file_system: EfsFileSystem, wanted: str, way: Alternative) -> Advice | None:
-    """The one that is wanted, if the estimate finds it faster, with what all that is stored would cost there."""
-    if way.id != wanted or not way.solves:
+def _advice(file_system: EfsFileSystem, option: str, found: Alternative) -> Advice | None:
+    """The option, if the estimate finds it faster, with the price of all stored data there."""
+    if found.id != option or not found.solves:
         return None
-    match wanted:
-        case "more-workers":
-            return Advice(
-                action="write-in-parallel",
-                summary=(
-                    f"At the clients, without risk: {way.summary}, for small files, if the work can be shared out. Also larger"
-                    " writes, and fewer fsyncs."
-                ),
-                changes=(),
-                risk="None for the data, as long as no two of them write the same file.",
-                reversible=True,
-            )
-        case "efs-one-zone":
-            move = to_one_zone(file_system, None)
-            return replace(move, summary=f"{way.summary}, for small files. {move.summary}")
-        case "openzfs-sync":
-            return _to_openzfs(file_system, way)
-        case _:
-            return _to_gp3(file_system, way)
-
-
-def _to_openzfs(file_system: EfsFileSystem, way: Alternative) -> Advice | None:
-    server = fsx.smallest(fsx.OPENZFS["MULTI_AZ_1"], stored_bytes=file_system.total_bytes)
-    if server is None:
-        return None
-    return Advice(
-        action="move-to-openzfs",
-        summary=(
-            f"FSx for OpenZFS, Multi-AZ, {server.storage_gib:,} GiB with {server.throughput_mb_s} MB/s: {way.summary}, for"
-            " small files, by what two reports measured. An `async` export is far faster, where the last seconds may be lost."
-        ),
-        changes=_instead(file_system, server.monthly_units),
-        risk="A copy to another service, which bills what is provisioned and does not grow by itself.",
-        reversible=True,
-    )
-
-
-def _to_gp3(file_system: EfsFileSystem, way: Alternative) -> Advice | None:
+    if option == "more-workers":
+        return Advice(
+            action="write-in-parallel",
+            summary=(
+                f"Change the clients: {found.summary}, for small files, if the work can be divided. Larger writes and"
+                " fewer fsyncs help too."
+            ),
+            changes=(),
+            risk="None for the data, if no two writers write the same file.",
+            reversible=True,
+        )
+    if option == "efs-one-zone":
+        move = efs.to_one_zone(file_system, None)
+        return replace(move, summary=f"{found.summary}, for small files. {move.summary}")
+    if option == "openzfs-sync":
+        server = fsx.smallest(fsx.OPENZFS["MULTI_AZ_1"], stored_bytes=file_system.total_bytes)
+        if server is None:
+            return None
+        return _move(
+            file_system,
+            "move-to-openzfs",
+            f"Move to FSx for OpenZFS, Multi-AZ, {server.storage_gib:,} GiB with {server.throughput_mb_s} MB/s:"
+            f" {found.summary}, for small files, as two reports measured. An `async` export is much faster, but may"
+            " lose the last seconds.",
+            server.monthly_units,
+            "You copy the data to another service. It bills what is provisioned, and does not grow by itself.",
+        )
     least, most = ebs.VOLUME_TYPES["gp3"].gib
     gib = max(least, ceil(file_system.total_bytes / GIB * ROOM))
-    if gib > most:
-        return None
-    return Advice(
-        action="move-to-gp3",
-        summary=f"If one instance alone needs it: {way.summary} (order of magnitude), here with {gib:,} GiB.",
-        changes=_instead(file_system, ebs.units("gp3", gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S)),
-        risk="No other instance can read it then, nor any other zone; it needs snapshots, and is grown by hand.",
-        reversible=True,
+    return (
+        None
+        if gib > most
+        else _move(
+            file_system,
+            "move-to-gp3",
+            f"If only one instance needs it, move to a gp3 volume of {gib:,} GiB: {found.summary} (roughly).",
+            ebs.units("gp3", gib, ebs.GP3_INCLUDED_IOPS, ebs.GP3_INCLUDED_MIB_S),
+            "No other instance or zone can read it. It needs snapshots, and you grow it yourself.",
+        )
     )
 
 
-def _instead(file_system: EfsFileSystem, units: tuple[Change, ...]) -> tuple[Change, ...] | None:
-    """What it costs elsewhere; nobody knows that where EFS bills what moves."""
-    return None if file_system.throughput_mode == "elastic" else difference(efs.monthly_units(file_system), units)
+def _move(file_system: EfsFileSystem, action: str, summary: str, units: tuple[Change, ...], risk: str) -> Advice:
+    """Recommend another storage. Its saving is unknown in Elastic mode, which also bills what moves."""
+    elastic = file_system.throughput_mode == "elastic"
+    changes = None if elastic else difference(formulas.monthly_units(file_system), units)
+    return Advice(action=action, summary=summary, changes=changes, risk=risk, reversible=True)
 
 
-_SHARED = EfsFileSystem(
-    id="fs-0f60718293a4b5c6d",
-    arn="arn:aws:elasticfilesystem:ap-northeast-1:123456789012:file-system/fs-0f60718293a4b5c6d",
-    target=Target("123456789012", "ap-northeast-1"),
-    tags={"Name": "web-sessions"},
-    state="available",
-    created_at=CASE_NOW - timedelta(days=250),
-    throughput_mode="bursting",
-    provisioned_mib_s=None,
-    performance_mode="generalPurpose",
-    availability_zone=None,
-    stored_bytes={"Standard": 60 * GIB, "IA": 0, "Archive": 0},
-    mount_targets=3,
-    is_replica=False,
-)
-_DAYS: Final = 14
-
-type _Metrics = Mapping[tuple[Metric, int], Sequence[float | None]]
-
-
-def _writing(
-    rates: Sequence[float], kib: float = 8, *, metered_mib_s: float = 0, permitted_mib_s: float = 100, io: float | None = 3
-) -> _Metrics:
-    """Writes a second by five minutes; `metered_mib_s` besides."""
+def writing(
+    rates: Sequence[float], kib: float = 8, *, metered_mib_s: float = 0, permitted_mib_s: float = 100, io: float = 3
+) -> Mapping[tuple[Metric, int], Sequence[float | None]]:
+    """Writes a second by five minutes; `metered_mib_s` is other I/O."""
     counts = [rate * FIVE_MINUTES_S for rate in rates]
+    other = metered_mib_s * MIB * FIVE_MINUTES_S
     return {
-        (WRITES, HOUR_S): [sum(counts[i : i + 12]) for i in range(0, len(counts), 12)],
+        (WRITES, HOUR_S): [sum(counts[i : i + AN_HOUR]) for i in range(0, len(counts), AN_HOUR)],
         (WRITES, FIVE_MINUTES_S): counts,
         (WRITTEN, FIVE_MINUTES_S): [count * kib * KIB for count in counts],
         (PERMITTED, FIVE_MINUTES_S): [permitted_mib_s * MIB] * len(counts),
-        (METERED, FIVE_MINUTES_S): [count * kib * KIB + metered_mib_s * MIB * FIVE_MINUTES_S for count in counts],
+        (METERED, FIVE_MINUTES_S): [count * kib * KIB + other for count in counts],
         (IO_LIMIT, FIVE_MINUTES_S): [io] * len(counts),
     }
 
 
-def _nightly(rate: float, points: int = 24, rest: float = 2) -> list[float]:
-    """A job every night, which takes so many points."""
-    return ([rest] * 36 + [rate] * points + [rest] * (252 - points)) * _DAYS
+def nightly(rate: float, points: int = 24, rest: float = 2) -> list[float]:
+    """A job every night that takes so many points."""
+    return ([rest] * 36 + [rate] * points + [rest] * (252 - points)) * 14
 
 
-def _with_holes(metrics: _Metrics, first: int) -> _Metrics:
-    """Two five-minute points of each day without writes known."""
+def unrecorded(first: int) -> Mapping[tuple[Metric, int], Sequence[float | None]]:
+    """Two five-minute points of each day without writes."""
     return {
         (metric, period): [
             None if period == FIVE_MINUTES_S and metric in (WRITES, WRITTEN) and first <= i % 288 < first + 2 else value
             for i, value in enumerate(values)
         ]
-        for (metric, period), values in metrics.items()
+        for (metric, period), values in writing(nightly(340, points=8)).items()
     }
 
 
-_BY_DAY: Final = [20 + 180 * exp(-(((i % 288) / 12 - 10) ** 2) / 18) for i in range(288 * _DAYS)]
-_AT_NOON: Final = ([20.0] * 60 + [20 + 15.0 * n for n in range(12)] + [200.0] * 72 + [20.0] * 144) * _DAYS
-_UNEVEN: Final = [300 * (1 + i % 3) if 36 <= i % 288 < 60 else 2.0 for i in range(288 * _DAYS)]
+SHARED = Cases(examples.efs(availability_zone=None, stored_bytes={"Standard": 60 * GIB}), writing(nightly(340)))
+unread = Cases(SHARED.resource)
+
+
+def case(title: str, expect: type[Verdict], says: str, rates: Sequence[float], **more: float) -> Case:
+    """A case of these writes a second, by five minutes."""
+    return SHARED(title, expect, says, metrics=writing(rates, **more))
+
+
+NIGHTLY = "two hours of 8 KiB writes every night, one after the other"
+SWING = [340 * (1 + 0.3 * sin(2 * pi * i / 288)) for i in range(288 * 14)]
+BY_DAY = [20 + 180 * exp(-(((i % 288) / 12 - 10) ** 2) / 18) for i in range(288 * 14)]
+AT_NOON = ([20.0] * 60 + [20 + 15.0 * n for n in range(12)] + [200.0] * 72 + [20.0] * 144) * 14
+UNEVEN = [300 * (1 + i % 3) if 36 <= i % 288 < 60 else 2.0 for i in range(288 * 14)]
+SLOW = ([2.0] * 36 + [57.0, 170.0, 283.0] + [340.0] * 24 + [600.0] * 2 + [2.0] * 223) * 14
+BY_CHANCE = ([2.0] * 36 + [340.0] * 6 + [120.0, 380.0, 90.0, 400.0] * 6 + [2.0] * 222) * 14
+TWO_RATES, AN_HOUR_FASTER = ([200.0] * 144 + [300.0] * 144) * 14, ([340.0] * 132 + [600.0] * 12 + [340.0] * 144) * 14
+SECOND_HOUR = ([2.0] * 36 + [300.0] * 12 + [700.0] * 12 + [2.0] * 228) * 14
 
 DETECTOR = Detector(
     title="EFS file system whose small writes wait for each other",
@@ -445,161 +382,33 @@ DETECTOR = Detector(
     limits=SerialSmallWritesLimits,
     judge=judge,
     cases=(
-        Case(
-            title="two hours of 8 KiB writes every night, one after the other",
-            resource=_SHARED,
-            metrics=_writing(_nightly(340)),
-            expect=Flagged,
-            says="340 writes a second of 8 KiB for up to 2 h on end",
-        ),
-        Case(
-            title="on One Zone",
-            resource=replace(_SHARED, availability_zone="ap-northeast-1a"),
-            metrics=_writing(_nightly(580)),
-            expect=Flagged,
-        ),
-        Case(
-            title="all day and all night",
-            resource=_SHARED,
-            metrics=_writing([340.0] * 288 * _DAYS),
-            expect=Flagged,
-            says="all the time",
-        ),
-        Case(
-            title="a job on top of sixty writes a second",
-            resource=_SHARED,
-            metrics=_writing(_nightly(340, rest=60)),
-            expect=Flagged,
-            says="for up to 2 h on end",
-        ),
-        Case(
-            title="a job that takes a quarter of an hour to begin, and is faster for its last ten minutes",
-            resource=_SHARED,
-            metrics=_writing(([2.0] * 36 + [57.0, 170.0, 283.0] + [340.0] * 24 + [600.0] * 2 + [2.0] * 223) * _DAYS),
-            expect=Flagged,
-        ),
-        Case(
-            title="a job whose rate varies, and is the same for half an hour by chance",
-            resource=_SHARED,
-            metrics=_writing(([2.0] * 36 + [340.0] * 6 + [120.0, 380.0, 90.0, 400.0] * 6 + [2.0] * 222) * _DAYS),
-            expect=Fine,
-            says="no small writes came at once and stayed at one rate",
-        ),
-        Case(
-            title="two points missing in each job",
-            resource=_SHARED,
-            metrics=_with_holes(_writing(_nightly(340, points=8)), 40),
-            expect=Flagged,
-        ),
-        Case(
-            title="two points missing just before each job",
-            resource=_SHARED,
-            metrics=_with_holes(_writing(_nightly(340, points=8)), 34),
-            expect=Flagged,
-        ),
-        Case(
-            title="a rate that swings by day",
-            resource=_SHARED,
-            metrics=_writing([340 * (1 + 0.3 * sin(2 * pi * i / 288)) for i in range(288 * _DAYS)]),
-            expect=Fine,
-            says="came at once",
-        ),
-        Case(
-            title="200 writes a second by night, and 300 by day",
-            resource=_SHARED,
-            metrics=_writing(([200.0] * 144 + [300.0] * 144) * _DAYS),
-            expect=Fine,
-            says="came at once",
-        ),
-        Case(
-            title="the same all day, and faster for an hour",
-            resource=_SHARED,
-            metrics=_writing(([340.0] * 132 + [600.0] * 12 + [340.0] * 144) * _DAYS),
-            expect=Fine,
-            says="came at once",
-        ),
-        Case(title="large writes", resource=_SHARED, metrics=_writing(_nightly(340), 256), expect=Fine, says="no small writes"),
-        Case(title="forty writes a second", resource=_SHARED, metrics=_writing(_nightly(40)), expect=Fine, says="no small"),
-        Case(
-            title="a deployment of ten minutes",
-            resource=_SHARED,
-            metrics=_writing(_nightly(340, points=2)),
-            expect=Fine,
-            says="stayed at one rate",
-        ),
-        Case(title="hardly written", resource=_SHARED, metrics=_writing(_nightly(10)), expect=Fine, says="never written so"),
-        Case(
-            title="25 minutes, and much in the same hour",
-            resource=_SHARED,
-            metrics=_writing(_nightly(340, points=5)),
-            expect=Fine,
-            says="stayed at one rate",
-        ),
-        Case(
-            title="many clients, whose day rises and falls",
-            resource=_SHARED,
-            metrics=_writing(_BY_DAY),
-            expect=Fine,
-            says="came at once",
-        ),
-        Case(
-            title="many clients, who come within an hour and are held up until noon",
-            resource=_SHARED,
-            metrics=_writing(_AT_NOON),
-            expect=Fine,
-            says="came at once",
-        ),
-        Case(
-            title="a job whose rate varies with its work",
-            resource=_SHARED,
-            metrics=_writing(_UNEVEN),
-            expect=Fine,
-            says="stayed at one rate",
-        ),
-        Case(
-            title="a job that goes faster in its second hour",
-            resource=_SHARED,
-            metrics=_writing(([2.0] * 36 + [300.0] * 12 + [700.0] * 12 + [2.0] * 228) * _DAYS),
-            expect=Fine,
-            says="stayed at one rate",
-        ),
-        Case(
-            title="readers use up what is permitted",
-            resource=_SHARED,
-            metrics=_writing(_nightly(340), metered_mib_s=60),
-            expect=Fine,
-            says="may have been the limit",
-        ),
-        Case(
-            title="out of burst credits",
-            resource=_SHARED,
-            metrics=_writing(_nightly(340), permitted_mib_s=3),
-            expect=Fine,
-            says="may have been the limit",
-        ),
-        Case(
-            title="near the limit on operations",
-            resource=_SHARED,
-            metrics=_writing(_nightly(340), io=90),
-            expect=Fine,
-            says="operations may have been",
-        ),
-        Case(
-            title="many writers side by side already",
-            resource=_SHARED,
-            metrics=_writing(_nightly(6_400), 2),
-            expect=Fine,
-            says="side by side already",
-        ),
-        Case(
-            title="nobody knows what was permitted",
-            resource=_SHARED,
-            metrics={key: value for key, value in _writing(_nightly(340)).items() if key[0] != PERMITTED},
-            expect=Unknown,
-            says="PermittedThroughput",
-        ),
-        Case(title="no metrics", resource=_SHARED, expect=Unknown, says="no point in 14 days"),
-        Case(title="a replica", resource=replace(_SHARED, is_replica=True), expect=Fine, says="replication"),
-        Case(title="being deleted", resource=replace(_SHARED, state="deleting"), expect=Fine, says="deleting"),
+        case(NIGHTLY, Flagged, "340 writes a second of 8 KiB for up to 2 h in a row", nightly(340)),
+        SHARED("on One Zone", Flagged, metrics=writing(nightly(580)), availability_zone="ap-northeast-1a"),
+        case("all day and all night", Flagged, "all the time", [340.0] * 288 * 14),
+        case("a job on top of sixty writes a second", Flagged, "for up to 2 h in a row", nightly(340, rest=60)),
+        case("a job that takes a quarter of an hour to begin, and is faster for ten minutes", Flagged, "", SLOW),
+        case("a job whose rate varies, and is the same for half an hour by chance", Fine, "no small writes", BY_CHANCE),
+        SHARED("two points missing in each job", Flagged, metrics=unrecorded(40)),
+        SHARED("two points missing just before each job", Flagged, metrics=unrecorded(34)),
+        case("a rate that swings by day", Fine, "began at once", SWING),
+        case("200 writes a second by night, and 300 by day", Fine, "began at once", TWO_RATES),
+        case("the same all day, and faster for an hour", Fine, "began at once", AN_HOUR_FASTER),
+        case("large writes", Fine, "no small writes", nightly(340), kib=256),
+        case("forty writes a second", Fine, "no small", nightly(40)),
+        case("a deployment of ten minutes", Fine, "stayed at one rate", nightly(340, points=2)),
+        case("hardly written", Fine, "never written so", nightly(10)),
+        case("25 minutes, and much in the same hour", Fine, "stayed at one rate", nightly(340, points=5)),
+        case("many clients, whose day rises and falls", Fine, "began at once", BY_DAY),
+        case("many clients, who come within an hour and wait until noon", Fine, "began at once", AT_NOON),
+        case("a job whose rate varies with its work", Fine, "stayed at one rate", UNEVEN),
+        case("a job that goes faster in its second hour", Fine, "stayed at one rate", SECOND_HOUR),
+        case("readers use all that is permitted", Fine, "may have been the limit", nightly(340), metered_mib_s=60),
+        case("out of burst credits", Fine, "may have been the limit", nightly(340), permitted_mib_s=3),
+        case("near the limit on operations", Fine, "operations may have been", nightly(340), io=90),
+        case("many parallel writers already", Fine, "parallel writers already", nightly(6_400), kib=2),
+        SHARED("no PermittedThroughput", Unknown, "PermittedThroughput", metrics={(PERMITTED, FIVE_MINUTES_S): None}),
+        unread("no metrics", Unknown, "no point in 14 days"),
+        unread("a replica", Fine, "replication", is_replica=True),
+        unread("being deleted", Fine, "deleting", state="deleting"),
     ),
 )

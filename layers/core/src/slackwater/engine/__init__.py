@@ -1,1 +1,1 @@
-"""From an inventory to ranked findings: registry, plan, docket, price, exempt, owner. Pure."""
+"""Turns an inventory into ranked findings: registry, metrics plan, evaluation, deduplication, prices. Pure."""

@@ -1,11 +1,11 @@
-"""Plays a detector's worked examples: the same judgement and rounds, with the case's own metrics."""
+"""Runs a detector's worked examples as the engine would, with the metrics of each case."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from slackwater.engine.docket import Docket, Enabled
+from slackwater.engine.evaluation import Enabled, EvaluationQueue
 from slackwater.engine.plan import MetricQuery
 from slackwater.model.detector import CASE_NOW, AnyDetector, Case
 from slackwater.model.fleet import Fleet
@@ -14,12 +14,12 @@ from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
 
 
 def play(detector: AnyDetector, case: Case) -> Verdict:
-    """The verdict on a case. A metric that the case does not give has no points."""
+    """Return the verdict on a case. A metric that the case does not give has no points."""
     return play_with_queries(detector, case)[0]
 
 
 def play_with_queries(detector: AnyDetector, case: Case) -> tuple[Verdict, list[MetricQuery]]:
-    """The verdict on a case, and what it took."""
+    """Return the verdict on a case, and the metric queries that the detector needed."""
     verdicts: list[Verdict] = []
 
     def watch(*args: Any) -> Verdict:
@@ -29,18 +29,18 @@ def play_with_queries(detector: AnyDetector, case: Case) -> tuple[Verdict, list[
     watched = replace(detector, judge=watch)
     limits = detector.limits.model_validate(case.limits)
     fleet = Fleet([case.resource, *case.records], case.unreadable)
-    docket = Docket(fleet, [Enabled("case", watched, limits)], CASE_NOW)
+    queue = EvaluationQueue(fleet, [Enabled("case", watched, limits)], CASE_NOW)
     queries: list[MetricQuery] = []
-    while call := docket.next_call(idle=True):
+    while call := queue.next_call(idle=True):
         queries += call.queries
-        docket.receive({query: _answer(query, case) for query in call.queries}, {})
-    for reason in (*(one.reason for one in docket.unknown), *(reason for _, reason, _ in docket.failures)):
+        queue.receive({query: _answer(query, case) for query in call.queries}, {})
+    for reason in (*(one.reason for one in queue.unknown), *(reason for _, reason, _ in queue.failures)):
         return Unknown(reason), queries
-    return docket.flagged[0].verdict if docket.flagged else verdicts[-1], queries
+    return queue.flagged[0].verdict if queue.flagged else verdicts[-1], queries
 
 
 def words(verdict: Verdict) -> str:
-    """What a verdict says, for comparing and for the pages."""
+    """Return the text of a verdict, for comparisons and for the pages."""
     match verdict:
         case Flagged():
             return verdict.summary

@@ -1,4 +1,8 @@
-"""The rails of cleaning up that need no AWS to know: what is allowed, what is never done, how much at once, and when."""
+"""Rules of clean-up that need no AWS call: what is allowed, what is never touched, how much at once, and when.
+
+Functions named `..._blocker` return the reason why something must not happen, as a clause ("its confidence is low"), or
+None if it may.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,19 @@ from decimal import Decimal
 from typing import Any, Final
 
 from slackwater.engine.authority import named
-from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Cleanup, Control, Copy, Marked, Subject
+from slackwater.model.cleanup import BACKUP_OF, ONTAP_STAYS, Backup, Begun, Cleanup, Control, Copy, Subject, Tagging
 from slackwater.model.fleet import Fleet, UnreadableRecordError, is_root
 from slackwater.model.ownership import restored_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
 from slackwater.model.resources import EfsFileSystem, EfsReplication, FsxFileSystem, Resource, Volume
-from slackwater.model.tracking import Sighting
+from slackwater.model.tracking import FindingRecord
 from slackwater.rules.efs import EMPTY_BYTES
 from slackwater.rules.fsx import NAMES
 
 UNATTENDED: Final = ("efs-abandoned",)
-"""Detectors whose findings a policy may have cleaned up without an approval: of file systems that a job made for itself."""
+"""Detectors whose findings a policy may allow to clean up without an approval: file systems that a job created for
+itself.
+"""
 
 CLEANABLE: Final = frozenset(
     {
@@ -27,42 +33,43 @@ CLEANABLE: Final = frozenset(
         "fsx-idle",
     }
 )
-"""Detectors that advise anything that a program may do."""
+"""Detectors with a recommendation that Slackwater may carry out."""
 
 RUN_WINDOW: Final = timedelta(hours=24)
-"""What a run is counted together with: many small runs are one large one."""
+"""The caps count everything that was started in this time, so that many small runs count as one large run."""
 
 LOOK_AGAIN: Final = timedelta(days=1)
-"""How often a marked resource is looked at for signs of use, at least."""
+"""How often, at least, to check a tagged resource for signs of use."""
 
 CLOCKS_DIFFER: Final = timedelta(minutes=1)
-"""Our clock may be ahead of AWS's by so much. It lets nothing older in: what was made before a request cannot carry the random
-token that was made for it."""
+"""How far our clock may be ahead of AWS's. This lets no older backup in: it cannot have the random token of the
+request.
+"""
 
 LEAST_OF_METERED: Final = 0.9
-"""Of what EFS meters, a recovery point has to hold so much: metering rounds each file up."""
+"""The share of EFS's metered size that a recovery point must have. Metering rounds each file up."""
 
 
-def not_allowed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
-    """Why this finding may not be approved; None where it may. Nothing is allowed that is not listed."""
-    if why := not_listed(sighting, cleanup):
+def approval_blocker(record: FindingRecord, cleanup: CleanupSection) -> str | None:
+    """Return why this finding may not be approved; None if it may. Only what the policy lists is allowed."""
+    if why := cleanup_blocker(record, cleanup):
         return why
     named = cleanup.approvers or cleanup.approver_identities
     return None if named else "the policy's cleanup.approvers names nobody"
 
 
-def not_listed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
-    """Why this finding may not be cleaned up, whoever approves; None where it may."""
-    resource = sighting.resource
+def cleanup_blocker(record: FindingRecord, cleanup: CleanupSection) -> str | None:
+    """Return why this finding may not be cleaned up, even with an approval; None if it may."""
+    resource = record.resource
     # A stored finding does not hold the file system's type, but its summary begins with it.
-    if sighting.detector == "fsx-idle" and sighting.summary.startswith(NAMES["ONTAP"]):
+    if record.detector == "fsx-idle" and record.summary.startswith(NAMES["ONTAP"]):
         return ONTAP_STAYS
-    if not sighting.deletes and sighting.setting is None:
+    if not record.deletes and record.setting is None:
         return "nothing that it advises may be done by a program"
-    if sighting.confidence == "low":
+    if record.confidence == "low":
         return "its confidence is low"
     for key, value, allowed in (
-        ("detectors", sighting.detector, cleanup.detectors),
+        ("detectors", record.detector, cleanup.detectors),
         ("resource_types", resource.type, cleanup.resource_types),
         ("accounts", resource.account, cleanup.accounts),
         ("regions", resource.region, cleanup.regions),
@@ -72,21 +79,31 @@ def not_listed(sighting: Sighting, cleanup: CleanupSection) -> str | None:
     return None
 
 
-def elsewhere(account: str, own: str | None) -> str | None:
-    """Why nothing of this account is cleaned up, whatever the policy names; None where it is, or `own` is not known.
+def account_blocker(account: str, own: str | None) -> str | None:
+    """Return why nothing in this account is cleaned up, even if the policy lists it; None if it may be.
 
-    Accounts whose storage is audited by a role of theirs let nobody delete anything.
+    Roles that Slackwater assumes in other accounts allow audits only, no deletion.
+
+    Args:
+        account: The resource's account.
+        own: The account in which Slackwater is deployed; None if unknown, which allows everything.
     """
     if own is None or account == own:
         return None
     return f"clean-up works in account {own} only, which Slackwater is deployed in"
 
 
-def unattended(sighting: Sighting, tags: Mapping[str, str] | None, cleanup: CleanupSection) -> UnattendedTag | None:
-    """What the policy says of this finding, if it lets it be cleaned up without an approval; the first that fits."""
-    if sighting.detector not in UNATTENDED or not sighting.deletes or tags is None or not_listed(sighting, cleanup):
+def unattended(record: FindingRecord, tags: Mapping[str, str] | None, cleanup: CleanupSection) -> UnattendedTag | None:
+    """Return the policy's rule that lets this finding be cleaned up without an approval; None if there is none.
+
+    Args:
+        record: The finding.
+        tags: The resource's tags; None if they could not be read.
+        cleanup: The policy's section.
+    """
+    if record.detector not in UNATTENDED or not record.deletes or tags is None:
         return None
-    if restored(tags):
+    if cleanup_blocker(record, cleanup) or restored_blocker(tags):
         return None
     for one in cleanup.unattended:
         key, sign, value = one.tag.partition("=")
@@ -95,16 +112,19 @@ def unattended(sighting: Sighting, tags: Mapping[str, str] | None, cleanup: Clea
     return None
 
 
-def restored(tags: Mapping[str, str] | None) -> str | None:
-    """Why nothing that was restored from a backup is deleted; None where no tag says that it was."""
+def restored_blocker(tags: Mapping[str, str] | None) -> str | None:
+    """Return why a resource with these tags is not deleted: it was restored from a backup. None if no tag says so."""
     who = restored_by(tags)
     return f"{who} restored it from a backup: somebody may be about to need it" if who else None
 
 
 def may_approve(who: str, cleanup: CleanupSection) -> bool:
-    """Whether the policy lets somebody approve: `slack:U…`, an ARN as STS says it, or what a token says.
+    """Whether the policy lets this person or role approve.
 
-    An assumed role's ARN may be named without its session's name.
+    Args:
+        who: `slack:U…`, an ARN from STS, or the e-mail address or subject of a token. The policy may name an assumed
+            role without its session name.
+        cleanup: The policy's section.
     """
     if who.startswith("slack:"):
         return who.removeprefix("slack:") in cleanup.approvers
@@ -112,55 +132,68 @@ def may_approve(who: str, cleanup: CleanupSection) -> bool:
 
 
 def may_stop(who: str, policy: Policy) -> bool:
-    """Whether the policy lets somebody stop clean-ups: whoever may approve them, and Slack's deciders."""
+    """Whether the policy lets this person or role stop clean-ups: approvers may, and Slack's deciders."""
     return may_approve(who, policy.cleanup) or (
         who.startswith("slack:") and who.removeprefix("slack:") in policy.slack.deciders
     )
 
 
-def managed_elsewhere(owner: str | None) -> str | None:
-    """Why what `owner` manages must not be touched; None where nobody does."""
+def manager_blocker(owner: str | None) -> str | None:
+    """Return why a resource that `owner` manages must not be touched; None if nobody manages it."""
     return f"it is managed by {owner}: it has to be changed there" if owner else None
 
 
-def never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
-    """Why this must not be touched, whoever approves; None where it may be.
+def change_blocker(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
+    """Return why this resource must not be touched, even with an approval; None if it may.
 
-    What another service manages is not changed behind its back, either. `fleet` holds what is there now.
+    Slackwater does not change what another service manages.
+
+    Args:
+        resource: The resource.
+        fleet: The inventory as it is now.
+        deletes: Whether the resource would be deleted, rather than a setting changed.
     """
     try:
-        return _never(resource, fleet, deletes=deletes)
+        return _change_blocker(resource, fleet, deletes=deletes)
     except UnreadableRecordError as error:
         return str(error)
 
 
-def _never(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
+def _change_blocker(resource: Resource, fleet: Fleet, *, deletes: bool) -> str | None:
     if resource.tags is None:
         return "its tags could not be read: it may be protected"
-    if why := managed_elsewhere(resource.managed_by):
+    if why := manager_blocker(resource.managed_by):
         return why
     if not deletes:
         return None
-    if why := restored(resource.tags):
-        return why
+    return restored_blocker(resource.tags) or _deletion_blocker(resource, fleet)
+
+
+def _deletion_blocker(resource: Resource, fleet: Fleet) -> str | None:
+    """Return why a resource of this type is not deleted in its current state; None if it may be."""
     match resource:
-        case Volume():
-            if is_root(resource, fleet) is not False:
-                return "it is, or may be, the root volume of an instance"
-            if resource.attachments:
-                return "it is attached, and nothing is detached in order to delete it"
-        case EfsFileSystem():
-            if resource.is_replica or fleet.get(EfsReplication, resource.id):
-                return "it takes part in a replication"
+        case Volume() if is_root(resource, fleet) is not False:
+            return "it is, or may be, the root volume of an instance"
+        case Volume() if resource.attachments:
+            return "it is attached, and nothing is detached in order to delete it"
+        case EfsFileSystem() if resource.is_replica or fleet.get(EfsReplication, resource.id):
+            return "it takes part in a replication"
         case FsxFileSystem(file_system_type="ONTAP"):
             return ONTAP_STAYS
     return None
 
 
-def over_cap(wanted: Sequence[Begun], control: Control, cleanup: CleanupSection, now: datetime) -> str | None:
-    """Why this run must not begin anything at all; None where it may begin all of it.
+def cap_blocker(wanted: Sequence[Begun], control: Control, cleanup: CleanupSection, now: datetime) -> str | None:
+    """Return why this run must not start any clean-up; None if it may start all of them.
 
-    What has no price counts as nothing, and so does what would cost more: the number of resources still holds for it.
+    A clean-up without a price counts as zero, and so does one that costs more than it saves. The cap on their number
+    still holds.
+
+    Args:
+        wanted: What the run would start.
+        control: What earlier runs started.
+        cleanup: The policy's section, with the caps.
+        now: The current time, with a time zone.
     """
     new = {begun.finding_id for begun in wanted}
     before = [one for one in control.begun if now - one.at < RUN_WINDOW and one.finding_id not in new]
@@ -175,55 +208,66 @@ def over_cap(wanted: Sequence[Begun], control: Control, cleanup: CleanupSection,
 
 
 def recent(begun: Iterable[Begun], now: datetime) -> tuple[Begun, ...]:
-    """Those that a run now is counted together with."""
+    """Return the clean-ups that count together with a run that starts now."""
     return tuple(one for one in begun if now - one.at < RUN_WINDOW)
 
 
-def act_after(marked_at: datetime, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
-    """From when on something that is marked now may be acted upon. A change waits for nothing: it can be taken back."""
-    if not deletes:
-        return marked_at
-    return marked_at + (timedelta(hours=rule.grace_hours) if rule else timedelta(days=cleanup.grace_days))
+def act_after(tagged_at: datetime, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
+    """Return from when on a resource that is tagged now may be deleted. Changes need no grace period: they can be
+    undone.
 
-
-def due(marked: Marked, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
-    """From when on it may be acted upon: the later of what was announced and of what the policy says now.
-
-    The grace period counts from when the first warning was delivered.
+    Args:
+        tagged_at: When the clean-up tagged the resource.
+        cleanup: The policy's section.
+        rule: The policy's rule if no approval is needed, with its own grace period; else None.
+        deletes: Whether the resource is deleted, rather than a setting changed.
     """
-    return max(marked.act_after, act_after(marked.delivered_at or marked.at, cleanup, rule, deletes=deletes))
+    if not deletes:
+        return tagged_at
+    return tagged_at + (timedelta(hours=rule.grace_hours) if rule else timedelta(days=cleanup.grace_days))
 
 
-def too_early(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str | None:
-    """Why a deletion that has begun must not go on, as the policy's warnings and grace period are now; None where it may."""
-    marked = one.marked
-    if marked is None or not one.deletes:
+def due(tagging: Tagging, cleanup: CleanupSection, rule: UnattendedTag | None, *, deletes: bool) -> datetime:
+    """Return from when on it may be acted on: the later of the announced time and what the policy says now.
+
+    The grace period starts when the first warning was delivered.
+    """
+    return max(tagging.act_after, act_after(tagging.delivered_at or tagging.at, cleanup, rule, deletes=deletes))
+
+
+def timing_blocker(one: Cleanup, cleanup: CleanupSection, now: datetime) -> str | None:
+    """Return why a deletion that has begun must not go on under the current policy's warnings and grace period."""
+    tagging = one.marked
+    if tagging is None or not one.deletes:
         return None
-    if marked.unwarned and not cleanup.delete_without_warning:
+    if tagging.unwarned and not cleanup.delete_without_warning:
         return "nobody was warned, and the policy's cleanup.delete_without_warning is false now"
-    until = due(marked, cleanup, None, deletes=True)
+    until = due(tagging, cleanup, None, deletes=True)
     if one.unattended or now >= until:
         return None
     return f"the policy's cleanup.grace_days was raised: it may be deleted after {until:%Y-%m-%d %H:%M} UTC"
 
 
-def warning_due(marked: Marked, cleanup: CleanupSection, now: datetime) -> int | None:
-    """For how many days ahead the owner has to be warned now; None where they have been."""
-    since, until = marked.delivered_at or marked.at, marked.act_after
+def warning_due(tagging: Tagging, cleanup: CleanupSection, now: datetime) -> int | None:
+    """Return for how many days ahead the owner must be warned now; None if no warning is due, or it is delivered."""
+    since, until = tagging.delivered_at or tagging.at, tagging.act_after
     passed = [days for days in cleanup.warn_days if since < until - timedelta(days=days) <= now < until]
-    return min(passed) if passed and min(passed) not in marked.warned_days else None
+    return min(passed) if passed and min(passed) not in tagging.warned_days else None
 
 
-def look_next(marked: Marked, cleanup: CleanupSection, now: datetime) -> datetime:
-    """When to look at something marked again: at the next warning, at the end of its grace, in a day at the latest."""
-    warnings = (marked.act_after - timedelta(days=days) for days in cleanup.warn_days)
-    return min([one for one in (*warnings, marked.act_after) if one > now] + [now + LOOK_AGAIN])
+def look_next(tagging: Tagging, cleanup: CleanupSection, now: datetime) -> datetime:
+    """Return when to check a tagged resource again: at the next warning, the end of its grace period, or in a day."""
+    warnings = (tagging.act_after - timedelta(days=days) for days in cleanup.warn_days)
+    return min([one for one in (*warnings, tagging.act_after) if one > now] + [now + LOOK_AGAIN])
 
 
-def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
-    """Why a backup does not bring back what it was asked for; None where it does.
+def verification_error(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
+    """Return why a backup does not restore the resource; None if it does.
 
-    `metered` says that the sizes are metered, and differ by how each is counted; else they are the same to the byte.
+    Args:
+        copy: The backup, as AWS describes it.
+        subject: What it must contain.
+        metered: Whether the sizes are metered, and so may differ; else they must be equal to the byte.
     """
     if copy.state != "complete":
         return f"it is {copy.state}{f': {copy.why}' if copy.why else ''}"
@@ -239,10 +283,15 @@ def unverified(copy: Copy, subject: Subject, *, metered: bool) -> str | None:
     return None if enough else f"it holds {copy.size_bytes:,} bytes of {subject.size_bytes:,}"
 
 
-def recorded_anew(before: Mapping[str, Any] | None, newest: Mapping[str, Any], taken: Collection[str]) -> Mapping[str, Any]:
-    """The newest record of a resource, and of what the clean-up itself has taken off it the last one. `taken` are their ids.
+def merge_recorded(before: Mapping[str, Any] | None, newest: Mapping[str, Any], taken: Collection[str]) -> Mapping[str, Any]:
+    """Return the newest record of a resource, plus the sub-resources that the clean-up itself has deleted meanwhile.
 
-    What somebody else took off it is not in the newest record, and stays away.
+    Sub-resources that somebody else deleted are not in the newest record, and are not added again.
+
+    Args:
+        before: The last record; None if there is none.
+        newest: The newest record.
+        taken: Ids of the sub-resources that the clean-up deleted.
     """
     lists = {name: one for name, one in newest.items() if isinstance(one, list)}
     lost = {
@@ -256,10 +305,11 @@ def _id(recorded: object) -> str | None:
     return recorded.get("id") if isinstance(recorded, Mapping) else None
 
 
-def expired(copy: Copy, installation: str | None, now: datetime) -> str | None:
-    """Why a backup on this installation's record is over, by what is on it; None where it is not.
+def expiry_reason(copy: Copy, installation: str | None, now: datetime) -> str | None:
+    """Return why a backup on this installation's record has expired; None if it has not, or must be kept.
 
-    What cannot be read is kept, and what another installation made. Those of older versions do not say who made them.
+    A backup with unreadable tags is kept, and one that another installation made. Backups of older versions do not name
+    an installation.
     """
     if copy.state == "running" or copy.installation not in {None, installation}:
         return None
@@ -268,8 +318,14 @@ def expired(copy: Copy, installation: str | None, now: datetime) -> str | None:
     return f"it expired at {copy.expires_at:%Y-%m-%d %H:%M} UTC"
 
 
-def unproven(copy: Copy, backup: Backup, of_arn: str) -> str | None:
-    """Why a backup may be another than the one that was asked for; None where it is that one. `of_arn` is the resource's."""
+def identity_error(copy: Copy, backup: Backup, of_arn: str) -> str | None:
+    """Return why a backup may not be the one that was requested; None if it is.
+
+    Args:
+        copy: The backup, as AWS describes it.
+        backup: The request on record.
+        of_arn: The resource's ARN.
+    """
     if backup.installation is None:
         return "an older version asked for it, and could not tell it from others like it"
     if copy.token != backup.token:
@@ -278,6 +334,11 @@ def unproven(copy: Copy, backup: Backup, of_arn: str) -> str | None:
         return "it is a copy of another backup"
     if copy.of != backup.subject.id:  # EC2 does not say what is a copy, but names another volume
         return f"it is of {copy.of}, not of {backup.subject.id}"
+    return _request_mismatch(copy, backup, of_arn)
+
+
+def _request_mismatch(copy: Copy, backup: Backup, of_arn: str) -> str | None:
+    """Return why a backup of the right resource is not of this request; None if it is."""
     if copy.tags.get(BACKUP_OF) != of_arn:
         return f"its tag {BACKUP_OF} does not name {of_arn}"
     if copy.made_at < backup.asked_at - CLOCKS_DIFFER:

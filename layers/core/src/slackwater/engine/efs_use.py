@@ -1,8 +1,8 @@
-"""Whether somebody used an EFS file system since its clean-up began to work on it.
+"""Checks whether an EFS file system was used since its clean-up began to work on it.
 
-A client that was connected is use, and so is anything that was written, whenever it was. Reading is use as well, except while
-the clean-up's own backup is made: AWS Backup reads the file system then, and AWS does not say whether CloudWatch counts that.
-The metered size is no evidence: what is written over leaves it as it was.
+A connected client is use, and so is any write at any time. Reads are use as well, except while the clean-up's own
+backup is made: AWS Backup reads the file system then, and AWS does not document whether CloudWatch counts these reads.
+The metered size is no evidence, because overwriting files leaves it as it was.
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ METADATA_WRITTEN: Final = efs.METADATA_WRITTEN.optionally()
 STORED: Final = efs.STORED.optionally()
 
 PUBLISHED_WITHIN: Final = timedelta(minutes=15)
-"""How late CloudWatch may publish. AWS promises no figure for EFS, which sends its metrics every minute (EFS User Guide,
-"Monitoring metrics with Amazon CloudWatch"). This is the longest that CloudWatch's API reference names for a new metric to
-appear (PutMetricData). Whether CloudWatch has caught up then shows in `StorageBytes`."""
+"""How late CloudWatch may publish a point. AWS states no figure for EFS, which sends its metrics every minute (EFS User
+Guide, "Monitoring metrics with Amazon CloudWatch"). This is the longest time that the CloudWatch API reference gives
+for a new metric to appear (PutMetricData). `StorageBytes` then shows whether CloudWatch has caught up.
+"""
 SEEN_BEFORE: Final = timedelta(hours=1)
-"""How long before the clean-up began to work use counts: what CloudWatch published only after the detector had looked."""
+"""How long before the clean-up began to work use counts, because CloudWatch may have published it after the last audit.
+"""
 BY_THE_MINUTE: Final = timedelta(days=14)
-"""For longer than this the question is by five minutes: CloudWatch keeps minutes for 15 days."""
+"""For a longer time, ask for five-minute points: CloudWatch keeps one-minute points for 15 days."""
 LONGEST_GAP_S: Final[Mapping[Metric, int]] = {CLIENTS: 15 * MINUTE_S, STORED: 40 * MINUTE_S}
-"""How long points may be missing. `StorageBytes` has one every 15 minutes: at 40, two are missing."""
+"""How many seconds points may be missing. `StorageBytes` has one every 15 minutes: after 40, two are missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """From when on use counts, and when AWS Backup read the file system for the clean-up; None where it makes no backup."""
+    """The time in which use counts, and when AWS Backup read the file system for it (None: no backup)."""
 
     start: datetime
     backup_start: datetime | None = None
@@ -50,7 +52,10 @@ class Period:
 
 
 def began(cleanup: Cleanup) -> datetime | None:
-    """When the clean-up began to work, at the earliest; None where it has not. Older records do not say when."""
+    """Return when the clean-up began to work, at the earliest; None if it has not.
+
+    Records of older versions do not have this time. There, the first backup request stands in for it.
+    """
     if cleanup.begun_at or cleanup.stage != "working":
         return cleanup.begun_at
     asked = [backup.asked_at for backup in cleanup.backups]
@@ -58,7 +63,7 @@ def began(cleanup: Cleanup) -> datetime | None:
 
 
 def period(cleanup: Cleanup, start: datetime, now: datetime) -> Period:
-    """What is asked about a clean-up that began to work at `start`."""
+    """Return the period to check for a clean-up that began to work at `start`."""
     if not cleanup.backups:
         return Period(start=start - SEEN_BEFORE)
     backup_end = cleanup.backed_up_at or cleanup.fenced_at or now
@@ -66,7 +71,7 @@ def period(cleanup: Cleanup, start: datetime, now: datetime) -> Period:
 
 
 def question(file_system_id: str, since: datetime, now: datetime) -> MetricCall:
-    """What to ask CloudWatch about the time since then, up to the minute that is not over yet."""
+    """Return the CloudWatch call for the time from `since` to now, including the minute that is not over."""
     start_s = int(since.timestamp()) // FIVE_MINUTES_S * FIVE_MINUTES_S
     end_s = -(-int(now.timestamp()) // FIVE_MINUTES_S) * FIVE_MINUTES_S
     window = Window(start_s, end_s)
@@ -77,7 +82,7 @@ def question(file_system_id: str, since: datetime, now: datetime) -> MetricCall:
 
 
 def use(answered: Mapping[Metric, Series], during: Period) -> str | None:
-    """What shows that it was used; None where nothing does."""
+    """Return what shows that the file system was used; None if nothing does."""
     for metric in (CLIENTS, WRITTEN, METADATA_WRITTEN, METERED):
         for at, value in answered[metric].points():
             if value and at >= _bucket(during.start, answered[metric]):
@@ -88,7 +93,13 @@ def use(answered: Mapping[Metric, Series], during: Period) -> str | None:
 
 
 def unknown(answered: Mapping[Metric, Series], during: Period, fenced_at: datetime | None) -> str | None:
-    """Why it is not known that nobody used it until nothing could mount it any more; None where it is known."""
+    """Return why use cannot be ruled out; None if it can.
+
+    Args:
+        answered: The series of the metrics that `question` asked for.
+        during: The period to check.
+        fenced_at: Since when nothing can mount the file system; None if clients still can.
+    """
     if fenced_at is None:
         return "it can still be mounted"
     stored, clients = (_since(during.start, answered[metric]) for metric in (STORED, CLIENTS))
@@ -103,7 +114,7 @@ def unknown(answered: Mapping[Metric, Series], during: Period, fenced_at: dateti
 
 
 def _bucket(at: datetime, series: Series) -> datetime:
-    """The beginning of the point that holds this moment."""
+    """Return the start of the point that contains this time."""
     return datetime.fromtimestamp(int(at.timestamp()) // series.period_s * series.period_s, UTC)
 
 
@@ -112,14 +123,14 @@ def _since(at: datetime, series: Series) -> Series:
 
 
 def _is_of_backup(at: datetime, series: Series, during: Period) -> bool:
-    """Whether a point lies, even in part, in the time in which the clean-up's own backup was made."""
+    """Whether a point overlaps the time in which the clean-up's own backup was made."""
     if during.backup_start is None or during.backup_end is None:
         return False
     return _bucket(during.backup_start, series) <= at < during.backup_end
 
 
 def _gap_s(series: Series) -> int:
-    """The longest time without a point."""
+    """Return the longest time without a point, in seconds."""
     longest = max((sum(1 for _ in run) for missing, run in groupby(series.values, isnan) if missing), default=0)
     return longest * series.period_s
 

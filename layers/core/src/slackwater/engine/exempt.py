@@ -1,4 +1,4 @@
-"""Which resources their owners protect by a tag."""
+"""Decides which resources a tag protects from waste findings and from clean-up."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ LAST_HOUR_OF_A_DAY: Final = timedelta(days=1, hours=12)
 """When a date is over in the last time zone, 12 hours behind UTC."""
 
 
-def is_kept(resource: Resource, exempt: ExemptSection, now: datetime) -> bool:
-    """True when a keep tag, or a keep-until tag that has not run out, is on the resource."""
-    return tags_keep(resource.tags, exempt, now)
+def is_exempt(resource: Resource, exempt: ExemptSection, now: datetime) -> bool:
+    """Whether the resource has a keep tag, or a keep-until tag that has not expired."""
+    return tags_exempt(resource.tags, exempt, now)
 
 
-def tags_keep(tags: Mapping[str, str] | None, exempt: ExemptSection, now: datetime) -> bool:
-    """Whether these tags protect what they are on.
+def tags_exempt(tags: Mapping[str, str] | None, exempt: ExemptSection, now: datetime) -> bool:
+    """Whether these tags protect their resource.
 
-    Tags that could not be read do, and so does a time that is not RFC 3339. A date without a time lasts to its end everywhere
-    on earth.
+    Tags that could not be read (None) protect, and so does a time that is not RFC 3339. A date without a time lasts
+    until that day is over in every time zone.
     """
     if tags is None:
         return True

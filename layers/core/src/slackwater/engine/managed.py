@@ -1,4 +1,4 @@
-"""Resources that something else manages: which the policy names, and that every finding about one says whose it is."""
+"""Finds resources that another program manages, by the policy's tags, and names the manager in each finding."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from slackwater.model.verdicts import Flagged
 
 
 def with_managers(fleet: Fleet, managed_tags: Sequence[str]) -> Fleet:
-    """The fleet, in which each resource that carries one of the policy's `managed_tags` names its manager."""
+    """Return the fleet with the manager set on each resource that has one of the policy's `managed_tags`."""
     if not managed_tags:
         return fleet
 
-    def told(record: Record) -> Record:
+    def with_manager(record: Record) -> Record:
         if not isinstance(record, Resource):
             return record
         owner = tagged_as_managed(record.tags, managed_tags)
         return replace(record, manager=owner) if owner and not record.managed_by else record
 
-    return fleet.mapped(told)
+    return fleet.mapped(with_manager)
 
 
 def naming_the_manager(flagged: Flagged, resource: Resource) -> Flagged:
-    """The verdict, with a caveat that says who manages the resource, where neither its caveats nor its advice do."""
+    """Return the verdict with a caveat that names the resource's manager, unless its caveats or advice already do."""
     owner = resource.managed_by
     if owner is None or any(owner in words for words in (*flagged.caveats, *(one.summary for one in flagged.advice))):
         return flagged

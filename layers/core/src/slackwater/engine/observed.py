@@ -1,4 +1,4 @@
-"""What an audit shows of a clean-up that is done: how much of the trouble is left."""
+"""Measures, from a later audit, how much of an issue is left after its clean-up."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from slackwater.model.tracking import TargetReport
 
 
 def observed(cleanup: Cleanup, report: TargetReport, audit_id: str, now: datetime) -> Observed | None:
-    """What an audit that judged as of `now` saw of it; None where it cannot know, or has nothing new to say.
+    """Return what an audit saw of a clean-up; None if it cannot know, or has nothing newer.
 
-    Only a whole target, asked after the clean-up had ended, tells. Nothing is left where the finding is gone; how much is, is
-    unknown where the detector did not answer, its answer was not listed, or has no price.
+    Only a complete audit of the target counts, and only one that started after the clean-up had ended. If the finding
+    is gone, nothing is left. The rest is unknown if the detector had no answer, its finding was suppressed, or it has
+    no price.
+
+    Args:
+        cleanup: The clean-up, in stage "done".
+        report: What the audit says about the target.
+        audit_id: The audit.
+        now: The time as of which the audit judged.
     """
     resource = cleanup.resource
     asked = (

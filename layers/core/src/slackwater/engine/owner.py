@@ -1,4 +1,4 @@
-"""Whom to ask about a resource, as its tags say."""
+"""Names the owner of a resource, from its tags."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from slackwater.model.resources import Resource
 
 
 def owner_of(resource: Resource, owners: OwnersSection) -> str | None:
-    """The value of the first owner tag that is there and not empty; None where nobody is named."""
+    """Return the value of the first owner tag that is set and not empty; None if there is none."""
     tags = resource.tags or {}
     return next((tags[key] for key in owners.tags if tags.get(key)), None)

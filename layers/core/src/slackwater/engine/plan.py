@@ -1,8 +1,9 @@
-"""Packs the metrics that detectors ask for into as few GetMetricData calls as CloudWatch's limits allow.
+"""Packs the metrics that detectors need into as few GetMetricData calls as CloudWatch's limits allow.
 
-Limits: Amazon CloudWatch User Guide, "CloudWatch service quotas" (500 queries and 100,800 points a call) and the retention
-of metrics in "Metrics" (60 s points are kept 15 days, 300 s points 63 days, 3,600 s points 455 days). A period too fine for
-its start returns nothing, without an error: such a need is refused here, aloud.
+Limits: Amazon CloudWatch User Guide, "CloudWatch service quotas" (500 queries and 100,800 points a call), and the
+retention of metrics in "Metrics" (60 s points are kept 15 days, 300 s points 63 days, 3,600 s points 455 days). If a
+period is too short for the start of its window, CloudWatch returns no points and no error. So such a need is refused
+here.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ MAX_QUERIES: Final = 500
 MAX_POINTS: Final = 100_800
 
 RETENTION_DAYS: Final = ((MINUTE_S, 15), (FIVE_MINUTES_S, 63), (HOUR_S, 455))
-"""Finest period that is still kept, and for how many days."""
+"""For how many days CloudWatch keeps points, by their shortest period."""
 
 
 class TooFineError(ValueError):
-    """A period that CloudWatch no longer keeps for so long ago; it would answer with silence."""
+    """CloudWatch does not keep points of this period for so long, and would return none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Epoch seconds, end exclusive, both on a boundary of the periods asked in it."""
+    """A time window in epoch seconds. The end is exclusive; both are on a boundary of the periods in it."""
 
     start_s: int
     end_s: int
@@ -37,7 +38,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class MetricQuery:
-    """One metric by one period in one window: what a need becomes at a given time."""
+    """One metric with one period in one window: a need at a given time."""
 
     metric: Metric
     dimensions: Dimensions
@@ -45,12 +46,12 @@ class MetricQuery:
     window: Window
 
     def __hash__(self) -> int:
-        """Of what tells most queries apart, as of a need."""
+        """Hash the fields that differ between most queries, as `Need` does."""
         return hash((self.dimensions, self.metric.name, self.period_s))
 
     @property
     def points(self) -> int:
-        """Points that the answer holds at most."""
+        """The largest number of points that the result can have."""
         return (self.window.end_s - self.window.start_s) // self.period_s
 
 
@@ -63,9 +64,10 @@ class MetricCall:
 
 
 def window_of(need: Need, now: datetime) -> Window:
-    """The window of a need: whole periods, the last of which may still be running for days, never for shorter ones.
+    """Return the window of a need, in whole periods.
 
-    A day's point includes today so that use that began this morning is seen; rates are taken from finished periods only.
+    A window of days includes today, so that use that began this morning is visible. Shorter periods include only
+    finished ones, because a rate of an unfinished period is too low.
 
     Raises:
         TooFineError: CloudWatch does not keep this period for so long.
@@ -80,7 +82,10 @@ def window_of(need: Need, now: datetime) -> Window:
 
 @lru_cache(256)
 def _window(period_s: int, days: float, now: datetime) -> tuple[Window | None, int]:
-    """The window, None where it is no longer kept, and for how many days it is. Thousands of needs have the same."""
+    """Return the window (None if CloudWatch no longer keeps it), and for how many days it keeps such points.
+
+    Cached, because thousands of needs have the same window.
+    """
     now_s = int(now.timestamp())
     end_s = -(-now_s // DAY_S) * DAY_S if period_s == DAY_S else now_s // period_s * period_s
     span_s = int(days * DAY_S)
@@ -90,19 +95,19 @@ def _window(period_s: int, days: float, now: datetime) -> tuple[Window | None, i
 
 
 def query_of(need: Need, now: datetime) -> MetricQuery:
-    """What to ask CloudWatch to answer a need."""
+    """Return the CloudWatch query for a need."""
     return MetricQuery(need.metric, need.dimensions, need.period_s, window_of(need, now))
 
 
 class Packer:
-    """Takes queries one by one and gives them back as calls, each as full as its limits allow."""
+    """Packs single queries into calls, each as full as the limits allow."""
 
     def __init__(self) -> None:
         """Start empty."""
         self._waiting: defaultdict[tuple[Window, int], list[MetricQuery]] = defaultdict(list)
 
     def add(self, query: MetricQuery) -> MetricCall | None:
-        """Queue a query; the call that this fills, if it does."""
+        """Queue a query. Return the call that it completes, if it does."""
         queue = self._waiting[query.window, query.period_s]
         queue.append(query)
         if len(queue) < min(MAX_QUERIES, max(1, MAX_POINTS // query.points)):
@@ -111,7 +116,7 @@ class Packer:
         return MetricCall(query.window, tuple(queue))
 
     def flush(self) -> list[MetricCall]:
-        """Everything that still waits; periods of one window share calls (first fit, largest first)."""
+        """Return calls for all queued queries. Periods of one window share calls (first fit, largest first)."""
         bins: defaultdict[Window, list[_Bin]] = defaultdict(list)
         for queue in sorted(self._waiting.values(), key=lambda queue: -queue[0].points):
             for query in queue:

@@ -1,4 +1,4 @@
-"""Values what detectors flagged: physical units times unit prices. An unknown price stays unknown, never zero."""
+"""Prices flagged resources: physical units times unit prices. An unknown price stays unknown; it is never zero."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from slackwater.engine.docket import FlaggedResource
+from slackwater.engine.evaluation import FlaggedResource
 from slackwater.model.findings import Finding, PriceBasis, Recommendation
 from slackwater.model.money import PriceItem, PriceTable
 from slackwater.model.verdicts import Advice, Severity
@@ -20,21 +20,27 @@ WASTE_SEVERITY: Final[tuple[tuple[Decimal, Severity], ...]] = (
     (Decimal(10), "medium"),
     (Decimal(0), "low"),
 )
-"""Monthly USD from which waste has a severity; waste of unknown price is medium, so that nobody overlooks it."""
+"""The severity of waste from so many USD a month. Waste of unknown price is medium, so that it is not overlooked."""
 
 
 def items_of(flagged: Iterable[FlaggedResource]) -> set[PriceItem]:
-    """Every item whose price these findings need."""
+    """Return every item whose price these findings need."""
     return {change.item for one in flagged for advice in one.verdict.advice for change in advice.changes or ()}
 
 
 def price(flagged: FlaggedResource, table: PriceTable, owner: str | None = None) -> Finding:
-    """The finding, with every recommendation valued; `owner` is whom to ask."""
+    """Return the finding, with the savings of each recommendation.
+
+    Args:
+        flagged: The flagged resource.
+        table: The prices of its region.
+        owner: The resource's owner; None if unknown.
+    """
     verdict, resource, detector_id = flagged.verdict, flagged.resource, flagged.enabled.id
     recommendations = tuple(Recommendation(advice=a, monthly_savings_usd=savings(a, table)) for a in verdict.advice)
     if verdict.cheapest_first:
         recommendations = tuple(sorted(recommendations, key=_most_saved))
-    # A program does what the finding's saving is of, or nothing.
+    # Slackwater itself may only apply the first recommendation, because the finding promises its savings.
     recommendations = (*recommendations[:1], *map(_by_people, recommendations[1:]))
     basis = tuple(PriceBasis(item, table[item]) for item in sorted(items_of([flagged])) if item in table)
     finding_id = _digest(resource.target.account, resource.target.region, detector_id, resource.id)
@@ -57,7 +63,10 @@ def price(flagged: FlaggedResource, table: PriceTable, owner: str | None = None)
 
 
 def savings(advice: Advice, table: PriceTable) -> Decimal | None:
-    """USD a month that an advice saves, to the cent; None when it, or the price of any part of it, is unknown."""
+    """Return what an advice saves, in USD a month to the cent; negative if it costs more.
+
+    None if the price of any part of it is unknown.
+    """
     if advice.changes is None or any(change.item not in table for change in advice.changes):
         return None
     return sum((change.quantity * table[change.item].usd for change in advice.changes), Decimal(0)).quantize(CENT)
@@ -76,18 +85,18 @@ def _without_price(first: Iterable[Recommendation], table: PriceTable) -> Iterat
 
 
 def _by_people(recommendation: Recommendation) -> Recommendation:
-    """The same, without a setting that a program could change to."""
+    """Return the recommendation without the setting that Slackwater could apply."""
     return replace(recommendation, advice=replace(recommendation.advice, setting=None))
 
 
 def _most_saved(recommendation: Recommendation) -> Decimal:
-    """The order of advice, that of unknown price last."""
+    """Sort key: the largest savings first, unknown savings last."""
     saved = recommendation.monthly_savings_usd
     return Decimal("Infinity") if saved is None else -saved
 
 
 def waste_severity(monthly_usd: Decimal | None) -> Severity:
-    """How much a waste of money matters, by the money."""
+    """Return the severity of waste of so many USD a month (None: unknown)."""
     if monthly_usd is None:
         return "medium"
     return next((severity for usd, severity in WASTE_SEVERITY if monthly_usd >= usd), "info")

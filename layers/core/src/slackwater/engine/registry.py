@@ -1,4 +1,4 @@
-"""Finds the detectors and the estimates: every module under `slackwater.detectors` and `slackwater.estimates` is one."""
+"""Finds detectors and estimates: each module of `slackwater.detectors` and `slackwater.estimates` defines one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ type Registry = Mapping[str, AnyDetector]
 
 
 class BrokenModuleError(Exception):
-    """A module among the detectors or the estimates that defines none, or cannot be loaded."""
+    """A module of the detectors or estimates cannot be loaded, or does not define one."""
 
 
 @cache
 def registry() -> Registry:
-    """Every detector by its id. A module without a `DETECTOR` is an error, not a skip."""
+    """Return every detector by its id.
+
+    Raises:
+        BrokenModuleError: A module has no `DETECTOR`, or cannot be loaded.
+    """
     found: dict[str, AnyDetector] = {}
     for id_, module in _modules(detectors):
         detector = getattr(module, "DETECTOR", None)
@@ -35,7 +39,11 @@ def registry() -> Registry:
 
 @cache
 def estimates() -> Mapping[str, AnyEstimate]:
-    """Every estimate by its kind. A module without an `ESTIMATE` is an error, not a skip."""
+    """Return every estimate by its kind.
+
+    Raises:
+        BrokenModuleError: A module has no `ESTIMATE`, or cannot be loaded.
+    """
     found: dict[str, AnyEstimate] = {}
     for kind, module in _modules(all_estimates):
         estimate = getattr(module, "ESTIMATE", None)
@@ -55,6 +63,6 @@ def _modules(package: ModuleType) -> Iterator[tuple[str, ModuleType]]:
 
 
 def documentation(detector_id: str) -> str:
-    """The page a detector's module docstring holds."""
+    """Return a detector's page: the docstring of its module."""
     module = import_module(f"{detectors.__name__}.{detector_id.replace('-', '_')}")
     return (module.__doc__ or "").strip()

@@ -1,4 +1,4 @@
-"""Resolves the remedies that detectors name: an estimate is worked out, and its alternatives become advice."""
+"""Resolves the remedies that detectors name: calculates the estimate, and turns its alternatives into advice."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ from slackwater.model.verdicts import Advice, Flagged, Remedy
 
 
 def resolved(flagged: Flagged, region: str, types: Iterable[InstanceType]) -> Flagged:
-    """The verdict with its remedies' advice after its own. They state what changes; prices come later, to all advice alike."""
+    """Return the verdict with its remedies' advice after its own. Like all advice, it gets its prices later.
+
+    Args:
+        flagged: The verdict.
+        region: The resource's region.
+        types: The instance types of the region.
+    """
     if not flagged.remedies:
         return flagged
     known = Known(region, types, prices={})
-    ways_out = (advice for remedy in flagged.remedies for advice in _advice(remedy, known))
-    return replace(flagged, advice=(*flagged.advice, *ways_out), remedies=())
+    options = (advice for remedy in flagged.remedies for advice in _advice(remedy, known))
+    return replace(flagged, advice=(*flagged.advice, *options), remedies=())
 
 
 def _advice(remedy: Remedy, known: Known) -> list[Advice]:

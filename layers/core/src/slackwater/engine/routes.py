@@ -1,14 +1,14 @@
-"""Where in Slack a finding is told of."""
+"""Chooses the Slack channel of a finding."""
 
 from __future__ import annotations
 
 from slackwater.model.policy import SlackSection
-from slackwater.model.tracking import Sighting
+from slackwater.model.tracking import FindingRecord
 
 
-def route(sighting: Sighting, slack: SlackSection) -> str | None:
-    """The channel of the first route that a finding fits; None where it fits none."""
-    has = {"owner": sighting.owner, "account": sighting.resource.account, "detector": sighting.detector}
+def route(record: FindingRecord, slack: SlackSection) -> str | None:
+    """Return the channel of the first route that a finding matches; None if it matches none."""
+    has = {"owner": record.owner, "account": record.resource.account, "detector": record.detector}
     for one in slack.routes:
         if all(getattr(one, name) in {None, value} for name, value in has.items()):
             return one.channel
@@ -16,5 +16,5 @@ def route(sighting: Sighting, slack: SlackSection) -> str | None:
 
 
 def default(slack: SlackSection) -> str | None:
-    """The channel of what fits no route; None where the policy names none."""
+    """Return the channel of findings that match no route; None if the policy has none."""
     return slack.channel or slack.fallback_channel

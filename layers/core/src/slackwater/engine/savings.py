@@ -1,4 +1,4 @@
-"""What clean-ups really save, beside what they promised."""
+"""Calculates what clean-ups really save, beside what they promised."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from slackwater.model.cleanup import Cleanup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Savings:
-    """Sums of what has ended done or undone, in USD a month. `unknown` counts those of which nobody knows what they save."""
+    """Sums over all clean-ups that have ended done or undone.
+
+    Attributes:
+        promised_monthly_usd: What the findings promised, in USD a month.
+        realised_monthly_usd: What later audits confirm, less the costs of backups.
+        unknown: How many clean-ups have unknown savings.
+    """
 
     promised_monthly_usd: Decimal
     realised_monthly_usd: Decimal
@@ -20,10 +26,11 @@ class Savings:
 
 
 def realised(cleanup: Cleanup, now: datetime) -> Decimal | None:
-    """What it saves a month, as the audits after it show, less what its backups cost while they are kept.
+    """Return what a clean-up really saves, in USD a month; None if unknown.
 
-    None is unknown: it has not ended, it failed, no whole audit has looked since, or a price is missing. What was undone or
-    called off saves nothing.
+    That is its promise, less what later audits still find, less the costs of its backups while they are kept. A
+    clean-up that was undone or cancelled saves nothing. The savings are unknown if it has not ended, it failed, no
+    complete audit has run since, or a price is missing.
     """
     if cleanup.stage in {"undone", "called-off"}:
         return Decimal(0)
@@ -35,7 +42,7 @@ def realised(cleanup: Cleanup, now: datetime) -> Decimal | None:
 
 
 def backup_cost(cleanup: Cleanup, now: datetime) -> Decimal | None:
-    """What its backups cost a month now: nothing where there are none, or none is kept any more; None is unknown."""
+    """Return what its backups cost a month now: zero if none is kept (any more), None if the price is unknown."""
     kept = [
         one for one in cleanup.backups if one.state in {"complete", "verified"} and not one.gone_at and now < one.expires_at
     ]
@@ -43,7 +50,11 @@ def backup_cost(cleanup: Cleanup, now: datetime) -> Decimal | None:
 
 
 def savings(cleanups: Iterable[Cleanup], now: datetime) -> Savings:
-    """Their sums. What is not priced is in neither, what is not yet observed in the first only; both are counted."""
+    """Return the sums of all clean-ups.
+
+    A clean-up without a price counts in neither sum, one that no audit has observed yet only in the first. Both count
+    as unknown.
+    """
     ended = [one for one in cleanups if one.stage in {"done", "undone"} and not one.adopted]
     promised = [one.promised_monthly_usd for one in ended]
     really = [realised(one, now) for one in ended]

@@ -233,7 +233,7 @@ def _workers(count: int) -> str:
 
 
 def _why(inputs: SmallFiles, now: nfs.Passage) -> str:
-    pace = nfs.PACES[inputs.storage, inputs.operation]
+    pace = nfs.FILE_RATES[inputs.storage, inputs.operation]
     match now.bound_by:
         case "latency":
             each_ms = pace.file_s * 1000
@@ -244,7 +244,7 @@ def _why(inputs: SmallFiles, now: nfs.Passage) -> str:
             return f"its {pace.iops:,.0f} operations a second are the limit"
 
 
-def _rate_words(storage: nfs.Storage, pace: nfs.Pace) -> str:
+def _rate_words(storage: nfs.Storage, pace: nfs.FileRate) -> str:
     """In the units of its service: MBps of FSx are read as decimal."""
     words = rate_words if storage.startswith("openzfs") else binary_rate_words
     return words(pace.bytes_per_s)
@@ -289,7 +289,7 @@ def _times(least: float, most: float) -> str:
 
 
 def _shared(storage: nfs.Storage, operation: nfs.Operation) -> str:
-    pace = nfs.PACES[storage, operation]
+    pace = nfs.FILE_RATES[storage, operation]
     return f"{_rate_words(storage, pace)} and {pace.iops:,.0f} IOPS"
 
 
@@ -316,13 +316,13 @@ WRITING: Final = (
     (
         f"calibrated: a file takes one worker {nfs.EFS_ONE_ZONE_FILE_S * 1000:g} ms on EFS One Zone and"
         f" {nfs.EFS_REGIONAL_FILE_S * 1000:g} ms on Regional (within 2.4 % of the report of 2021), on gp3"
-        f" {nfs.PACES['ebs-gp3', 'write'].file_s * 1000:.2g} ms (order of magnitude only: page cache)"
+        f" {nfs.FILE_RATES['ebs-gp3', 'write'].file_s * 1000:.2g} ms (order of magnitude only: page cache)"
     ),
     "measured: that was rsync, which writes a file under a temporary name and renames it",
     (
         f"assumed: EFS answers an operation in {ONE_ZONE.write_ms:g} ms (One Zone) or {REGIONAL.write_ms:g} ms, as documented:"
-        f" {nfs.PACES['efs-one-zone', 'write'].operations:.0f} or"
-        f" {nfs.PACES['efs-regional', 'write'].operations:.0f} operations a file"
+        f" {nfs.FILE_RATES['efs-one-zone', 'write'].operations:.0f} or"
+        f" {nfs.FILE_RATES['efs-regional', 'write'].operations:.0f} operations a file"
     ),
     (
         f"calibrated: a file is {nfs.OPENZFS_OPERATIONS} operations on OpenZFS, which made {nfs.SYNC_OPS_PER_S} a second sync"

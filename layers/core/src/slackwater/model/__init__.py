@@ -1,1 +1,1 @@
-"""What there is: resources, metrics, verdicts, findings and their order, money, policy. Frozen values, no behaviour of AWS."""
+"""Frozen values: resources, metrics, verdicts, findings, money, policy. They call nothing."""

@@ -1,4 +1,4 @@
-"""What a caller may ask of AWS, and what a scan could not see for want of it."""
+"""What a caller may do in AWS, and what a scan misses without it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNNAMED: Final = "policy that AWS does not name"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Which kind of policy refused, in AWS's words, and whether by a Deny; otherwise it lacks an Allow."""
+    """The type of policy that refused a call, in AWS's words. `explicit`: by a Deny, not by a missing Allow."""
 
     policy_type: str
     explicit: bool
@@ -22,7 +22,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of a call: `reason` is None where it was allowed, `refusal` where AWS did not say what refused."""
+    """The result of a call. `reason` is None if it was allowed, `refusal` if AWS did not say what refused it."""
 
     access: Access
     reason: str | None = None
@@ -33,8 +33,11 @@ class Answer:
 class Need:
     """An action that a scan uses.
 
-    Without it `blind` detectors can judge nothing and `weaker` ones less; `without` is what else happens then. Without an
-    action that is not `optional` a scan is incomplete, or does not start.
+    Attributes:
+        optional: Without the action, a scan is still complete. Else it is incomplete, or does not start.
+        blind: Detectors that cannot judge without it.
+        weaker: Detectors that judge less well without it.
+        without: What else happens without it.
     """
 
     action: str
@@ -46,7 +49,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What came of an action's call in a region; `region` is None where one call answers for all."""
+    """The result of an action's call in a region; `region` is None if one call is enough for all regions."""
 
     need: Need
     region: str | None
@@ -55,7 +58,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What a caller may see, asked in some regions."""
+    """What a caller may do, checked in some regions."""
 
     account: str
     arn: str
@@ -65,33 +68,33 @@ class Examination:
 
     @property
     def role(self) -> str | None:
-        """The name of the role that the caller has assumed, if any."""
+        """The name of the role that the caller has assumed; None if it has not."""
         resource = self.arn.split(":", 5)[-1].split("/")
         return resource[1] if resource[0] == "assumed-role" else None
 
     @property
     def ready(self) -> bool:
-        """True when a scan would see everything required."""
+        """Whether a scan can make every required call."""
         return all(check.need.optional for check in self.missing)
 
     @property
     def missing(self) -> tuple[Check, ...]:
-        """What did not answer."""
+        """The checks that did not succeed."""
         return tuple(check for check in self.checks if check.answer.access != "allowed")
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """Actions that an Allow in the caller's own policy would close, sorted."""
+        """The actions, sorted, that an Allow in the caller's own policy would permit."""
         return _actions(c for c in self._denied if c.answer.refusal in (None, Refusal("identity-based policy", explicit=False)))
 
     @property
     def sure(self) -> bool:
-        """True where AWS said what refused each denied action; otherwise what is lacking may be refused by something else."""
+        """Whether AWS said what refused each denied action. Else an Allow for the missing actions may not be enough."""
         return all(check.answer.refusal for check in self._denied)
 
     @property
     def refused(self) -> dict[Refusal, tuple[str, ...]]:
-        """Actions that no such Allow would close, by what refuses them."""
+        """The actions that an Allow in the caller's own policy would not permit, by what refuses them."""
         refusals = {check.answer.refusal: None for check in self._denied if check.answer.refusal}
         return {
             refusal: _actions(check for check in self._denied if check.answer.refusal == refusal)
@@ -101,9 +104,9 @@ class Examination:
 
     @property
     def silent_regions(self) -> tuple[str, ...]:
-        """Regions in which nothing answered at all."""
-        heard = {check.region for check in self.checks if check.answer.access != "unreachable"}
-        return tuple(region for region in self.regions if region not in heard)
+        """The regions in which no call got an answer."""
+        reached = {check.region for check in self.checks if check.answer.access != "unreachable"}
+        return tuple(region for region in self.regions if region not in reached)
 
     @property
     def _denied(self) -> tuple[Check, ...]:

@@ -1,4 +1,4 @@
-"""An audit: one run of the scan over its targets, and what came of it."""
+"""An audit: one run of the scan over its targets, and its result."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ type AuditState = Literal["running", "complete", "incomplete", "failed"]
 AUDIT_STATES: Final[tuple[AuditState, ...]] = ("running", "complete", "incomplete", "failed")
 
 TARGETS_NAMED: Final = 50
-"""Incomplete targets that an audit's record names; its scan document names all."""
+"""How many incomplete targets an audit's record names. Its scan document names all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRequest:
-    """What somebody, or a schedule, asks for. Empty `accounts`, `regions` and `detectors` mean what the policy says.
+    """What a person or a schedule requests. Empty `accounts`, `regions` and `detectors` mean those of the policy.
 
-    `occasion` names a schedule's turn (`weekly/2026-11-16T09:00:00Z`): two requests for the same one are one audit.
-    `retry_of` is an audit, of which only the targets that were not seen whole are audited again, with the same detectors.
+    Attributes:
+        occasion: One run of a schedule (`weekly/2026-11-16T09:00:00Z`). Two requests with the same one are one audit.
+        retry_of: An earlier audit. Only its incomplete targets are scanned again, with the same detectors.
     """
 
     requested_by: str
@@ -38,11 +39,14 @@ class AuditRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """Everything the scans of one audit have in common, fixed before the first starts.
+    """What all scans of one audit have in common, fixed before the first starts.
 
-    `gaps` are why some of the targets are not even scanned: an account that cannot be entered is one target, in the region
-    where it was tried. `accounts` are of the organization's accounts those that have targets; of a lone account there are none.
-    `own_account` is the one that asks, where no role is assumed.
+    Attributes:
+        now: The time as of which all scans judge.
+        accounts: The accounts of the organization that have targets; empty without an organization.
+        gaps: Why some targets are not scanned. An account that cannot be entered is one target, in the region that was
+            tried.
+        own_account: The account that Slackwater runs in, where it assumes no role.
     """
 
     audit_id: str
@@ -57,14 +61,14 @@ class AuditPlan:
 
     @property
     def to_scan(self) -> tuple[Target, ...]:
-        """The targets without those of which it is known already that they cannot be scanned."""
+        """The targets, except those that are already known to be inaccessible."""
         known = {(gap.account, gap.region) for gap in self.gaps}
         return tuple(target for target in self.targets if (target.account, target.region) not in known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncompleteTarget:
-    """A target that was not seen whole, and the first reason why."""
+    """A target with a required gap, and the first reason."""
 
     account: str
     region: str
@@ -73,7 +77,17 @@ class IncompleteTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOutcome:
-    """What came of an audit. The counts are of findings; `estimated_usd` is what its metric requests cost."""
+    """The result of an audit.
+
+    Attributes:
+        unpriced: How many resources have findings without known savings.
+        opened: How many findings the audit opened.
+        changed: How many findings changed.
+        resolved: How many findings it resolved.
+        estimated_usd: What its metric requests cost.
+        incomplete_in_a_row: How many audits of this schedule, including this one, ended incomplete or failed since the
+            last complete one.
+    """
 
     targets: int
     incomplete_targets: int
@@ -89,12 +103,11 @@ class AuditOutcome:
     metrics_requested: int
     estimated_usd: Decimal
     incomplete_in_a_row: int
-    """Audits of this schedule, this one included, that ended incomplete or failed since the last complete one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRecord:
-    """An audit as it is stored. `outcome` is there once it is complete or incomplete, `error` where it failed."""
+    """A stored audit. `outcome` is set once it is complete or incomplete, `error` if it failed."""
 
     id: str
     state: AuditState
@@ -108,9 +121,9 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningAudits:
-    """The audits that have a place among those that may run at a time, by id, with when each took it.
+    """The audits that count as running, by id, with the time at which each started to count.
 
-    One that has ended may still be there. `revision` counts the changes.
+    An audit that has ended may still be in it. `revision` counts the changes.
     """
 
     since: Mapping[str, datetime]
@@ -119,9 +132,9 @@ class RunningAudits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What audits may still do. `spent_usd` of `most_usd` are spent on the metrics of a day (UTC).
+    """What audits may still do: how many may run, and what they may spend on metrics in a day (UTC).
 
-    What scans that are running have reserved counts as spent.
+    `spent_usd` includes what running scans have reserved.
     """
 
     running: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A clean-up: what is to be done to one resource, how far it is, and what it takes to undo it."""
+"""A clean-up: what it does to one resource, how far it is, and what an undo needs."""
 
 from __future__ import annotations
 
@@ -12,54 +12,62 @@ from slackwater.model.resources import AttachmentEvent
 from slackwater.model.settings import Setting
 from slackwater.model.tracking import TrackedResource
 
-MARK: Final = "slackwater:marked"
-"""The tag of what a clean-up is about to delete or change: the finding's id. Without it no role of ours may."""
+CLEANUP_TAG: Final = "slackwater:marked"
+"""The tag of a resource that a clean-up is about to delete or change. Its value is the finding's id. No role of
+Slackwater may touch a resource without it.
+"""
 ACT_AFTER: Final = "slackwater:act-after"
-"""The tag that tells the owner from when on (RFC 3339)."""
+"""The tag that tells the owner when the clean-up acts (RFC 3339)."""
 
 BACKUP_OF: Final = "slackwater:backup-of"
-"""The tag of a backup of ours; its value is the ARN of what it was made of."""
+"""The tag of each backup that Slackwater makes. Its value is the ARN of the resource."""
 EXPIRES_AT: Final = "slackwater:expires-at"
-"""The tag of a backup of ours: from then on (RFC 3339) the sweeper deletes it. To keep it for longer, change it.
+"""The tag of a backup with the time (RFC 3339) after which the sweeper deletes it. To keep the backup longer, change
+the tag.
 
-AWS Backup deletes a recovery point by its lifecycle as well, which has to be changed in AWS Backup.
+AWS Backup also deletes a recovery point by its lifecycle, which you change in AWS Backup.
 """
 TOKEN: Final = "slackwater:token"  # noqa: S105 -- a name
-"""The tag of a backup of ours by which the clean-up that asked for it knows it again."""
+"""The tag of a backup by which the clean-up that requested it finds it."""
 RESTORE: Final = "slackwater:restore"
-"""The tag of a backup of ours that says how to restore it."""
+"""The tag of a backup that says how to restore it."""
 INSTALLATION: Final = "slackwater:installation"
-"""The tag of a backup of ours with the id of the installation that made it."""
+"""The tag of a backup with the id of the installation that made it."""
 OWNER: Final = "slackwater:owner"
-"""The tag of a backup of ours with its resource's owner, where one is known."""
+"""The tag of a backup with the owner of its resource, if known."""
 
 RESTORED_FROM: Final = "slackwater:restored-from"
-"""The tag of what an undo made: the id of what it was made of. What was made without an answer is found by it, and nothing that
-carries it is deleted."""
+"""The tag of a resource that an undo created. Its value is the id of the original.
+
+If the answer to a create call was lost, the undo finds the new resource by this tag. Nothing with this tag is deleted.
+"""
 
 type Stage = Literal["starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone"]
 STAGES: Final[tuple[Stage, ...]] = ("starting", "waiting", "working", "done", "called-off", "failed", "undoing", "undone")
 ENDED: Final[tuple[Stage, ...]] = ("done", "called-off", "failed", "undone")
-"""Stages after which nothing more happens unless a person asks for it."""
+"""Stages in which nothing more happens unless a person requests it."""
 
 ONTAP_STAYS: Final = "Slackwater does not delete FSx for ONTAP file systems"
-"""Shares, LUNs and quotas are in no backup, and FSx may not list every volume."""
+"""Why ONTAP is never deleted: no backup has its shares, LUNs and quotas, and FSx may not list every volume."""
 
 NAMED: Final = 10
-"""The most backups that a reason names. A clean-up's record has all of them."""
+"""How many backups a reason names. The clean-up's record has all of them."""
 
 NOT_PUT_BACK: Final = "not put back"
-"""How the reason begins of a clean-up that left parts missing on a resource that stays."""
+"""How the reason begins if a clean-up ended with sub-resources missing from a resource that was not deleted."""
 
 type BackupState = Literal["asked", "running", "complete", "verified", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Something that has to go: the resource itself (`kind` is its own), or what hangs on it.
+class SubResource:
+    """Something to delete: the resource itself, or what belongs to it.
 
-    `kind` is "volume", "access-point", "mount-target" or "file-system"; in records of older versions also "fsx-volume" or
-    "storage-virtual-machine". `going` says that AWS is at it already. `arn` is None where AWS gives it none (mount targets).
+    Attributes:
+        kind: "volume", "access-point", "mount-target" or "file-system"; in records of older versions also "fsx-volume"
+            or "storage-virtual-machine".
+        arn: None if AWS gives it none (mount targets).
+        going: AWS is already deleting it.
     """
 
     kind: str
@@ -69,18 +77,20 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class CurrentState:
     """A resource as it is now.
 
-    `parts` are in the order in which they have to go, the resource itself last. `held` says why it must not be touched: it is
-    attached, replicates, or is being changed; None where nothing holds it. `size_bytes` is what AWS meters of its data, or its
-    provisioned size where that is what a backup is measured by. `tags` is None when they could not be read. `children` is all
-    that hangs on it, whether it goes by itself or with it, with the tags that each has.
+    Attributes:
+        tags: None if they could not be read.
+        parts: Its sub-resources in the order of deletion, the resource itself last.
+        held: Why it must not be touched: it is attached, replicates, or is being changed. None if nothing prevents it.
+        size_bytes: The metered size of its data, or its provisioned size if backups are measured by that.
+        children: Tags of everything that belongs to it, by id, including what is deleted together with it.
     """
 
     born_at: datetime
     tags: Mapping[str, str] | None
-    parts: tuple[Part, ...]
+    parts: tuple[SubResource, ...]
     held: str | None
     size_bytes: int
     children: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)
@@ -88,13 +98,21 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """A backup as AWS tells of it. `of` is the id of what it was made of, `job` AWS Backup's, `made_at` when it began.
+    """A backup as AWS describes it.
 
-    `expires_at` is what its tag says, None where nobody can read one; `deletes_at` is when AWS Backup deletes it by itself, if
-    it does. `copied` says that somebody copied it from another backup. `key` is the KMS key with which it is encrypted: None
-    where it is not, or with one of AWS's own, and empty where AWS does not name it. `vault` is AWS Backup's. `stored_bytes` is
-    what it holds, where that is not `size_bytes`: there may be less in it than what was provisioned. `incremental` says that
-    `size_bytes` may count only what has changed since an earlier backup; a restore brings back everything.
+    Attributes:
+        of: The id of the resource.
+        made_at: When it began.
+        job: The AWS Backup job; None if AWS Backup did not make it.
+        expires_at: The time in its tag; None if the tag is missing or unreadable.
+        copied: Somebody copied it from another backup.
+        deletes_at: When AWS Backup deletes it by its lifecycle; None if it does not.
+        key: The KMS key that encrypts it; None if it is not encrypted or AWS owns the key, empty if AWS does not name
+            it.
+        vault: The vault in AWS Backup.
+        stored_bytes: What it contains, if that differs from `size_bytes`: it may be less than was provisioned.
+        incremental: `size_bytes` may only count what has changed since an earlier backup. A restore brings back
+            everything.
     """
 
     id: str | None
@@ -116,18 +134,18 @@ class Copy:
 
     @property
     def kept_until(self) -> datetime | None:
-        """When the sweeper or AWS Backup may delete it, whichever is first; None where neither does."""
+        """The first time at which the sweeper or AWS Backup may delete it; None if neither does."""
         return min((at for at in (self.expires_at, self.deletes_at) if at), default=None)
 
     @property
     def installation(self) -> str | None:
-        """The installation that made it; None where its tags do not say."""
+        """The installation that made it; None if its tags do not say."""
         return self.tags.get(INSTALLATION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What one backup has to hold: the resource, and how many bytes that is.
+    """What one backup must contain: the resource, and its size in bytes.
 
     In records of older versions it may be one volume of an ONTAP file system.
     """
@@ -138,14 +156,21 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """A backup that a clean-up asked for. `token` is random, its alone, and the same each time it is asked for again.
+    """A backup that a clean-up requested. It is recorded before the request.
 
-    It is recorded before it is asked for: while it is "asked" nobody knows whether AWS heard it, `asked` times. `id` is the
-    snapshot's, the recovery point's ARN, or the FSx backup's. `asked_at` is when it was asked for first, `started_at` when AWS
-    began it. `installation` is the one that asked for it; None where an older version did, whose tokens were not random.
-    `spares` are ids of others that AWS made of the same request, `vault` is AWS Backup's. `gone_at` is when the sweeper saw
-    that it is gone. FSx takes a `final` one by itself when it deletes the file system: that holds what was written since the
-    others, and is verified afterwards.
+    Attributes:
+        token: Random, unique to this backup, and the same for each repeated request.
+        asked_at: When it was requested first.
+        state: While it is "asked", it is unknown whether AWS received the request.
+        asked: How many requests there were.
+        id: The id of the snapshot or FSx backup, or the ARN of the recovery point.
+        final: FSx takes this backup itself when it deletes the file system. It has what was written since the others,
+            and is verified afterwards.
+        installation: The installation that requested it; None for older versions, whose tokens were not random.
+        started_at: When AWS began it.
+        spares: Ids of other backups that AWS made from the same request.
+        vault: The vault in AWS Backup.
+        gone_at: When the sweeper saw that it no longer exists.
     """
 
     subject: Subject
@@ -168,20 +193,21 @@ class Backup:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """All that AWS made of the request, by what is on record."""
+        """All backups on record that AWS made from the request."""
         return (*((self.id,) if self.id else ()), *self.spares)
 
     @property
     def is_there(self) -> bool:
-        """Whether any of these may still be there."""
+        """Whether any of them may still exist."""
         return bool(self.spares) or (self.id is not None and self.gone_at is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """A warning that Slack has not taken yet, as far as is known, and since when it waits for that.
+    """A warning that Slack has not confirmed yet, and since when it waits.
 
-    `days` is how many days ahead of the deletion it warns; None where it announces the date.
+    Attributes:
+        days: How many days ahead of the deletion it warns; None if it announces the date.
     """
 
     since: datetime
@@ -189,13 +215,20 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marked:
-    """When it was marked, from when on it may be acted upon, and for how many days ahead its owner was warned.
+class Tagging:
+    """When a clean-up tagged the resource, when it may act, and which warnings were delivered.
 
-    It is recorded before the tags are put on; `tagged` once they are. `looked_at` is when it was looked at last while it waits
-    for an approval. `delivered_at` is when Slack took the first warning, and `notice` the one that it has not taken yet; `late`
-    is how much later than due warnings came in all, and `repeats` counts announcements after the first. `unwarned` says that
-    nobody can be warned, and that the policy deletes all the same.
+    Attributes:
+        at: When it was tagged. Recorded before the tags are set.
+        act_after: When the clean-up may act.
+        tagged: The tags are set.
+        warned_days: The warnings that were delivered, as days ahead of `act_after`.
+        looked_at: When it was last checked while it waits for an approval.
+        delivered_at: When Slack confirmed the first warning.
+        notice: The warning that Slack has not confirmed yet.
+        late: How much later than due warnings were delivered, in total.
+        repeats: How many announcements followed the first.
+        unwarned: Nobody can be warned, and the policy allows the deletion anyway.
     """
 
     at: datetime
@@ -212,18 +245,22 @@ class Marked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """A part whose removal was asked for: recorded before it is asked."""
+    """A sub-resource whose deletion was requested. It is recorded before the request."""
 
-    part: Part
+    part: SubResource
     asked_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """How far an undo is. `id` and `arn` are of what came back: new ones, where it had been deleted. `job` is AWS Backup's.
+    """The progress of an undo.
 
-    `of` is the backup that it is made from, where there may be several and it is known. `differences` say what is not as it
-    was; `why` what went wrong.
+    Attributes:
+        id: The restored resource's id: a new one if it had been deleted.
+        job: The restore job in AWS Backup.
+        of: The backup that it is restored from, if known.
+        differences: What is not as it was.
+        why: What went wrong.
     """
 
     state: Literal["running", "done", "failed"]
@@ -236,8 +273,8 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """Something that a person said about it: to stop it, to undo it."""
+class ActorNote:
+    """Who requested something (a stop, an undo, an adoption), why and when."""
 
     who: str
     why: str
@@ -246,7 +283,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """What the newest whole audit after it saw: what the same finding would still save there, zero where it is gone."""
+    """What the newest complete audit after a clean-up saw.
+
+    Attributes:
+        left_monthly_usd: What the same finding would still save; zero if it is gone, None if unknown.
+    """
 
     audit_id: str
     at: datetime
@@ -255,7 +296,9 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """Where a list is kept whole that is cut short in a clean-up's record: an object's key, and the number of entries."""
+    """Where a list is stored whole if the record has only its first entries: an object's key, and the number of
+    entries.
+    """
 
     key: str
     entries: int
@@ -263,24 +306,37 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleanup:
-    """A clean-up of one finding; the `attempt`th. `setting` is what it changes to, None where it deletes.
+    """A clean-up of one finding.
 
-    Only the execution of this name may work on it, and only the one of `undo_execution` may undo it. `was` is the setting
-    before a change, `born_at` and `size_bytes` what the resource was when it was marked, `detached` when CloudTrail last saw
-    a volume come off, `parts` and `children` what there was of it then, `recorded` whatever an undo needs to make it again.
-    `backups` has one backup. Only records of older versions have more, one for each volume of an ONTAP file system.
-    `unattended` says that the policy lets it go on without an approval, `scratch` that it says that the data need no backup.
-    `backup_monthly_usd` is what its backups cost as long as they are kept; None where the price is unknown. `why` says how it
-    ended. `revision` counts the writes. `earlier` are backups of earlier attempts that may still be there. `lost_at`
-    is when the sweeper saw neither the resource nor a backup of it. `adopted` is who adopted its backup, which somebody else's
-    clean-up made. `waits_since` is since when it waits for its turn to be
-    taken apart; it `has_turn` from before the first removal until it is gone, or whole again. It began to work at `begun_at`,
-    when its detector was asked for the last time about all that had been before. Its backups were verified at `backed_up_at`.
-    Since `fenced_at` nothing can mount the EFS file system.
+    Some resources have more sub-resources than a record can hold. Then `kept` names the lists that are truncated here,
+    and where they are stored whole. A truncated clean-up can be stopped, cancelled and recorded as failed.
 
-    Some resources have more parts than a record has room for. `kept` then names the lists that are cut short here, and where
-    they are kept whole; it is empty in a clean-up that has all of them. A short clean-up can be stopped, cancelled and put on
-    record as failed.
+    Attributes:
+        attempt: Counts the clean-ups of this finding.
+        execution: The name of the only execution that may work on it.
+        setting: What it changes to; None if it deletes.
+        unattended: The policy lets it continue without an approval.
+        scratch: The policy says that the data needs no backup.
+        born_at: When the resource was created, as seen when it was tagged.
+        size_bytes: The resource's size at that time.
+        detached: When CloudTrail last saw the volume detached, as of that time.
+        parts: The sub-resources at that time, in the order of deletion.
+        children: Ids of everything that belonged to it at that time.
+        recorded: What an undo needs to create it again.
+        begun_at: When it began to work, after its detector had confirmed the finding one last time.
+        was: The setting before a change.
+        backups: One backup. Records of older versions may have one for each volume of an ONTAP file system.
+        backed_up_at: When the backups were verified.
+        earlier: Backups of earlier attempts that may still exist.
+        backup_monthly_usd: What its backups cost while they are kept; None if the price is unknown.
+        waits_since: Since when it waits for the lock that lets it delete sub-resources.
+        has_turn: It has that lock: from before the first deletion until all is deleted, or restored.
+        fenced_at: Since when nothing can mount the EFS file system.
+        undo_execution: The name of the only execution that may undo it.
+        why: How it ended.
+        lost_at: When the sweeper found neither the resource nor a backup of it.
+        adopted: Who took over its backup, which another installation made.
+        revision: The number of writes.
     """
 
     finding_id: str
@@ -300,10 +356,10 @@ class Cleanup:
     born_at: datetime | None = None
     size_bytes: int | None = None
     detached: AttachmentEvent | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SubResource, ...] = ()
     children: tuple[str, ...] = ()
     recorded: Mapping[str, Any] | None = None
-    marked: Marked | None = None
+    marked: Tagging | None = None
     approved_by: str | None = None
     begun_at: datetime | None = None
     was: Setting | None = None
@@ -317,35 +373,35 @@ class Cleanup:
     removals: tuple[Removal, ...] = ()
     fenced_at: datetime | None = None
     restored: Restored | None = None
-    stopped: Said | None = None
-    undone: Said | None = None
+    stopped: ActorNote | None = None
+    undone: ActorNote | None = None
     undo_execution: str | None = None
     ended_at: datetime | None = None
     why: str = ""
     observed: Observed | None = None
     kept: Mapping[str, Kept] = field(default_factory=dict)
     lost_at: datetime | None = None
-    adopted: Said | None = None
+    adopted: ActorNote | None = None
     revision: int = 0
 
     @property
     def deletes(self) -> bool:
-        """Whether it deletes, rather than changes a setting."""
+        """Whether it deletes the resource, rather than changing a setting."""
         return self.setting is None
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more happens unless a person asks for it."""
+        """Whether nothing more happens unless a person requests it."""
         return self.stage in ENDED
 
     @property
     def removed(self) -> int:
-        """The number of parts whose removal was asked for, also if not all of them are here."""
+        """The number of sub-resources whose deletion was requested, even if not all of them are in this record."""
         return self.kept["removals"].entries if "removals" in self.kept else len(self.removals)
 
     @property
     def not_restored(self) -> str | None:
-        """Why Slackwater does not restore what it deleted, and what a person can do; None where it does.
+        """Why Slackwater cannot restore what it deleted, and what a person can do; None if it can.
 
         Older versions deleted FSx for ONTAP.
         """
@@ -359,45 +415,47 @@ class Cleanup:
 
     @property
     def prior_backups(self) -> tuple[Backup, ...]:
-        """The backups that have to be verified before anything is removed."""
+        """The backups that must be verified before anything is deleted."""
         return tuple(backup for backup in self.backups if not backup.final)
 
     @property
     def promised(self) -> bool:
-        """Whether people were told that the deletion can be undone, whatever has become of an undo since.
+        """Whether people were told that the deletion can be undone. A failed undo does not change that.
 
-        That is so once the clean-up has ended done, even where somebody else had deleted the resource, and once AWS was asked
-        to delete the resource itself.
+        They were once the clean-up has ended done, even if somebody else had deleted the resource, and once AWS was
+        asked to delete the resource itself.
         """
         asked = any(one.part.id == self.resource.id for one in self.removals)
         return self.stage == "done" or self.undone is not None or asked
 
     @property
     def turn(self) -> str | None:
-        """What it takes to be taken apart, one of a type in an account and region at a time; None where it is one piece."""
+        """The name of the lock for deleting sub-resources, one for each type, account and region; None if there are
+        none.
+        """
         where = self.resource
         return f"{where.type}/{where.account}/{where.region}" if len(self.parts) > 1 else None
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """What no other clean-up may have now: the resource, by its ARN, until it ends; and the turn, while it has that."""
+        """What no other clean-up may hold now: the resource's ARN until it ends, and the lock while it has it."""
         return (*(() if self.ended else (self.resource.arn,)), *((self.turn,) if self.turn and self.has_turn else ()))
 
     @property
     def held(self) -> tuple[str, ...]:
-        """What it may have had, and has not any more."""
+        """What it may have held before, and does not hold now."""
         places = (self.resource.arn, self.turn) if self.turn else (self.resource.arn,)
         return tuple(place for place in places if place not in self.holds)
 
 
 def left_by(last: Cleanup | None) -> tuple[Backup, ...]:
-    """Backups that a clean-up leaves to the next attempt, whose record takes the place of its own."""
+    """Return the backups that a clean-up passes on to the next attempt, whose record replaces it."""
     return tuple(one for one in (*last.earlier, *last.backups) if one.is_there) if last else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """A clean-up that a run began, and what it promised to save: what the cap counts."""
+    """A clean-up that a run started, with its promised savings. The caps count these."""
 
     finding_id: str
     at: datetime
@@ -406,20 +464,20 @@ class Begun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """What holds for all clean-ups together: whether somebody stopped them, and what was begun of late. `revision` counts."""
+    """What applies to all clean-ups: whether a person stopped them, and which were started lately."""
 
-    stopped: Said | None = None
+    stopped: ActorNote | None = None
     begun: tuple[Begun, ...] = ()
     revision: int = 0
 
 
 def timestamp(at: datetime) -> str:
-    """A time in UTC as our tags have it: RFC 3339, to the second."""
+    """Return a time in UTC as it is written in tags: RFC 3339, to the second."""
     return f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def expiry(tags: Mapping[str, str]) -> datetime | None:
-    """When a backup's tag lets it go; None where the tag is missing, or is no time with an offset: such a one is kept."""
+    """Return the expiry time in a backup's tag; None if it is missing or has no UTC offset. Such a backup is kept."""
     try:
         at = datetime.fromisoformat(tags.get(EXPIRES_AT, ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a detector is: a record of functions and examples, one file each under `slackwater.detectors`."""
+"""What a detector is: functions and examples in one file of `slackwater.detectors`."""
 
 from __future__ import annotations
 
@@ -15,22 +15,31 @@ from slackwater.model.resources import Record, Resource
 from slackwater.model.verdicts import FindingKind, Verdict
 
 MAX_ROUNDS: Final = 3
-"""How often a detector may ask for metrics before it must answer."""
+"""How often a detector may ask for more metrics."""
 
 
 class Limits(BaseModel):
-    """What a policy may change about a detector. Every field ends in its unit and says why it is what it is."""
+    """The limits of a detector that a policy may change. Each field's name ends in its unit; its description says why
+    it has that default.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     @property
     def lacks(self) -> str | None:
-        """The limit without which the detector is off, where the policy does not give it."""
+        """The limit without which the detector is off; None if the policy sets it, or there is none."""
         return None
 
 
 def limit(default: Any, *, unit: str, why: str, **bounds: Any) -> Any:
-    """A field of Limits: `bounds` are pydantic's (`ge`, `le`, `gt`, `lt`)."""
+    """Declare a field of Limits.
+
+    Args:
+        default: The default value.
+        unit: The unit, for people.
+        why: The reason for the default.
+        **bounds: Pydantic's bounds: `ge`, `le`, `gt`, `lt`.
+    """
     return Field(default, description=why, json_schema_extra={"unit": unit}, **bounds)
 
 
@@ -44,7 +53,7 @@ class MetricsNeededError(Exception):
 
 
 class Seen:
-    """What a detector may look at while it judges: the clock, the fleet and the metrics."""
+    """What a detector can use to judge: the current time, the fleet and the metrics."""
 
     def __init__(self, now: datetime, fleet: Fleet, answered: Mapping[Need, Series]) -> None:
         """`answered` holds the series that the engine has collected in all rounds so far."""
@@ -63,28 +72,31 @@ class Seen:
         return tuple(self._answered[need] for need in needs)
 
     def lacking(self, needs: Iterable[Need]) -> tuple[Need, ...]:
-        """Those of `needs` that nobody has asked for yet."""
+        """Return the needs that the engine has not collected yet."""
         return tuple(need for need in needs if need not in self._answered)
 
     def __getitem__(self, need: Need) -> Series:
-        """The answer to a need; it may hold no point at all."""
+        """Return the series of a need. It may have no points."""
         return self._answered[need]
 
     def finished(self, series: Series, since: datetime) -> Series:
-        """The points of a series whose whole period lies between `since` and now."""
+        """Return the points of a series whose whole period is between `since` and now."""
         return series.between(since.timestamp(), self.now.timestamp())
 
     def age(self, since: datetime) -> timedelta:
-        """How long ago `since` was."""
+        """Return how long ago `since` was."""
         return self.now - since
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A worked example: run as a test, printed in the detector's page.
+    """A worked example. It runs as a test, and is printed on the detector's page.
 
-    `metrics` holds plain values by metric and period, the newest last; it is laid so that it ends at the end of the window,
-    and what it does not reach, or gives as None, is missing. `says` must be part of the verdict's words.
+    Attributes:
+        expect: The type of the verdict.
+        says: Text that the verdict must contain.
+        metrics: Values by metric and period in seconds, the newest last. They end at the end of the window; earlier
+            points, and None, are missing.
     """
 
     title: str
@@ -98,15 +110,17 @@ class Case:
 
 
 CASE_NOW: Final = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
-"""The time at which all worked examples play."""
+"""The current time in all worked examples."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Detector[R: Resource, L: Limits]:
-    """One question about one kind of resource.
+    """One question about one kind of resource. Its id is the name of its file.
 
-    `reads` are other kinds of record the judgement cannot do without, `reads_if_allowed` those it can. `outranks` are the ids
-    of detectors that see less of the same trouble: where both flag, they are silent. The id is the file's name.
+    Attributes:
+        reads: Other kinds of record that it needs.
+        reads_if_allowed: Other kinds that improve its judgement, and are not required.
+        outranks: Ids of detectors that see less of the same issue. If both flag a resource, only this one is reported.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""What came of an estimate: the answer, and what it was asked and rests on."""
+"""The result of an estimate, with its inputs and prices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slackwater.model.money import PriceItem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimated:
-    """A worked estimate, with what it was asked (defaults included), and which prices it used and had not."""
+    """A calculated estimate, with its inputs (including defaults), the prices it used, and those that are unknown."""
 
     kind: str
     inputs: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""What an estimate is: a record of its inputs, its result and the pure function between them, one file each."""
+"""What an estimate is: its inputs, its result and the pure function between them, one file each."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CENT: Final = Decimal("0.01")
 
 
 def usd_text(usd: Decimal) -> str:
-    """A price as text: to the cent, and further down to a millionth where there is more: `189.18`, `0.005244`."""
+    """Return a price as text, to the cent, or to a millionth if there is more: `189.18`, `0.005244`."""
     micro = usd.quantize(MICRO_USD)
     cents = micro.quantize(CENT)
     return str(cents) if cents == micro else f"{micro:f}".rstrip("0")
 
 
 def usd_words(usd: Decimal | None) -> str:
-    """A price for people, to the cent, or to four digits below a dollar: `2,400.00 USD`, `0.005244 USD`."""
+    """Return a price for people, to the cent, or to four digits below a dollar: `2,400.00 USD`, `0.005244 USD`."""
     if usd is None:
         return "an unknown price"
     return f"{usd:,.2f} USD" if abs(usd) >= 1 else f"{usd_text(Decimal(f'{usd:.4g}'))} USD"
@@ -37,14 +37,14 @@ Usd = Annotated[
     PlainSerializer(usd_text, return_type=str),
     WithJsonSchema({"type": "string", "pattern": r"^-?[0-9]+\.[0-9]{2,6}$"}),
 ]
-"""US dollars; a string in documents."""
+"""US dollars. A string in documents."""
 
 Figure = Annotated[float, PlainSerializer(lambda value: float(f"{value:.9g}"), return_type=float)]
-"""A number, without binary noise in documents (9 significant digits)."""
+"""A number with 9 significant digits in documents, without binary noise."""
 
 
 class Inputs(BaseModel):
-    """What an estimate is asked. Every field has a description; a quantity is a text with its unit."""
+    """The inputs of an estimate. Every field has a description. A quantity is a text with its unit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
 
@@ -53,18 +53,24 @@ class Inputs(BaseModel):
 
 
 class Result(BaseModel):
-    """What an estimate answers. Every field says what it is, and its unit."""
+    """The figures of an estimate. Every field has a description and its unit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 def of(what: str, unit: str = "", *, null: str = "unknown") -> Any:
-    """A field of a Result: what it is, in which unit, and what null means; "" for what nobody asked, which is not shown."""
+    """Declare a field of a Result.
+
+    Args:
+        what: What it is.
+        unit: Its unit.
+        null: What None means; "" if the question was not asked, and the field is hidden.
+    """
     return Field(description=what, json_schema_extra={"unit": unit, "null": null})
 
 
 class InputError(Exception):
-    """Something that was asked cannot be answered: which inputs, and what would do."""
+    """An input has no answer: which one, and which values are valid."""
 
     def __init__(self, field: str, problem: str) -> None:
         """`field` is the input's name."""
@@ -74,7 +80,7 @@ class InputError(Exception):
 
 
 class Known:
-    """What an estimate may look up: prices and instance types of one region. It remembers what it was asked for."""
+    """Prices and instance types of one region, for an estimate. It remembers which ones were used."""
 
     def __init__(
         self, region: str, types: Iterable[InstanceType], prices: PriceTable, hours_per_month: float = HOURS_PER_MONTH
@@ -88,7 +94,7 @@ class Known:
         self.families_asked: dict[str, None] = {}
 
     def usd(self, *changes: Change) -> Decimal | None:
-        """What these units cost together; None where the price of one of them is unknown."""
+        """Return what these units cost together; None if one of the prices is unknown."""
         for change in changes:
             self.items_asked[change.item] = None
         if any(change.item not in self.prices for change in changes):
@@ -96,19 +102,19 @@ class Known:
         return sum((change.quantity * self.prices[change.item].usd for change in changes), Decimal(0))
 
     def price(self, item: PriceItem) -> Decimal | None:
-        """What one unit costs, where that is known."""
+        """Return what one unit costs; None if unknown."""
         return self.usd(Change(item, Decimal(1)))
 
     def sizes(self, family: str) -> list[InstanceType]:
-        """Every size of a family such as `t3`; none where the region does not have it."""
+        """Return every size of a family such as `t3`; empty if the region does not have it."""
         self.families_asked[family] = None
         return [one for one in self.types.values() if one.family == family]
 
     def family(self, name: str, field: str) -> list[InstanceType]:
-        """Every size of a family that was named.
+        """Return every size of a family that a person named.
 
         Raises:
-            InputError: of `field`; there is no such family.
+            InputError: There is no such family.
         """
         if found := self.sizes(name):
             return found
@@ -116,10 +122,10 @@ class Known:
         raise InputError(field, f"no instance family {name!r}; {did_you_mean(name, families, LIST_TYPES)}")
 
     def instance_type(self, name: str, field: str) -> InstanceType:
-        """An instance type by its name.
+        """Return an instance type by its name.
 
         Raises:
-            InputError: of `field`; there is no such type.
+            InputError: There is no such type.
         """
         family, _, size = name.partition(".")
         if size:
@@ -135,7 +141,12 @@ LIST_TYPES: Final = "aws ec2 describe-instance-types"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """Something to change to. `changes` is what it saves (positive) or adds a month; None where nobody can know."""
+    """Something to change to.
+
+    Attributes:
+        solves: It solves the problem that was described.
+        changes: What it saves (positive) or adds (negative) a month; None if it cannot be known.
+    """
 
     id: str
     summary: str
@@ -145,10 +156,12 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer[R: Result]:
-    """A worked estimate: what it says in a sentence or two, the figures, and what they rest on.
+    """A calculated estimate.
 
-    An assumption begins with what it is: `assumed:`, `calibrated:`, `measured:`, or `rule:`. `sources` name documents, and
-    reports by their title and date.
+    Attributes:
+        summary: The answer in one or two sentences.
+        assumptions: Each begins with its kind: `assumed:`, `calibrated:`, `measured:`, or `rule:`.
+        sources: Documents, and reports by their title and date.
     """
 
     summary: str
@@ -160,9 +173,10 @@ class Answer[R: Result]:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate[I: Inputs, R: Result]:
-    """One question about resources that need not exist. The kind is the file's name.
+    """One question about resources that need not exist. Its kind is the name of its file.
 
-    `work` raises InputError where what was asked makes no sense.
+    Attributes:
+        work: Calculates the answer. Raises InputError if the inputs make no sense together.
     """
 
     title: str

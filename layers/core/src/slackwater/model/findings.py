@@ -1,4 +1,4 @@
-"""What a scan says: findings with evidence and prices, what it could not see, and what it cost itself."""
+"""The result of a scan: findings with evidence and prices, gaps, and what the scan itself cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from slackwater.model.verdicts import Advice, Confidence, Evidence, FindingKind,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """An advice with its price. `monthly_savings_usd` is None where a price is unknown, negative where it costs more."""
+    """An advice with its price. `monthly_savings_usd` is None if a price is unknown, negative if it costs more."""
 
     advice: Advice
     monthly_savings_usd: Decimal | None
@@ -25,7 +25,7 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class PriceBasis:
-    """A price that a figure rests on."""
+    """A price that the savings are calculated with."""
 
     item: PriceItem
     price: Price
@@ -33,7 +33,7 @@ class PriceBasis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A flagged resource, priced. Its saving is that of its first recommendation."""
+    """A flagged resource with prices. Its savings are those of its first recommendation."""
 
     id: str
     detector: str
@@ -51,13 +51,13 @@ class Finding:
 
     @property
     def monthly_savings_usd(self) -> Decimal | None:
-        """The first recommendation's saving; zero where there is nothing to recommend."""
+        """The savings of the first recommendation; zero if there is none."""
         return self.recommendations[0].monthly_savings_usd if self.recommendations else Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownVerdict:
-    """A question that could not be answered, and why."""
+    """A question without an answer, and why."""
 
     detector: str
     resource: Resource
@@ -73,12 +73,12 @@ type UnlistedReason = Literal[
 KEPT: Final[UnlistedReason] = "kept by a tag"
 BELOW_MINIMUM: Final[UnlistedReason] = "saves less than the policy's minimum"
 COSTS_MORE: Final[UnlistedReason] = "to change it would cost more"
-OUTRANKED: Final[UnlistedReason] = "a stronger finding tells of it"
+STRONGER_FINDING: Final[UnlistedReason] = "a stronger finding tells of it"
 
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """A question answered with yes that is not listed, as the policy or a tag wants it, or a stronger finding tells of it."""
+    """A suppressed finding: a tag or the policy excludes it, or a stronger finding reports the same issue."""
 
     detector: str
     resource: Resource
@@ -87,9 +87,9 @@ class Unlisted:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Gap:
-    """A call that was denied, throttled to the end or broken, or held back by the ceiling on metrics.
+    """A call that failed: denied, throttled until the end, broken, or refused because the metrics would cost too much.
 
-    A required one makes its target incomplete.
+    A required gap (not `optional`) makes its target incomplete. `what` is the call, as IAM names it.
     """
 
     account: str
@@ -100,28 +100,28 @@ class Gap:
 
 
 CLOSED: Final = "organizations:ServiceControlPolicy"
-"""What is missing where a service control policy denies all that would have to be read: everything, and it is optional."""
+"""The `what` of the one gap if a service control policy denies every call in a region. It is optional."""
 
 NOT_ENABLED: Final = "account:EnableRegion"
-"""What is missing where AWS knows nobody, as where a region is not enabled: everything."""
+"""The `what` of the one gap if AWS does not know the credentials in a region, because it is not enabled."""
 
 
 CEILING: Final = "scan.most_metrics_usd would be passed"
-"""How the reason begins where a metric was not asked for, because the audit would have spent more than it may."""
+"""How the reason begins if a metric was not requested, because the audit would have cost more than allowed."""
 DAY_CEILING: Final = "scan.most_metrics_usd_per_day would be passed"
-"""The same, because all audits of a day would have."""
+"""The same for the costs of all audits of a day."""
 KEPT_FOR_OTHERS: Final = " beside what is kept for other accounts"
-"""How the reason ends where an account has used its share, and the rest is kept for others."""
+"""How the reason ends if an account has used its share, and the rest is reserved for other accounts."""
 HELD_BACK: Final = re.compile(
     rf"(?P<key>scan\.most_metrics_usd(?:_per_day)?) would be passed: (?P<spent>[\d.]+) of (?P<most>[\d.]+) USD were spent"
     rf"(?P<kept>{KEPT_FOR_OTHERS})?"
 )
-"""The whole reason, with the policy's key, what was spent then and the most that may be, in USD."""
+"""The whole reason, with the policy's key, what was spent by then and the maximum, in USD."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What the scan itself asked of AWS; `estimated_usd` is what the metric requests cost."""
+    """What the scan itself asked of AWS. `estimated_usd` is what its metric requests cost."""
 
     api_calls: Mapping[str, int]
     metrics_requested: int
@@ -131,7 +131,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetScan:
-    """One target's part of a scan."""
+    """The part of a scan about one target. `resources` counts them by kind."""
 
     target: Target
     findings: tuple[Finding, ...]
@@ -142,20 +142,20 @@ class TargetScan:
 
     @property
     def complete(self) -> bool:
-        """True when nothing required was missing."""
+        """Whether no required call failed."""
         return all(gap.optional for gap in self.gaps)
 
     @property
     def closed(self) -> bool:
-        """True where a service control policy closes the region: complete, but nothing is known of what is there."""
+        """Whether a service control policy blocks the region: complete, but its resources are unknown."""
         return any(gap.what == CLOSED for gap in self.gaps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """A whole scan, over all its targets, judged as of `as_of`: the detectors it asked, and the policy it went by.
+    """A scan of all its targets, as of `as_of`, with the detectors that ran and the version of the policy.
 
-    With `more` it is a part of one large target, which another follows.
+    With `more` it is one chunk of a large target, and another follows.
     """
 
     id: str
@@ -171,5 +171,5 @@ class Scan:
 
     @property
     def complete(self) -> bool:
-        """True when no target, and nothing before the targets, lacks something required."""
+        """Whether no required call failed, neither for a target nor before."""
         return all(t.complete for t in self.targets) and all(g.optional for g in self.gaps)

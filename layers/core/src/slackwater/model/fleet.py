@@ -1,4 +1,4 @@
-"""One target's inventory, to look things up in."""
+"""The inventory of one target, with lookups."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class UnreadableRecord:
 
     @property
     def identified(self) -> bool:
-        """False where it may be any record of its kind, or belong to any resource."""
+        """False if it may be any record of its kind, or belong to any resource."""
         return bool(self.id) and self.owners is not None
 
     def __str__(self) -> str:
-        """The record and the reason, for people."""
+        """Return the record and the reason, for people."""
         return f"{self.kind.KIND} {self.id or 'without an id'} could not be read: {self.reason}"
 
 
@@ -42,7 +42,7 @@ class UnreadableRecordError(Exception):
 
 
 class Late(NamedTuple):
-    """What came of the rest: its records, the kinds that could not be read, and why, and the gaps that this leaves."""
+    """The result of the kinds that were still being read: records, unreadable kinds with the reason, and gaps."""
 
     records: Sequence[Record]
     unreadable: Mapping[type[Record], str]
@@ -52,14 +52,14 @@ class Late(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What of a fleet is still being read: these kinds. `wait` gives what came of it, as often as it is asked."""
+    """The kinds of a fleet that are still being read. `wait` returns their result; it can be called again."""
 
     kinds: frozenset[type[Record]]
     wait: Callable[[], Late]
 
 
 class Fleet:
-    """Every record that was read of one target, and which kinds could not be read to the end."""
+    """All records of one target, and which kinds could not be read completely."""
 
     def __init__(
         self,
@@ -85,11 +85,11 @@ class Fleet:
         self._rest = rest
 
     def all[R: Record](self, kind: type[R]) -> Sequence[R]:
-        """All records of a kind, in the order they were read."""
+        """Return all records of a kind, in the order in which they were read."""
         return list(self._by_kind.get(kind, {}).values())  # type: ignore[arg-type]
 
     def get[R: Record](self, kind: type[R], id: str) -> R | None:
-        """The record with this id, or None. None means "does not exist" only if the kind is readable.
+        """Return the record with this id, or None. None means "does not exist" only if the kind is readable.
 
         Raises:
             UnreadableRecordError: AWS returned this record, and it could not be read.
@@ -100,7 +100,7 @@ class Fleet:
         return found  # type: ignore[return-value]
 
     def broken_of(self, resource: Record, kinds: Collection[type[Record]]) -> UnreadableRecord | None:
-        """The first unreadable record of these kinds that belongs to a resource; None where there is none."""
+        """Return the first unreadable record of these kinds that belongs to a resource; None if there is none."""
         return next((one for one in self.broken if one.kind in kinds and resource.id in (one.owners or ())), None)
 
     @staticmethod
@@ -110,11 +110,11 @@ class Fleet:
 
     @property
     def awaited(self) -> frozenset[type[Record]]:
-        """Kinds that are still being read: nothing is known of them here."""
+        """The kinds that are still being read. This fleet has none of their records."""
         return self._rest.kinds if self._rest else frozenset()
 
     def whole(self) -> Fleet:
-        """The fleet with what is awaited, too: waits for it."""
+        """Wait for the kinds that are still being read, and return the fleet with them."""
         if self._rest is None:
             return self
         late = self._rest.wait()
@@ -122,15 +122,17 @@ class Fleet:
         return Fleet((*self._every(), *late.records), {**self.unreadable, **late.unreadable}, broken=broken)
 
     def late_gaps(self) -> Sequence[Gap]:
-        """The gaps of what is awaited: waits for it."""
+        """Wait for the kinds that are still being read, and return their gaps."""
         return self._rest.wait().gaps if self._rest else ()
 
     def with_(self, record: Record) -> Fleet:
-        """The same fleet, with another record of the same kind and id."""
+        """Return the same fleet with one record replaced, or added."""
         return Fleet((*self._every(), record), self.unreadable, self._rest, self.broken)
 
     def mapped(self, change: Callable[[Record], Record]) -> Fleet:
-        """The same fleet with each record changed, those too that are awaited. Kinds and ids have to stay as they are."""
+        """Return the same fleet with each record changed, including those that are still being read. Kinds and ids must
+        not change.
+        """
         rest = self._rest
         late = Rest(rest.kinds, lambda: (came := rest.wait())._replace(records=[*map(change, came.records)])) if rest else None
         return Fleet(map(change, self._every()), self.unreadable, late, self.broken)
@@ -143,10 +145,10 @@ class Fleet:
         return (one for kind in self._by_kind.values() for one in kind.values())
 
     def volumes_of(self, instance_id: str) -> Sequence[Volume]:
-        """The volumes that are attached to an instance.
+        """Return the volumes that are attached to an instance.
 
         Raises:
-            UnreadableRecordError: one of them could not be read.
+            UnreadableRecordError: One of them could not be read.
         """
         self._require(one for one in self.broken if one.kind is Volume and instance_id in (one.owners or ()))
         return self._volumes.get(instance_id, ())
@@ -160,10 +162,10 @@ class Fleet:
         return found
 
     def disks_of(self, instance_id: str) -> Sequence[DiskMetric]:
-        """The file systems that an instance's agent reports.
+        """Return the file systems that an instance's CloudWatch agent reports.
 
         Raises:
-            UnreadableRecordError: one of them could not be read.
+            UnreadableRecordError: One of them could not be read.
         """
         self._require(one for one in self.broken if one.kind is DiskMetric and instance_id in (one.owners or ()))
         return self._disks.get(instance_id, ())
@@ -177,7 +179,7 @@ class Fleet:
 
 
 def is_root(volume: Volume, fleet: Fleet) -> bool | None:
-    """Whether an instance starts from this volume: it is attached as the root device. None where that cannot be told."""
+    """Return whether the volume is attached as an instance's root device; None if a device is unknown."""
     devices = [(fleet.get(Instance, one.instance_id), one.device) for one in volume.attachments]
     if any(instance and device and device == instance.root_device for instance, device in devices):
         return True

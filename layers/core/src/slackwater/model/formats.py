@@ -1,8 +1,8 @@
-"""The format numbers of stored documents: items of the table and objects of the bucket.
+"""Format numbers of stored documents: items of the table and objects of the bucket.
 
-A document without a number has format 1: nothing had a number before. Readers accept the current format of a kind and the
-previous one. A kind gets the next number when a reader of the previous format could take a new document for something else. A
-new field with a default that means what its absence meant needs no new number.
+A document without a number has format 1, because the first documents had none. Readers accept the current format of a
+kind and the previous one. A kind gets the next number if a reader of the previous format could misread a new document.
+A new field whose default means the same as its absence needs no new number.
 """
 
 from __future__ import annotations
@@ -11,24 +11,30 @@ from collections.abc import Mapping
 from typing import Final
 
 FORMAT: Final = "format"
-"""The name of an item's attribute, or of an object's metadata, that has the number."""
+"""The attribute of an item, or the metadata of an object, with the number."""
 
 FIRST: Final = 1
 
 CURRENT: Final[Mapping[str, int]] = {"CLEANUP": 2}
-"""By kind: the first part of an item's sort key, or of an object's key. Kinds that are not here have format 1.
+"""The current format by kind: the first part of an item's sort key, or of an object's key. Other kinds have format 1.
 
-Clean-ups, 2: lists that a record has no room for are cut short in it, and kept whole in objects of the bucket.
+Clean-ups, 2: lists that do not fit into a record are truncated there, and stored whole in objects of the bucket.
 """
 
 
 def current(kind: str) -> int:
-    """The format in which documents of a kind are written."""
+    """Return the format in which documents of a kind are written."""
     return CURRENT.get(kind, FIRST)
 
 
 def refusal(kind: str, name: str, found: str | None) -> str | None:
-    """Why a document must not be read, and the remedy; None if it may be. `found` is its number, None if it has none."""
+    """Return why a document must not be read, and what to do; None if it may.
+
+    Args:
+        kind: The kind of document.
+        name: What to call the document in the message.
+        found: Its format number; None if it has none.
+    """
     newest = current(kind)
     if found is None:
         found = str(FIRST)

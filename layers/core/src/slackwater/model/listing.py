@@ -1,4 +1,4 @@
-"""What may be asked of the store: filters, order, pages."""
+"""Queries of the store: filters, order, pages."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from slackwater.model.verdicts import Severity
 
 type FindingOrder = Literal["-monthly_savings_usd", "monthly_savings_usd", "-opened_at", "opened_at"]
 FINDING_ORDERS: Final[tuple[FindingOrder, ...]] = ("-monthly_savings_usd", "monthly_savings_usd", "-opened_at", "opened_at")
-"""What a list of findings can be sorted by; a minus is the greatest, or the newest, first."""
+"""The orders of a list of findings. A minus means the largest, or the newest, first."""
 
 PAGE: Final = 50
 MAX_PAGE: Final = 200
 
 
 class BadCursorError(Exception):
-    """A cursor that this store did not give, or not for this question."""
+    """The cursor is not from this store, or not from this query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingQuery:
-    """Findings of one status, narrowed down; None narrows nothing. Unknown savings come last, and never above a minimum."""
+    """Findings of one status. None does not filter. Unknown savings come last, and never match a minimum."""
 
     status: Status = "open"
     detector: str | None = None
@@ -38,7 +38,7 @@ class FindingQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page[T]:
-    """Some of a list, and where it goes on; None is the end."""
+    """One page of a list, and the cursor of the next; None at the end."""
 
     items: tuple[T, ...]
     cursor: str | None

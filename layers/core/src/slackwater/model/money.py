@@ -1,4 +1,4 @@
-"""Prices and changes of what is paid for. Money is Decimal, in US dollars."""
+"""Prices, and changes of what is paid for. Money is Decimal, in US dollars."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slackwater.model.units import HOURS_PER_MONTH
 
 @dataclass(frozen=True, slots=True, order=True)
 class PriceItem:
-    """Something AWS has one price for in a region. `id` is what a policy's override names."""
+    """Something that AWS has one price for in a region. A policy's override names it by its `id`."""
 
     id: str
     unit: str
@@ -24,7 +24,7 @@ class PriceItem:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What one unit of an item costs, who says so, and since when."""
+    """What one unit of an item costs, with the source and its date."""
 
     usd: Decimal
     source: str
@@ -33,23 +33,23 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Units of an item per month that a recommendation saves (positive) or adds (negative)."""
+    """Units of an item a month that a recommendation saves (positive) or adds (negative)."""
 
     item: PriceItem
     quantity: Decimal
 
 
 type PriceTable = Mapping[PriceItem, Price]
-"""The prices of one region. An item that is not in it has no known price."""
+"""The prices of one region. An item without an entry has no known price."""
 
 GIB_MONTH: Final = "GiB-month"
 
 USD_PER_METRIC: Final = Decimal("0.00001")
-"""GetMetricData: 0.01 USD for 1,000 metrics asked for (Amazon CloudWatch pricing)."""
+"""GetMetricData: $0.01 per 1,000 requested metrics (Amazon CloudWatch pricing)."""
 
 
 def ebs_storage(volume_type: str) -> PriceItem:
-    """Provisioned capacity of an EBS volume type."""
+    """Return the item for provisioned capacity of an EBS volume type."""
     return PriceItem(f"ebs.{volume_type}.storage", GIB_MONTH)
 
 
@@ -61,17 +61,17 @@ OPENZFS_BACKUP_STORAGE: Final = PriceItem("fsx.openzfs.backup.storage", GIB_MONT
 
 
 def ebs_iops(volume_type: str) -> PriceItem:
-    """Provisioned IOPS of gp3 (above 3,000), io1, or io2's first tier (up to 32,000)."""
+    """Return the item for provisioned IOPS of gp3 (above 3,000), io1, or io2's first tier (up to 32,000)."""
     return PriceItem(f"ebs.{volume_type}.iops", "IOPS-month")
 
 
 def ebs_iops_tier(tier: int) -> PriceItem:
-    """io2's dearer-to-cheaper tiers: 2 is 32,001 to 64,000 IOPS, 3 is above."""
+    """Return the item for io2's IOPS above the first tier: 2 is 32,001 to 64,000 IOPS, 3 is above."""
     return PriceItem(f"ebs.io2.iops.tier{tier}", "IOPS-month")
 
 
 def efs_storage(storage_class: EfsStorageClass, *, one_zone: bool, elastic: bool) -> PriceItem:
-    """EFS capacity by class. Only Infrequent Access has a price of its own under Elastic throughput."""
+    """Return the item for EFS capacity by class. Elastic throughput changes the price of Infrequent Access only."""
     zone = "one-zone." if one_zone else ""
     suffix = ".elastic" if storage_class == "IA" and elastic and not one_zone else ""
     return PriceItem(f"efs.{zone}{storage_class.lower()}.storage{suffix}", GIB_MONTH)
@@ -82,21 +82,23 @@ EFS_ELASTIC_READ: Final = PriceItem("efs.elastic.read", "GiB")
 EFS_ELASTIC_WRITE: Final = PriceItem("efs.elastic.write", "GiB")
 EFS_IA_READ: Final = PriceItem("efs.ia.read", "GiB")
 EFS_IA_TIERING: Final = PriceItem("efs.ia.tiering", "GiB")
-"""What moves between Standard and Infrequent Access, either way."""
+"""What moves between Standard and Infrequent Access, in either direction."""
 
 
 def fsx_storage(file_system_type: str, deployment_type: str) -> PriceItem:
-    """Provisioned SSD of an FSx file system, types as FSx writes them: `OPENZFS`, `MULTI_AZ_1`."""
+    """Return the item for provisioned SSD of an FSx file system, with types as FSx writes them: `OPENZFS`,
+    `MULTI_AZ_1`.
+    """
     return PriceItem(f"{_fsx(file_system_type, deployment_type)}.storage", GIB_MONTH)
 
 
 def fsx_throughput(file_system_type: str, deployment_type: str) -> PriceItem:
-    """Throughput capacity of an FSx file system, from the first MB/s on."""
+    """Return the item for the throughput capacity of an FSx file system, from the first MB/s on."""
     return PriceItem(f"{_fsx(file_system_type, deployment_type)}.throughput", "MB/s-month")
 
 
 def fsx_iops(file_system_type: str, deployment_type: str) -> PriceItem:
-    """SSD IOPS of an FSx file system above the 3 for each GiB that are included."""
+    """Return the item for SSD IOPS of an FSx file system, above the 3 per GiB that are included."""
     return PriceItem(f"{_fsx(file_system_type, deployment_type)}.iops", "IOPS-month")
 
 
@@ -105,12 +107,12 @@ def _fsx(file_system_type: str, deployment_type: str) -> str:
 
 
 def ec2_hour(instance_type: str) -> PriceItem:
-    """One hour of a Linux on-demand instance."""
+    """Return the item for one hour of a Linux On-Demand instance."""
     return PriceItem(f"ec2.{instance_type}.hour", "hour")
 
 
 def ec2_cpu_credits(family: str) -> PriceItem:
-    """One vCPU-hour of surplus CPU credits of a T family such as `t3` (Linux)."""
+    """Return the item for one vCPU-hour of surplus CPU credits of a T family such as `t3` (Linux)."""
     return PriceItem(f"ec2.{family}.cpu-credits", "vCPU-hour")
 
 
@@ -119,12 +121,12 @@ VPC_ENDPOINT_GIB: Final = PriceItem("vpc.interface-endpoint.data", "GiB")
 
 
 def hours(count: float = 1) -> Decimal:
-    """`count` things for every hour of a month."""
+    """Return the hours of a month for `count` things."""
     return Decimal(str(count)) * HOURS_PER_MONTH
 
 
 def difference(before: Iterable[Change], after: Iterable[Change]) -> tuple[Change, ...]:
-    """What is paid for no more (positive) and what comes in its place (negative)."""
+    """Return what is no longer paid for (positive) and what is paid for instead (negative)."""
     units: defaultdict[PriceItem, Decimal] = defaultdict(Decimal)
     for change in before:
         units[change.item] += change.quantity
@@ -134,10 +136,10 @@ def difference(before: Iterable[Change], after: Iterable[Change]) -> tuple[Chang
 
 
 def size_class(size: float) -> int:
-    """A size to the nearest power of two, for what must not change with every byte."""
+    """Return the nearest power of two, as its exponent, so that a fingerprint does not change with every byte."""
     return round(log2(size)) if size >= 1 else 0
 
 
 def amount(value: float) -> Decimal:
-    """A measured quantity as Decimal, without binary noise (9 significant digits)."""
+    """Return a measured quantity as Decimal with 9 significant digits, without binary noise."""
     return Decimal(f"{value:.9g}")

@@ -1,4 +1,4 @@
-"""Misspelt names."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -7,19 +7,28 @@ from difflib import SequenceMatcher
 from typing import Final
 
 NEAR: Final = 0.6
-"""Less alike, a name is no slip of the hand."""
+"""Names that are less similar than this are no misspelling."""
 FEW: Final = 12
-"""Names that fit on a line."""
+"""How many names fit on a line."""
 
 
 def unknown(noun: str, named: Iterable[str], valid: Iterable[str], listed_by: str) -> list[str]:
-    """What to say of each name that is not valid; `noun` is what it should be the name of."""
+    """Return a message for each name that is not valid.
+
+    Args:
+        noun: What the names should be: "detector".
+        named: The names to check.
+        valid: The valid names.
+        listed_by: A command that lists the valid names.
+    """
     there_are = {*valid}
     return [f"no {noun} {name!r}; {did_you_mean(name, there_are, listed_by)}" for name in named if name not in there_are]
 
 
 def did_you_mean(name: str, valid: Iterable[str], listed_by: str) -> str:
-    """The nearest valid name, as a question; where none is near, the names there are, or what lists them if they are many."""
+    """Return a question with the most similar valid name. If none is similar, return the valid names, or the command
+    that lists them.
+    """
     names = sorted(valid)
     if not names:
         return "there are none"

@@ -1,4 +1,4 @@
-"""Where things are in the bucket."""
+"""Keys of the objects in the bucket."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ POLICY: Final = "policy/slackwater.toml"
 AUDITS: Final = "audits/"
 CLEANUPS: Final = "cleanups/"
 TRANSIENT: Final = "transient/"
-"""What is of no use once an audit has ended: it expires in days."""
+"""Objects that are useless once an audit has ended. They expire after some days."""
 
 
 def plan(audit_id: str) -> str:
-    """What the scans of an audit have in common."""
+    """What all scans of an audit have in common."""
     return f"{AUDITS}{audit_id}/plan.json"
 
 
 def targets(audit_id: str) -> str:
-    """The targets of an audit that are to be scanned: a list, for the Distributed Map to read."""
+    """The list of an audit's targets, which the Distributed Map reads."""
     return f"{AUDITS}{audit_id}/targets.json"
 
 
 def target_scan(audit_id: str, account: str, region: str, part: int = 1) -> str:
-    """The scan document of one target of an audit, or of a part of a target that is large."""
+    """The scan document of one target, or of one chunk of a large target."""
     return f"{AUDITS}{audit_id}/targets/{account}/{region}{f'.{part}' if part > 1 else ''}.json"
 
 
-def stock(audit_id: str, account: str, region: str) -> str:
-    """What a large target holds, listed once for all of its parts: SQLite."""
+def snapshot(audit_id: str, account: str, region: str) -> str:
+    """The inventory snapshot of a large target, listed once for all of its chunks (SQLite)."""
     return f"{TRANSIENT}{audit_id}/{account}/{region}.sqlite"
 
 
@@ -37,35 +37,35 @@ def target_error(audit_id: str, account: str, region: str) -> str:
 
 
 def head(audit_id: str) -> str:
-    """The scan document of a whole audit without its findings, its unknown and its unlisted."""
+    """The scan document of an audit without its findings, unknown verdicts and suppressed findings."""
     return f"{AUDITS}{audit_id}/head.json"
 
 
 def scan(audit_id: str) -> str:
-    """The scan document of a whole audit."""
+    """The scan document of an audit."""
     return f"{AUDITS}{audit_id}/scan.json"
 
 
 def known(audit_id: str) -> str:
-    """The findings that were known of an audit's targets before it changed any."""
+    """The stored findings of an audit's targets, as they were before the audit changed any."""
     return f"{AUDITS}{audit_id}/known.json"
 
 
 def news(audit_id: str) -> str:
-    """What an audit changed in what is known: entries of ledgers, once it has ended."""
+    """The ledger entries that an audit wrote, once it has ended."""
     return f"{AUDITS}{audit_id}/news.json"
 
 
-def told(audit_id: str) -> str:
-    """Of the findings of a whole audit those of which there is something new to tell."""
+def changed_findings(audit_id: str) -> str:
+    """The findings of a complete audit that are new or have changed."""
     return f"{AUDITS}{audit_id}/told.json"
 
 
 def report(audit_id: str) -> str:
-    """The report of a whole audit, to look at."""
+    """The HTML report of an audit."""
     return f"{AUDITS}{audit_id}/report.html"
 
 
 def cleanup_list(finding_id: str, name: str, digest: str) -> str:
-    """A list of a clean-up that its record has no room for, by the hash of its text. It does not expire."""
+    """A list of a clean-up that does not fit into its record, by the hash of its text. It does not expire."""
     return f"{CLEANUPS}{finding_id}/{name}-{digest}.json"

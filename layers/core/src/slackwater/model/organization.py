@@ -9,9 +9,12 @@ from slackwater.model.findings import Gap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """An account to audit. `name` is its id, and `organizational_unit` empty, where Organizations was not asked.
+    """An account to audit.
 
-    `organizational_unit` is the path of names from the root down: `Root/Media/Production`.
+    Attributes:
+        name: Its id if Organizations was not asked.
+        organizational_unit: The names from the root down: `Root/Media/Production`. Empty if Organizations was not
+            asked.
     """
 
     id: str
@@ -21,10 +24,11 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectedAccounts:
-    """The accounts that a policy's organization section selects, by id, and those that are left out.
+    """The accounts that the policy's organization section selects, by id, and those that are left out.
 
-    `gaps` has one gap for each account whose state is unknown: Slackwater does not enter it, and its audit is incomplete.
-    `left_out` counts the accounts that are not active, one line for each state.
+    Attributes:
+        gaps: One for each account whose state is unknown. Slackwater does not enter it, and the audit is incomplete.
+        left_out: The number of accounts that are not active, one line for each state.
     """
 
     accounts: tuple[Account, ...]

@@ -1,8 +1,8 @@
-"""Which service or program manages a resource: it has to be changed there, and Slackwater never touches it.
+"""Names the service or program that manages a resource. You change such a resource there; Slackwater never touches it.
 
-MANAGERS is the one table of tags. Detectors and clean-up ask it, and a test holds the conditions of the role that deletes
-(`template-cleanup.yaml`) to it. The policy's `owners.managed_tags` adds tags of the user's own, such as Terraform's, and EC2
-names a resource's operator in its answers.
+MANAGERS is the one table of tags. Detectors and clean-up use it, and a test compares it with the conditions of the role
+that deletes (`template-cleanup.yaml`). The policy's `owners.managed_tags` adds your own tags, such as Terraform's. EC2
+also returns a resource's operator.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manager:
-    """A service or program, and the tags by which its resources are known.
+    """A service or program, and the tags that identify its resources.
 
     Attributes:
         name: What advice calls it.
-        source: Where AWS or the program's authors document the tags; "unverified" where that was not seen.
-        keys: Tag keys, whatever their values.
-        values: Values by tag key, for keys that mean something with these values only.
-        patterns: Tag keys with `*`. IAM cannot test them, because a condition names a whole key.
+        source: Where AWS or the program's authors document the tags; "unverified" if no document was found.
+        keys: Tag keys, with any value.
+        values: Values by tag key, for keys that identify it with these values only.
+        patterns: Tag keys with `*`. IAM conditions cannot test them, because they need the whole key.
         label: The name of what exactly manages the resource, with a `{}` for each of `label_keys`.
-        label_keys: Tag keys whose values complete the label. Where one is missing, the name alone is used.
+        label_keys: Tag keys whose values complete the label. If one is missing, advice uses the name alone.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Manager:
     label_keys: tuple[str, ...] = ()
 
     def manages(self, tags: Mapping[str, str]) -> bool:
-        """Whether these tags are on a resource of its."""
+        """Whether a resource with these tags belongs to it."""
         return (
             any(key in tags for key in self.keys)
             or any(tags.get(key) in values for key, values in (self.values or {}).items())
@@ -45,7 +45,7 @@ class Manager:
         )
 
     def called(self, tags: Mapping[str, str]) -> str:
-        """What to call it in advice on a resource with these tags: `Auto Scaling group workers`."""
+        """Return its name in advice about a resource with these tags: `Auto Scaling group workers`."""
         found = [tags[key] for key in self.label_keys if tags.get(key)]
         if not found or len(found) < len(self.label_keys):
             return self.name
@@ -207,26 +207,28 @@ MANAGERS: Final = (
         label_keys=("aws:ec2spot:fleet-request-id",),
     ),
 )
-"""Who has to be asked comes first: a Beanstalk environment is a CloudFormation stack, too, and has an Auto Scaling group."""
+"""The most specific manager comes first: a Beanstalk environment is also a CloudFormation stack with an Auto Scaling
+group.
+"""
 
 ANY_KEY: Final = re.compile(
     "|".join(translate(key) for one in MANAGERS for key in (*one.keys, *(one.values or ()), *one.patterns))
 )
-"""Matches the keys of all rows at once: most tags are of no manager, and there are many."""
+"""Matches the keys of all rows at once, because most of many tags belong to no manager."""
 
 RESTORED: Final[Mapping[str, str]] = {"slackwater:restored-from": "Slackwater", "aws:backup:source-resource": "AWS Backup"}
-"""Tags of what was restored from a backup, and who restored it. It is the user's own, but somebody may be about to need it.
+"""Tags of resources that were restored from a backup, and what restored them. Somebody may be about to need them.
 
-AWS Backup's is in its developer guide, and the condition of AWSBackupServiceRolePolicyForBackup.
+The tag of AWS Backup is in its developer guide, and in the condition of AWSBackupServiceRolePolicyForBackup.
 """
 
 
 def managed_by(tags: Mapping[str, str] | None, managed_tags: Iterable[str] = ()) -> str | None:
-    """The service or program that manages what carries these tags: `CloudFormation stack shop`; None where none does.
+    """Return the service or program that manages a resource: `CloudFormation stack shop`; None if none does.
 
     Args:
-        tags: Of the resource; None where they could not be read.
-        managed_tags: The policy's: `key`, or `key=value`, in which case does not matter.
+        tags: The resource's tags; None if they could not be read.
+        managed_tags: The policy's tags: `key`, or `key=value`. Case does not matter.
     """
     tags = tags or {}
     if any(ANY_KEY.match(key) for key in tags) and (known := next((one for one in MANAGERS if one.manages(tags)), None)):
@@ -235,7 +237,7 @@ def managed_by(tags: Mapping[str, str] | None, managed_tags: Iterable[str] = ())
 
 
 def tagged_as_managed(tags: Mapping[str, str] | None, managed_tags: Iterable[str]) -> str | None:
-    """The program that one of the policy's `managed_tags` stands for, where these tags have it; else None."""
+    """Return the program that one of the policy's `managed_tags` stands for; None if the resource has none of them."""
     for named in managed_tags:
         wanted = named.casefold()
         if any(wanted in {key.casefold(), f"{key}={value}".casefold()} for key, value in (tags or {}).items()):
@@ -244,7 +246,7 @@ def tagged_as_managed(tags: Mapping[str, str] | None, managed_tags: Iterable[str
 
 
 def operated_by(operator: Mapping[str, object] | None) -> str | None:
-    """The service that manages a volume or instance as EC2 says it: `eks.amazonaws.com`; None where none does.
+    """Return the service that manages a volume or instance according to EC2 (`eks.amazonaws.com`); None if none does.
 
     Source: Amazon EC2 API Reference, OperatorResponse.
     """
@@ -254,5 +256,5 @@ def operated_by(operator: Mapping[str, object] | None) -> str | None:
 
 
 def restored_by(tags: Mapping[str, str] | None) -> str | None:
-    """Who restored what carries these tags from a backup: AWS Backup, or Slackwater; None where nobody did."""
+    """Return what restored the resource from a backup (AWS Backup or Slackwater); None if nothing did."""
     return next((who for key, who in RESTORED.items() if key in (tags or {})), None)

@@ -1,4 +1,4 @@
-"""What operators may change: sections of the policy file, as frozen values."""
+"""The sections of the policy file, as frozen values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slackwater.model.policy_version import DEFAULTS, PolicyVersion
 
 
 class Section(BaseModel):
-    """A section of the policy file: unknown keys and wrong types are refused."""
+    """A section of the policy file. Unknown keys and wrong types are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -24,7 +24,7 @@ UNIT: Final = r"^(r-[0-9a-z]{4,32}|ou-[0-9a-z]{4,32}-[0-9a-z]{8,32})$"
 
 
 class ScanSection(Section):
-    """Where to look, what is worth saying, and how much may be asked."""
+    """Where to scan, what to report, and how much to ask of AWS."""
 
     regions: list[str] = Field(default=[], description="Regions to scan when the command line names none.")
     minimum_monthly_savings_usd: float = Field(
@@ -43,12 +43,12 @@ class ScanSection(Section):
         default=50,
         gt=0,
         description=(
-            "The most that the metrics of all audits of a day (UTC) may cost, in USD; above it none is asked for, and no audit"
-            " starts. It counts what the service audits, and not scans of the command line."
+            "The most that the metrics of all audits of a day (UTC) may cost, in USD. Above it, no metric is requested and no"
+            " audit starts. Scans on the command line do not count."
         ),
     )
     most_running_audits: int = Field(
-        default=3, ge=1, le=100, description="How many audits the service runs at a time; one more is refused."
+        default=3, ge=1, le=100, description="How many audits the service runs at the same time. It refuses one more."
     )
     calls_per_second: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default={},
@@ -65,7 +65,7 @@ class ScanSection(Section):
 
 
 class OrganizationSection(Section):
-    """Which accounts of an organization to audit. Where none is named, it is the one account that asks."""
+    """The accounts of an organization to audit. If it names none, only the account that Slackwater runs in."""
 
     organizational_units: list[Annotated[str, Field(pattern=UNIT, examples=["ou-ab12-34cd56ef"])]] = Field(
         default=[], description="Ids of organizational units, or of the root for all, with every account below them."
@@ -91,7 +91,7 @@ class OrganizationSection(Section):
 
     @property
     def names_any(self) -> bool:
-        """Whether other accounts than the one that asks are meant."""
+        """Whether it names other accounts than the one that Slackwater runs in."""
         return bool(self.organizational_units or self.accounts)
 
 
@@ -108,7 +108,7 @@ class ExemptSection(Section):
 
 
 class PricesSection(Section):
-    """What you really pay."""
+    """The prices that you really pay."""
 
     discount_percent: float = Field(default=0, ge=0, lt=100, description="Discount on every list price, in percent.")
     overrides: dict[str, dict[str, float]] = Field(
@@ -118,11 +118,11 @@ class PricesSection(Section):
 
 
 MANAGED_TAG: Final = r"^[^=*]{1,128}(=[^*]{0,256})?$"
-"""`key` or `key=value`. A `*` would be taken as it is, which nobody means."""
+"""`key` or `key=value`. There are no wildcards, so a `*` would be a mistake."""
 
 
 class OwnersSection(Section):
-    """Who a resource belongs to."""
+    """Tags that name the owner or manager of a resource."""
 
     tags: list[str] = Field(
         default=["Owner", "owner", "Team", "team"], description="Tag keys that name the owner; the first that is there wins."
@@ -139,7 +139,7 @@ class OwnersSection(Section):
 CHANNEL: Final = r"^[CG][A-Z0-9]{2,}$"
 USER: Final = r"^[UW][A-Z0-9]{2,}$"
 GROUP: Final = r"^S[A-Z0-9]{2,}$"
-"""Ids, as Slack gives them: names change."""
+"""Ids as Slack gives them, because names change."""
 
 CHANNEL_LOOKS: Final = "it looks like C0123ABCDEF, and is at the end of the channel's details"
 USER_LOOKS: Final = "it looks like U0123ABCDEF; a member's profile has it under 'Copy member ID'"
@@ -149,7 +149,7 @@ type UserId = Annotated[str, Field(pattern=USER, examples=["U0123ABCDEF"])]
 
 
 class SlackRoute(Section):
-    """Findings that go to a channel of their own: those that fit all that is named."""
+    """A channel for the findings that match everything it names."""
 
     channel: ChannelId = Field(description="The channel's id.")
     owner: str | None = Field(default=None, description="The resource's owner, as its tag has it.")
@@ -163,7 +163,7 @@ class SlackRoute(Section):
         return self
 
     def takes_all_of(self, later: Self) -> bool:
-        """Whether it fits whatever a later route fits, which is then never reached."""
+        """Whether it matches everything that a later route matches, which is then never used."""
         return all(
             mine in {None, its}
             for mine, its in ((self.owner, later.owner), (self.account, later.account), (self.detector, later.detector))
@@ -171,7 +171,7 @@ class SlackRoute(Section):
 
 
 class SlackSection(Section):
-    """What is posted to Slack, where, and who may press buttons."""
+    """What is posted to Slack, where, and who may use buttons."""
 
     channel: ChannelId | None = Field(default=None, description="Where digests go; a webhook has a channel of its own.")
     fallback_channel: ChannelId | None = Field(default=None, description="Where a post goes whose channel does not take it.")
@@ -185,28 +185,28 @@ class SlackSection(Section):
     viewers: list[UserId] = Field(
         default=[],
         description=(
-            "Who may read: details, status and top. Deciders, auditors and approvers may, too; empty is everybody in the"
-            " workspace."
+            "Who may read details, status and top. Deciders, auditors and approvers always may. If the list is empty, everybody"
+            " in the workspace may."
         ),
     )
 
 
 class ApiSection(Section):
-    """Who may do what by API and command line, beside those whom cleanup.approver_identities lets approve."""
+    """Who may decide and start audits by API and command line. cleanup.approver_identities says who may approve."""
 
     deciders: list[str] = Field(
         default=[],
         description=(
             "Who may snooze, dismiss and reopen: an ARN as STS says it (without the session's name it is the whole role), or"
-            " the e-mail address or subject of a token. Empty is everybody whom IAM allows the request, and nobody with a"
-            " token."
+            " the e-mail address or subject of a token. If the list is empty, IAM alone decides for signed requests, and no"
+            " token is accepted."
         ),
     )
-    auditors: list[str] = Field(default=[], description="Who may start audits, named in the same way; empty means the same.")
+    auditors: list[str] = Field(default=[], description="Who may start audits, named in the same way.")
 
 
 class UnattendedTag(Section):
-    """File systems of jobs that `efs-abandoned` may have deleted without anybody's approval."""
+    """File systems of jobs that `efs-abandoned` may delete without an approval."""
 
     tag: str = Field(
         pattern=r"^[^=]{1,128}(=.{0,256})?$",
@@ -219,7 +219,7 @@ class UnattendedTag(Section):
 
 
 class CleanupSection(Section):
-    """What may be cleaned up, once somebody approved it. A list that is empty allows nothing."""
+    """What may be cleaned up after an approval. An empty list allows nothing."""
 
     accounts: list[Annotated[str, Field(pattern=ACCOUNT)]] = Field(default=[], description="Accounts' ids.")
     regions: list[str] = Field(default=[], description="Regions.")
@@ -266,7 +266,7 @@ class CleanupSection(Section):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A checked policy. `limits` holds every detector that is on, by id; `version` is the text it was read from."""
+    """A validated policy. `limits` has every detector that is on, by id; `version` identifies its text."""
 
     limits: Mapping[str, Limits]
     scan: ScanSection = field(default_factory=ScanSection)
@@ -281,10 +281,10 @@ class Policy:
 
     @property
     def regions(self) -> frozenset[str]:
-        """Every region that it names, for whatever."""
+        """Every region that it names anywhere."""
         return frozenset({*self.scan.regions, *self.prices.overrides, *self.cleanup.regions})
 
     @property
     def discount(self) -> Decimal:
-        """The factor on list prices: 0.9 for a discount of 10 %."""
+        """The factor on list prices: 0.9 for a discount of 10%."""
         return 1 - Decimal(str(self.prices.discount_percent)) / 100

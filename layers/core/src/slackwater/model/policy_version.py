@@ -1,4 +1,4 @@
-"""Which policy something went by."""
+"""The version of a policy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyVersion:
-    """Which policy an audit went by: the S3 version (None: a file) and the SHA-256 of its text; both None are the defaults."""
+    """A policy by its S3 version (None: a file) and the SHA-256 of its text. Both are None for the defaults."""
 
     version: str | None
     sha256: str | None
 
 
 DEFAULTS: Final = PolicyVersion(version=None, sha256=None)
-"""No policy."""
+"""No policy: the defaults apply."""

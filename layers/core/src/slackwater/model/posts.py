@@ -1,4 +1,4 @@
-"""What is said in Slack: messages, and posts, which are messages on their way."""
+"""Slack messages, and posts, which are messages to send."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Any, Literal
 
 type Block = Mapping[str, Any]
-"""A Block Kit block, as JSON has it."""
+"""A Block Kit block as a JSON object."""
 
 type PostState = Literal["pending", "sending", "sent", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What people see. `text` stands in for the blocks where they cannot be shown: in notifications, for screen readers."""
+    """What people see. `text` replaces the blocks where they cannot be shown, such as in notifications."""
 
     text: str
     blocks: tuple[Block, ...] = ()
@@ -23,9 +23,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """That Slack took a message, as it said itself.
+    """Slack's confirmation of a message.
 
-    To a bot it names the channel's id and the message's time stamp there. A webhook tells neither, and answers "ok".
+    A bot gets the channel's id and the message's time stamp. A webhook only gets "ok".
     """
 
     channel: str | None
@@ -35,15 +35,23 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """A message on its way, recorded before it is sent.
+    """A message to send, recorded before it is sent.
 
-    `audit_id` is None where it is no audit's to tell. `channel` None is the webhook's own, or the one that the policy names
-    when it is sent; `thread_of` is the id of the post whose thread it belongs in. `findings` are those that its buttons are
-    about. While it is "sending", nobody knows whether it has arrived: since `tried_at`, for the `attempts`th time. `not_before`
-    is when Slack wants to hear again. `why` says what stood in the way last, or why it went elsewhere. `revision` counts the
-    writes. It is tried until `until`, or for a day where that is None. `sent_at` is when it was recorded that Slack took it.
-    `nowhere` says that there is no channel that it could go to, `withdrawn` that it is not to be sent any more: what it says is
-    not so now.
+    Attributes:
+        audit_id: The audit that it reports; None if it reports none.
+        channel: None is the webhook's own channel, or the policy's when it is sent.
+        thread_of: The id of the post whose thread it belongs to.
+        findings: The findings that its buttons act on.
+        state: While it is "sending", it is unknown whether Slack has received it.
+        attempts: How often it was sent.
+        tried_at: When it was last sent.
+        not_before: When Slack allows the next attempt.
+        why: What prevented the last attempt, or why it went to another channel.
+        revision: The number of writes.
+        until: Until when to try; None is for a day.
+        sent_at: When Slack's confirmation was recorded.
+        nowhere: There is no channel to send it to.
+        withdrawn: It must not be sent any more, because its content is outdated.
     """
 
     id: str
@@ -72,7 +80,7 @@ class Post:
 
     @property
     def delivered_at(self) -> datetime | None:
-        """When Slack took it, at the latest; None while Slack has not said that it did."""
+        """When Slack confirmed it, at the latest; None without a confirmation."""
         if self.state != "sent" or self.sent is None or not (self.sent.ts or self.sent.ok):
             return None
         return self.sent_at or self.tried_at  # a post of before there was `sent_at` was tried just before

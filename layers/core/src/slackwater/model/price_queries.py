@@ -1,7 +1,7 @@
-"""How to ask the Price List Query API for each item, and how to know its one price among the records.
+"""Queries of the Price List Query API for each item, and how to pick its one price from the result.
 
-Source: AWS Billing documentation, "Using the AWS Price List Query API", and records of the API. Usage types carry the
-region's prefix (EBS in us-east-1 has none), so they are matched behind it.
+Source: AWS Billing documentation, "Using the AWS Price List Query API", and recorded results. Usage types begin with
+the region's prefix (EBS in us-east-1 has none), so patterns match what follows it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,13 @@ from slackwater.model.money import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceQuery:
-    """One item's question: GetProducts' filters, the usage type (a pattern, without the region's prefix), and AWS's units.
+    """The query for one item.
 
-    `units` maps a unit that AWS may state the price in to how many of ours it holds.
+    Attributes:
+        service: The service code.
+        filters: The filters of GetProducts.
+        usage_type: A pattern without the region's prefix.
+        units: The units in which AWS may state the price, and how many of ours each has.
     """
 
     service: str
@@ -86,11 +90,11 @@ FSX_DEPLOYMENT: Final = {
     "ontap.multi_az_1": ("ONTAP", "Multi-AZ"),
     "ontap.multi_az_2": ("ONTAP", "Multi-AZ-2"),
 }
-"""FSx's deployment types, as the price list names them. OpenZFS's high-availability types in one zone are not known there."""
+"""FSx's deployment types as the price list names them. It has no single-zone, high-availability types of OpenZFS."""
 
 
 def query_for(item_id: str) -> PriceQuery | None:
-    """The question for an item, or None where there is none to ask."""
+    """Return the query for an item; None if the Price List has no such item."""
     service, _, rest = item_id.partition(".")
     match service:
         case "ebs":

@@ -1,7 +1,7 @@
-"""Sizes, rates and durations as people write them: a number and a unit, never a bare number.
+"""Sizes, rates and durations as people write them: a number with a unit, never a bare number.
 
-KB, MB, GB are powers of 1000 and KiB, MiB, GiB of 1024; kbps, Mbps, Gbps are decimal bits a second. A duration may have
-several parts: `1 h 30 min`.
+KB, MB, GB are powers of 1000; KiB, MiB, GiB are powers of 1024; kbps, Mbps, Gbps are decimal bits a second. A duration
+may have several parts: `1 h 30 min`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from slackwater.model.units import DAY_S, GIB, HOUR_S, KIB, MIB, MINUTE_S, PIB, 
 
 _FRACTION: Final = r"(?:\.[0-9]{1,100})?"
 NUMBER: Final = rf"(?:[0-9]{{1,15}}{_FRACTION}(?:[eE]-[0-9]{{1,3}})?|[0-9]{_FRACTION}[eE]\+?0?(?:[0-9]|1[0-4]))"
-"""A decimal below 10^15, with as many digits as a program prints of a float: `0.9833333333333333`, `1e-05`, `2.5e+3`."""
+"""A decimal below 10^15 with as many digits as a program prints for a float: `0.9833333333333333`, `1e-05`."""
 LEAST: Final = 1e-9
-"""Less than this of a quantity's first unit counts as none, so that no estimate divides by next to nothing."""
+"""Less than this of a quantity's first unit counts as zero, so that no estimate divides by almost nothing."""
 PART: Final = re.compile(r" ?([0-9](?:[0-9.,_' ]*[0-9.,_'])?(?:[eE][+-]?[0-9]+)?) ?([^\s0-9]*)")
 """A number, or what was meant as one, and the unit after it."""
 
@@ -47,7 +47,7 @@ RATES: Final[Mapping[str, Decimal]] = {
     "Gbps": Decimal(125_000_000),
 }
 AS_AWS_WRITES: Final[Mapping[str, Decimal]] = {f"{unit}ps": RATES[f"{unit}/s"] for unit in ("MB", "GB", "KiB", "MiB", "GiB")}
-"""Bytes a second as some pages of AWS write them; not `KBps`, which is too like `kbps`."""
+"""Bytes a second as some AWS pages write them. `KBps` is not accepted, because it looks like `kbps`."""
 BITS_OR_BYTES: Final = re.compile(r"([kmg])b(?:it|yte)?s?(?:ps|/s)?", re.IGNORECASE)
 BITS_AND_BYTES: Final = {"k": ("kbps", "KB/s"), "m": ("Mbps", "MB/s"), "g": ("Gbps", "GB/s")}
 DURATIONS: Final[Mapping[str, int]] = {"s": 1, "min": MINUTE_S, "h": HOUR_S, "d": DAY_S}
@@ -55,9 +55,13 @@ DURATIONS: Final[Mapping[str, int]] = {"s": 1, "min": MINUTE_S, "h": HOUR_S, "d"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """One kind of quantity: what it is called, an example, its units in terms of the first, and how many parts it may have.
+    """One kind of quantity.
 
-    `aliases` are units that are read too, and that nobody is told of.
+    Attributes:
+        noun: What messages call it.
+        units: Its units, each as a multiple of the first.
+        aliases: Units that are also read, and that no message suggests.
+        most_parts: How many numbers with units it may have.
     """
 
     noun: str
@@ -67,10 +71,10 @@ class Quantity:
     most_parts: int = 1
 
     def read(self, words: object) -> float:
-        """The quantity in its first unit.
+        """Return the quantity in its first unit.
 
         Raises:
-            ValueError: it says what would be one.
+            ValueError: It is no such quantity. The message says what is valid.
         """
         if not isinstance(words, str):
             raise ValueError(f"{self.noun} is a text with a unit, such as {self.example!r}")  # noqa: TRY004 -- pydantic's
@@ -82,13 +86,13 @@ class Quantity:
 
     @property
     def pattern(self) -> str:
-        """What `read` takes, as a regular expression."""
+        """A regular expression for what `read` accepts."""
         part = f"{NUMBER} ?(?:{'|'.join((*self.units, *self.aliases))})"
         more = f"(?: ?{part}){{0,{self.most_parts - 1}}}" if self.most_parts > 1 else ""
         return f"^{part}{more}$"
 
     def _problem(self, words: str) -> str:
-        """Why `read` does not take it."""
+        """Return why `read` does not accept it."""
         if words.startswith("-"):
             return f"{self.noun} cannot be negative"
         parts = [] if PART.sub("", words) else PART.findall(words)
@@ -102,7 +106,7 @@ class Quantity:
         return f"not {self.noun}, such as {self.example}"
 
     def _nearest(self, unit: str) -> str:
-        """The unit that was meant, both where it may be bits or bytes, or all that there are."""
+        """Suggest the unit that was meant, both if it may be bits or bytes, or list all units."""
         if self.units is RATES and unit not in SIZES and (found := BITS_OR_BYTES.fullmatch(unit)):
             bits, of_bytes = BITS_AND_BYTES[found[1].lower()]
             return f"{bits} are bits, {of_bytes} bytes"
@@ -128,17 +132,17 @@ Duration = Annotated[float, BeforeValidator(DURATION.read), _schema(DURATION)]
 
 
 def size_words(size_bytes: float) -> str:
-    """Bytes for people: `30.1 GiB`."""
+    """Return bytes for people, in binary units: `30.1 GiB`."""
     return _scaled(size_bytes, {"PiB": PIB, "TiB": TIB, "GiB": GIB, "MiB": MIB, "KiB": KIB, "B": 1})
 
 
 def decimal_size_words(size_bytes: float) -> str:
-    """Bytes for people, in decimal units as networks count them: `5 TB`."""
+    """Return bytes for people, in decimal units as networks count them: `5 TB`."""
     return _scaled(size_bytes, {"PB": 10**15, "TB": 10**12, "GB": 10**9, "MB": 10**6, "KB": 10**3, "B": 1})
 
 
 def own_size_words(size_bytes: float) -> str:
-    """Bytes for whoever typed them: in decimal units, and in binary ones if only those are exact: `5 TB`, `400 GiB`."""
+    """Return bytes as a person would have typed them: in binary units if only those are exact: `5 TB`, `400 GiB`."""
     decimal, binary = decimal_size_words(size_bytes), size_words(size_bytes)
     return next((words for words in (decimal, binary) if _bytes(words) == size_bytes), decimal)
 
@@ -150,17 +154,17 @@ def _bytes(words: str) -> Decimal:
 
 
 def binary_rate_words(bytes_per_s: float) -> str:
-    """Bytes a second for people, in binary units as EFS states throughput: `100 MiB/s`."""
+    """Return bytes a second for people, in binary units as EFS states throughput: `100 MiB/s`."""
     return f"{size_words(bytes_per_s)}/s"
 
 
 def rate_words(bytes_per_s: float) -> str:
-    """Bytes a second for people, in decimal units as networks and disks state them: `62.5 MB/s`."""
+    """Return bytes a second for people, in decimal units as networks and disks state them: `62.5 MB/s`."""
     return f"{decimal_size_words(bytes_per_s)}/s"
 
 
 def duration_words(seconds: float) -> str:
-    """Seconds for people: `6 h 55 min`, `13 min 56 s`, `4.2 s`."""
+    """Return seconds for people: `6 h 55 min`, `13 min 56 s`, `4.2 s`."""
     if 0 < seconds < 0.001:
         return "under 1 ms"
     if seconds < 9.95:
@@ -174,7 +178,7 @@ def duration_words(seconds: float) -> str:
 
 
 def _scaled(value: float, units: Mapping[str, int]) -> str:
-    """In the largest unit that it comes to, after rounding to whole ones of the next smaller."""
+    """Use the largest unit that the value reaches after rounding to the next smaller unit."""
     for (unit, factor), smaller in pairwise(units.items()):
         if round(value / smaller[1]) * smaller[1] >= factor:
             return _three_digits(value / factor, unit)

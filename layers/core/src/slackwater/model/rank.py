@@ -1,4 +1,4 @@
-"""What to read first, and what it all comes to."""
+"""The order of findings, and their totals."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from decimal import Decimal
 from typing import Final
 
 from slackwater.model.findings import Finding
-from slackwater.model.tracking import Sighting
+from slackwater.model.tracking import FindingRecord
 from slackwater.model.verdicts import Severity
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("high", "medium", "low", "info")
 
 
 def ranked(findings: Iterable[Finding]) -> list[Finding]:
-    """The worst first."""
+    """Return the findings, the most severe first."""
     return sorted(findings, key=rank)
 
 
-def rank(one: Finding | Sighting) -> tuple[int, Decimal, str, str]:
-    """Where it stands among others, the least first: by severity, then by money, then by id so that two scans agree."""
+def rank(one: Finding | FindingRecord) -> tuple[int, Decimal, str, str]:
+    """Sort key: by severity, then by savings, then by id, so that two scans have the same order."""
     return SEVERITIES.index(one.severity), -(one.monthly_savings_usd or Decimal(0)), one.detector, one.id
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What the findings come to. A resource counts once, with its best recommendation."""
+    """Totals of findings. A resource counts once, with its best recommendation."""
 
     findings: int
     monthly_savings_usd: Decimal
@@ -35,7 +35,7 @@ class Totals:
 
 
 def totals(findings: Iterable[Finding]) -> Totals:
-    """Sum of each resource's best saving; resources of which no saving is known are counted as unpriced."""
+    """Sum the best savings of each resource. Resources without any known savings count as unpriced."""
     by_resource: defaultdict[str, list[Decimal | None]] = defaultdict(list)
     count = 0
     for finding in findings:

@@ -1,4 +1,6 @@
-"""What an account holds, as far as a detector looks. Sizes in GiB unless the name says otherwise, times in UTC."""
+"""The resources of an account, as far as detectors need them. Sizes are in GiB unless the name has another unit, times
+in UTC.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from slackwater.model.ownership import managed_by
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One account in one region: the unit that is complete or not."""
+    """One account in one region. A target is complete or incomplete as a whole."""
 
     account: str
     region: str
@@ -22,7 +24,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """Anything the inventory reads, known by its id within its kind."""
+    """Anything that the inventory reads, with an id that is unique within its kind."""
 
     KIND: ClassVar[str]
     id: str
@@ -30,9 +32,11 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource(Record):
-    """Something with an ARN, an owner and a bill. `tags` is None when they could not be read.
+    """Something with an ARN, an owner and a bill.
 
-    `manager` is the service or program that manages it, where not its tags' names but EC2 or the policy says so.
+    Attributes:
+        tags: None if they could not be read.
+        manager: The service or program that manages it according to EC2 or the policy, beside what its tags say.
     """
 
     arn: str
@@ -42,23 +46,23 @@ class Resource(Record):
 
     @property
     def name(self) -> str:
-        """The Name tag, or the id."""
+        """The Name tag; without one, the id."""
         return (self.tags or {}).get("Name") or self.id
 
     @property
     def managed_by(self) -> str | None:
-        """The service or program that manages it: it has to be changed there. None where none is known to."""
+        """The service or program that manages it, where it must be changed; None if none is known."""
         return managed_by(self.tags) or self.manager
 
     @property
-    def household(self) -> str:
-        """Resources of one household share their metrics, so that none is asked for twice."""
+    def resource_group(self) -> str:
+        """Resources with the same value share metrics, so that each metric is requested once."""
         return self.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A volume on an instance."""
+    """A volume's attachment to an instance."""
 
     instance_id: str
     device: str
@@ -67,7 +71,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Volume(Resource):
-    """An EBS volume. `throughput_mib_s` is set for gp3 only, as EC2 answers it."""
+    """An EBS volume. EC2 returns `throughput_mib_s` for gp3 only."""
 
     KIND: ClassVar[str] = "ebs-volume"
     volume_type: str
@@ -81,16 +85,19 @@ class Volume(Resource):
     attachments: tuple[Attachment, ...] = ()
 
     @property
-    def household(self) -> str:
-        """A volume lives with the (first) instance that carries it."""
+    def resource_group(self) -> str:
+        """A volume is in the group of the (first) instance that it is attached to."""
         return self.attachments[0].instance_id if self.attachments else self.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance(Resource):
-    """An EC2 instance. `launched_at` is the last start, `stopped_at` the last stop where EC2 says it.
+    """An EC2 instance.
 
-    `lifecycle` is EC2's word ("spot", "scheduled", "capacity-block"), None for On-Demand.
+    Attributes:
+        launched_at: The last start.
+        stopped_at: The last stop; None if EC2 does not return it.
+        lifecycle: "spot", "scheduled" or "capacity-block"; None for On-Demand.
     """
 
     KIND: ClassVar[str] = "ec2-instance"
@@ -106,7 +113,7 @@ class Instance(Resource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceType(Record):
-    """What EC2 allows one instance type. Bandwidths are None where EC2 publishes none."""
+    """What EC2 publishes about an instance type. Bandwidths are None if EC2 publishes none."""
 
     KIND: ClassVar[str] = "ec2-instance-type"
     vcpus: int
@@ -122,13 +129,13 @@ class InstanceType(Record):
 
     @property
     def family(self) -> str:
-        """`t3` of `t3.micro`."""
+        """The part before the dot: `t3` of `t3.micro`."""
         return self.id.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachmentEvent(Record):
-    """The last time that CloudTrail saw a volume attached or detached. `id` is the volume's."""
+    """The last time that CloudTrail recorded an attachment or detachment of a volume. `id` is the volume's."""
 
     KIND: ClassVar[str] = "ebs-attachment-event"
     at: datetime
@@ -138,7 +145,7 @@ class AttachmentEvent(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMetric(Record):
-    """A metric of the CloudWatch agent; `id` holds its name and the exact dimensions that the agent uses."""
+    """A metric of the CloudWatch agent. `id` has its name and the exact dimensions that the agent uses."""
 
     KIND: ClassVar[str] = "cloudwatch-agent-metric"
     namespace: str
@@ -149,16 +156,18 @@ class AgentMetric(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptimizerEnrollment(Record):
-    """That AWS Compute Optimizer looks at an account. `id` is the account's; there is no record where it does not."""
+    """The account (`id`) is enrolled in AWS Compute Optimizer. Without enrollment there is no record."""
 
     KIND: ClassVar[str] = "compute-optimizer-enrollment"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptimizerRecommendation(Record):
-    """What AWS Compute Optimizer says of the resource with this `id`: its finding in its own words, and when it looked.
+    """What AWS Compute Optimizer says about the resource with this `id`, and when.
 
-    `monthly_savings_usd` is before discounts, to the cent; None where it is not said, or not in USD.
+    Attributes:
+        finding: In Compute Optimizer's own words.
+        monthly_savings_usd: Before discounts, to the cent; None if it is missing, or not in USD.
     """
 
     finding: str
@@ -169,7 +178,7 @@ class OptimizerRecommendation(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeOption:
-    """The configuration that Compute Optimizer would choose first. `performance_risk` is 0 (none) to 4."""
+    """The configuration that Compute Optimizer recommends first. `performance_risk` is 0 (none) to 4."""
 
     volume_type: str
     size_gib: int
@@ -180,7 +189,7 @@ class VolumeOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeRecommendation(OptimizerRecommendation):
-    """How an attached EBS volume is configured: `Optimized`, or `NotOptimized`, which may mean too slow as well as too dear."""
+    """About an attached EBS volume: `Optimized`, or `NotOptimized`, which means too slow or too expensive."""
 
     KIND: ClassVar[str] = "compute-optimizer-volume"
     option: VolumeOption | None
@@ -188,7 +197,7 @@ class VolumeRecommendation(OptimizerRecommendation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleRecommendation(OptimizerRecommendation):
-    """That an EC2 instance is `Idle`, or an EBS volume `Idle` or `Unattached`."""
+    """An EC2 instance is `Idle`, or an EBS volume is `Idle` or `Unattached`."""
 
     KIND: ClassVar[str] = "compute-optimizer-idle"
 
@@ -198,7 +207,7 @@ type EfsStorageClass = Literal["Standard", "IA", "Archive"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EfsFileSystem(Resource):
-    """An EFS file system. `stored_bytes` by storage class; `availability_zone` is set on One Zone."""
+    """An EFS file system. `stored_bytes` is by storage class; `availability_zone` is set for One Zone only."""
 
     KIND: ClassVar[str] = "efs-file-system"
     state: str
@@ -213,13 +222,18 @@ class EfsFileSystem(Resource):
 
     @property
     def total_bytes(self) -> int:
-        """All storage classes together."""
+        """The bytes in all storage classes."""
         return sum(self.stored_bytes.values())
+
+    @property
+    def standard_bytes(self) -> int:
+        """What is stored in Standard, the only class that earns throughput."""
+        return self.stored_bytes.get("Standard", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EfsReplication(Record):
-    """A file system that takes part in a replication. `id` is the file system's."""
+    """An EFS file system that takes part in a replication. `id` is the file system's."""
 
     KIND: ClassVar[str] = "efs-replication"
     role: Literal["source", "destination"]
@@ -228,9 +242,12 @@ class EfsReplication(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FsxFileSystem(Resource):
-    """An FSx file system of any of the four types. Throughput in MB/s as FSx states it.
+    """An FSx file system of any of the four types.
 
-    `automatic_backup_days` is how long FSx keeps its daily backups, 0 if it takes none; `root_volume_id` is set for OpenZFS.
+    Attributes:
+        throughput_mb_s: In MB/s, as FSx states it.
+        automatic_backup_days: How long FSx keeps its daily backups; 0 if it takes none.
+        root_volume_id: Set for OpenZFS only.
     """
 
     KIND: ClassVar[str] = "fsx-file-system"
@@ -249,22 +266,25 @@ class FsxFileSystem(Resource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NfsClients:
-    """One entry of an OpenZFS export: who may mount, and with which options."""
+    """One entry of an OpenZFS export: which clients may mount, and with which options."""
 
     clients: str
     options: tuple[str, ...]
 
     @property
     def is_sync(self) -> bool:
-        """FSx exports are `sync` unless `async` is listed."""
+        """Whether the export is `sync`, which is FSx's default unless `async` is set."""
         return "async" not in self.options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FsxVolume(Resource):
-    """An FSx volume (OpenZFS or ONTAP). `nfs_export` is empty where the volume exports nothing of its own.
+    """An FSx volume (OpenZFS or ONTAP).
 
-    `ontap_volume_type` is "RW", "DP" (data protection: written by replication alone) or "LS" (load sharing), ONTAP only.
+    Attributes:
+        nfs_export: Empty if the volume has no export of its own.
+        ontap_volume_type: "RW", "DP" (data protection: only replication writes to it) or "LS" (load sharing); ONTAP
+            only.
     """
 
     KIND: ClassVar[str] = "fsx-volume"
@@ -277,16 +297,17 @@ class FsxVolume(Resource):
     ontap_volume_type: str | None = None
 
     @property
-    def household(self) -> str:
-        """Volumes share their file system's metrics."""
+    def resource_group(self) -> str:
+        """A volume is in the group of its file system."""
         return self.file_system_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EfsLifecycle(Record):
-    """When an EFS file system moves files between storage classes, in EFS's words (`AFTER_30_DAYS`). `id` is the file system's.
+    """When an EFS file system moves files between storage classes, in EFS's words (`AFTER_30_DAYS`).
 
-    EFS answers it one file system at a time, so it is read only where at least `LEAST_STANDARD_GIB` are in Standard.
+    `id` is the file system's. EFS returns it for one file system a call, so it is only read if at least
+    `LEAST_STANDARD_GIB` are in Standard.
     """
 
     KIND: ClassVar[str] = "efs-lifecycle"
@@ -300,7 +321,7 @@ class EfsLifecycle(Record):
 class EfsMountTarget(Record):
     """Where an EFS file system can be mounted.
 
-    EFS answers it one file system at a time, so it is read only of a Regional one that has a single mount target.
+    EFS returns it for one file system a call, so it is only read for Regional file systems with a single mount target.
     """
 
     KIND: ClassVar[str] = "efs-mount-target"
@@ -312,7 +333,7 @@ class EfsMountTarget(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskMetric(AgentMetric):
-    """How full a file system is (percent), as the CloudWatch agent of its instance says."""
+    """How full a file system is (percent), as reported by the CloudWatch agent of its instance."""
 
     KIND: ClassVar[str] = "cloudwatch-agent-disk"
 
@@ -323,7 +344,7 @@ class DiskMetric(AgentMetric):
 
     @property
     def volume_id(self) -> str | None:
-        """The EBS volume that it is on, where the agent is told to append it; it writes `aws://ZONE/vol-…`."""
+        """The EBS volume below it; None unless the agent is configured to append it (as `aws://ZONE/vol-…`)."""
         named = dict(self.dimensions)
         id_ = (named.get("VolumeId") or named.get("DiskId") or "").rpartition("/")[2]
         return id_ if id_.startswith("vol-") else None

@@ -1,4 +1,4 @@
-"""AWS services: their names, and how fast Slackwater calls each."""
+"""AWS services: their names, and how often Slackwater calls each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 IAM_PREFIXES: Final = {"efs": "elasticfilesystem", "eventbridge": "events", "sfn": "states"}
-"""Botocore's name of a service where it is not the one that IAM uses."""
+"""The names of services in IAM, where they differ from botocore's."""
 
 CALLS_PER_SECOND: Final[Mapping[str, float]] = {
     "cloudtrail": 1.5,
@@ -16,10 +16,10 @@ CALLS_PER_SECOND: Final[Mapping[str, float]] = {
     "elasticfilesystem": 20,
     "fsx": 10,
 }
-"""By IAM's name of the service, in one account and Region. What AWS says of its limits:
+"""Calls a second by the service's name in IAM, in one account and Region. AWS's limits:
 
-CloudTrail answers two LookupEvents a second. CloudWatch answers 500 GetMetricData and 25 ListMetrics a second. EC2 refills a
-bucket for each API, most Describe by 20 a second, and by 10 where neither pages nor filters are named. EFS, FSx and Compute
-Optimizer do not say; a Region has 1,000 EFS file systems at most, unless somebody asked for more, and what must be asked of
-each takes two minutes at this rate.
+CloudTrail allows two LookupEvents a second. CloudWatch allows 500 GetMetricData and 25 ListMetrics a second. EC2
+refills a bucket for each API: most Describe calls by 20 a second, and by 10 without pages and filters. EFS, FSx and
+Compute Optimizer publish no limit. A Region has at most 1,000 EFS file systems unless the quota is raised; the calls
+for each of them take two minutes at this rate.
 """

@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeSetting:
-    """What an EBS volume performs, in ModifyVolume's words. None is what the type does not let one choose."""
+    """The performance of an EBS volume, in ModifyVolume's terms. None if the type does not let you choose it."""
 
     kind: Literal["volume"] = "volume"
     volume_type: str
@@ -18,7 +18,7 @@ class VolumeSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EfsThroughputSetting:
-    """How an EFS file system is given throughput: "bursting", "elastic", or "provisioned" with MiB/s."""
+    """The throughput mode of an EFS file system: "bursting", "elastic", or "provisioned" with MiB/s."""
 
     kind: Literal["efs-throughput"] = "efs-throughput"
     mode: str
@@ -27,7 +27,7 @@ class EfsThroughputSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EfsLifecycleSetting:
-    """When an EFS file system moves files between storage classes, in EFS's words (`AFTER_30_DAYS`); None is never."""
+    """When an EFS file system moves files between storage classes, in EFS's words (`AFTER_30_DAYS`). None is never."""
 
     kind: Literal["efs-lifecycle"] = "efs-lifecycle"
     transition_to_ia: str | None
@@ -39,7 +39,7 @@ type Setting = VolumeSetting | EfsThroughputSetting | EfsLifecycleSetting
 
 
 def in_words(setting: Setting) -> str:
-    """`gp3, 3,000 IOPS, 125 MiB/s`; `elastic throughput`; `tiering to Infrequent Access after 30 days`."""
+    """Return a setting for people: `gp3, 3,000 IOPS, 125 MiB/s`; `elastic throughput`."""
     match setting:
         case VolumeSetting():
             rates = ((setting.iops, "IOPS"), (setting.throughput_mib_s, "MiB/s"))
@@ -53,5 +53,5 @@ def in_words(setting: Setting) -> str:
                 ("to Archive", setting.transition_to_archive),
                 ("back to Standard", setting.transition_to_primary),
             )
-            said = [f"{where} {when.replace('_', ' ').lower()}" for where, when in moves if when]
-            return f"tiering {', '.join(said)}" if said else "no tiering"
+            parts = [f"{where} {when.replace('_', ' ').lower()}" for where, when in moves if when]
+            return f"tiering {', '.join(parts)}" if parts else "no tiering"

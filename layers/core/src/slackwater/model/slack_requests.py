@@ -1,4 +1,6 @@
-"""What people ask for in Slack, as the function that somebody waits for hands it to the one that has time. No pydantic here."""
+"""Requests from Slack, as the function that must answer at once passes them on. Does not import pydantic, to start
+fast.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Who asks: ids. `team` is the user's own workspace: elsewhere somebody else may have the same id."""
+    """Who asks. `team` is the user's own workspace, because ids are only unique within one."""
 
     user: str
     team: str | None
@@ -18,10 +20,15 @@ class Asker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Press:
-    """A button pressed, or an option chosen: of which post, about what (a finding's id), and the value that it carries.
+    """A pressed button, or a chosen option.
 
-    `id` is the request's, `at` the time at which Slack signed it: the same however often it is handed over. `response_url`
-    takes answers.
+    Attributes:
+        id: The id of the request. It stays the same if the request is passed on again, and so does `at`.
+        at: When Slack signed the request.
+        response_url: Where to send answers.
+        post: The post with the button.
+        about: The finding's id.
+        value: The value of the button.
     """
 
     id: str
@@ -37,7 +44,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dismissal:
-    """The dismissal's form, sent; `days` None is for good. Otherwise as a press."""
+    """The submitted form of a dismissal; `days` None does not expire. Other fields as in Press."""
 
     id: str
     at: datetime
@@ -52,7 +59,7 @@ class Dismissal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """The slash command with what follows it. Otherwise as a press."""
+    """The slash command with its text. Other fields as in Press."""
 
     id: str
     at: datetime
@@ -66,5 +73,5 @@ type Asked = Press | Dismissal | Command
 
 
 def dumped(asked: Asked) -> str:
-    """As JSON; times are RFC 3339."""
+    """Return a request as JSON, with RFC 3339 times."""
     return json.dumps(asdict(asked), default=datetime.isoformat)

@@ -1,4 +1,4 @@
-"""What an installation keeps secret of Slack."""
+"""The Slack secrets of an installation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackSecret:
-    """A bot's token with the secret that Slack signs its requests with, or the address of a webhook."""
+    """A bot's token with Slack's signing secret, or the URL of a webhook."""
 
     bot_token: str | None = field(default=None, repr=False)
     signing_secret: str | None = field(default=None, repr=False)

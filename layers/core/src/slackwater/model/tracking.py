@@ -1,4 +1,4 @@
-"""What is known of a finding over time: its status, the decision about it, and the ledger of every change."""
+"""Tracks findings over time: the status, the decision about it, and a ledger of every change."""
 
 from __future__ import annotations
 
@@ -35,19 +35,21 @@ type Happening = Literal[
     "backup-gone",
     "adopted",
 ]
-"""From "marked" on: what a clean-up did. "removing" is told when the first part goes, "cleaned" when nothing is left, or the
-setting is changed. "backup-gone": others deleted its backup before the time.
-"adopted": a person took on a backup that is on no record here."""
+"""What happened to a finding. From "marked" on, a clean-up did it.
+
+"removing": AWS was asked to delete the first sub-resource. "cleaned": nothing is left, or the setting is changed.
+"backup-gone": somebody else deleted its backup early. "adopted": a person took over a backup that has no record here.
+"""
 
 type Decided = Literal["snoozed", "dismissed", "approved"]
 
 SERVICE: Final = "slackwater"
-"""Who did it, where no person did."""
+"""The actor of changes that no person made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackedResource:
-    """What a finding is about."""
+    """The resource of a finding."""
 
     arn: str
     id: str
@@ -58,10 +60,13 @@ class TrackedResource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
-    """A finding as one audit saw it. `deletes` says that a program may do what it advises, and delete the resource.
+class FindingRecord:
+    """A finding as one audit saw it.
 
-    `setting` is what it advises to change a setting to, where a program may do that.
+    Attributes:
+        deletes: Slackwater may carry out the recommendation, which deletes the resource.
+        setting: The setting that Slackwater may change to, as recommended; None if there is none.
+        monthly_savings_usd: Of the first recommendation; None if a price is unknown, negative if it costs more.
     """
 
     id: str
@@ -80,32 +85,41 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetReport:
-    """What an audit says of one target: nothing of `unknown` (detector and resource id), and why it does not of `unlisted`.
+    """What an audit says about one target.
 
-    `closed`: a service control policy lets nobody look, so that it is complete and says nothing at all.
+    Attributes:
+        complete: No required call failed.
+        detectors: The detectors that ran.
+        unknown: Questions without an answer, as (detector, resource id).
+        unlisted: Suppressed findings with the reason, by (detector, resource id).
+        closed: A service control policy blocks the region. The report is complete, and says nothing about its
+            resources.
     """
 
     account: str
     region: str
     complete: bool
     detectors: frozenset[str]
-    sightings: tuple[Sighting, ...]
+    sightings: tuple[FindingRecord, ...]
     unknown: frozenset[tuple[str, str]]
     unlisted: Mapping[tuple[str, str], str] = field(default_factory=dict)
     closed: bool = False
 
     @property
     def whole(self) -> bool:
-        """Whether what it does not name is not there."""
+        """Whether a finding that is not in the report does not exist any more."""
         return self.complete and not self.closed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What somebody decided about a finding, and until when; None is for good. `status` is what that makes of it.
+    """What a person decided about a finding.
 
-    `fingerprint` is of the finding that an approval is for, and `setting` what it then advised to change to: it is for no
-    other.
+    Attributes:
+        status: The status that the finding gets.
+        until: When the decision expires; None if it does not.
+        fingerprint: An approval is valid for the finding with this fingerprint only.
+        setting: The recommended setting that an approval is for; None if it is for a deletion.
     """
 
     status: Decided
@@ -119,14 +133,17 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackedFinding:
-    """A finding with what became of it.
+    """A stored finding with its status.
 
-    `audit_id` and `last_seen_at` are of the newest audit that saw it (`last_seen_at` is the time that audit judged as of);
-    its scan document holds the evidence. `revision` counts the ledger's entries. A snooze or dismissal stays with a finding
-    that is resolved, and holds if it comes back in time.
+    Attributes:
+        decision: Also kept if a snoozed or dismissed finding is resolved. It is valid if the finding comes back in
+            time.
+        last_seen_at: The time as of which the newest audit that saw it judged.
+        audit_id: That audit. Its scan document has the evidence.
+        revision: The number of its ledger entries.
     """
 
-    sighting: Sighting
+    sighting: FindingRecord
     status: Status
     decision: Decision | None
     opened_at: datetime
@@ -137,13 +154,18 @@ class TrackedFinding:
 
     @property
     def id(self) -> str:
-        """The same in every scan."""
+        """The finding's id, which is the same in every scan."""
         return self.sighting.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One change of a finding, for good. `was` is None where it was not known before; `evidence` is what was seen then."""
+    """One change of a finding. Entries are never changed or deleted.
+
+    Attributes:
+        was: The status before; None for a new finding.
+        evidence: The finding at that time.
+    """
 
     happening: Happening
     at: datetime
@@ -153,14 +175,15 @@ class LedgerEntry:
     why: str
     revision: int
     audit_id: str
-    evidence: Sighting
+    evidence: FindingRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """A finding to store, with the ledger entry that explains it (None where nothing worth telling changed).
+    """A finding to store, with its ledger entry (None if nothing changed that people need to know).
 
-    `expects` is the revision that must still be stored; 0 where none may be.
+    Attributes:
+        expects: The revision that must still be stored; 0 if there must be none.
     """
 
     finding: TrackedFinding

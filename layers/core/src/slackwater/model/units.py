@@ -1,4 +1,4 @@
-"""Units. KiB, MiB, GiB, TiB and PiB are powers of 1024; Mbps and Gbps are decimal bits."""
+"""Units. KiB, MiB, GiB, TiB and PiB are powers of 1024; Mbps and Gbps are decimal bits a second."""
 
 from typing import Final
 
@@ -14,9 +14,9 @@ HOUR_S: Final = 3_600
 DAY_S: Final = 86_400
 
 HOURS_PER_MONTH: Final = 730
-"""AWS's own pricing month: 8,760 hours in a year, divided by 12."""
+"""AWS's own month for prices: 8,760 hours a year, divided by 12."""
 
 
 def bytes_per_s_of_gbps(gbps: float) -> float:
-    """Bytes per second of a rate in Gbps (decimal bits, as EC2 states bandwidth)."""
+    """Convert Gbps (decimal bits, as EC2 states bandwidth) to bytes a second."""
     return gbps * 1e9 / 8

@@ -18,7 +18,7 @@ type FindingKind = Literal["waste", "performance", "risk"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A level to draw across a picture, in its unit: a limit, a baseline, what is provisioned."""
+    """A level to draw across a chart, in its unit: a limit, a baseline, the provisioned value."""
 
     label: str
     value: float
@@ -26,10 +26,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """One fact behind a finding: a number with its unit, or words; a series where a picture helps.
+    """One fact behind a finding: a number with its unit, or text, with a series if a chart helps.
 
-    `scale` is what the top of that picture means, where it is not the series' own peak. `lines` are levels to compare the
-    series with; `forecast` goes on where the series ends. All are in `unit`.
+    Attributes:
+        scale: The value at the top of the chart; None means the peak of the series.
+        lines: Levels to compare the series with, in `unit`.
+        forecast: Continues where the series ends, in `unit`.
     """
 
     label: str
@@ -43,11 +45,13 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """Something to do about it. `changes` says what is paid for no more, or more; None where nobody can know.
+    """One thing to do about a finding.
 
-    `deletes` says that, done to the end, it deletes the resource, with a backup before and a way back, and that a program may
-    do it once a person approved: nothing is in doubt that only looking could settle. `setting` is what it changes a resource's
-    setting to, where a program may do that, and put the old one back.
+    Attributes:
+        changes: What it saves (positive) or adds (negative) a month; None if it cannot be known.
+        deletes: It deletes the resource in the end, with a backup before, and can be undone. Slackwater may do it after
+            an approval: nothing is left to check that only a person could.
+        setting: The setting that Slackwater may change to, and change back; None if there is none.
     """
 
     action: str
@@ -62,9 +66,10 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remedy:
-    """Ways out that an estimate knows: its kind, and its inputs as they would be typed.
+    """Options that an estimate calculates: its kind, and its inputs as a person would type them.
 
-    `advise` makes advice of an alternative, or leaves it out with None.
+    Attributes:
+        advise: Turns an alternative into advice; None leaves it out.
     """
 
     kind: str
@@ -74,12 +79,16 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flagged:
-    """The detector's question is answered with yes.
+    """The detector found an issue.
 
-    The engine resolves `remedies`; what comes of them follows the advice. `severity` is None where the money decides it.
-    `gist` holds what makes a person look again when it changes; ages and cents do not belong in it. `covers` are the ids of
-    other resources whose trouble this explains too: there, what the detector outranks is silent. `kind` is set where this
-    answer is of another kind than the detector's. With `cheapest_first` the engine puts the advice that saves most first.
+    Attributes:
+        gist: The fingerprint inputs: what makes a person look again when it changes. Ages and cents do not belong here.
+        severity: None if the savings decide it.
+        remedies: Estimates to calculate. The engine adds their advice after the detector's own.
+        covers: Ids of other resources whose issue this explains too: the engine suppresses there what the detector
+            outranks.
+        kind: None if it is the detector's kind.
+        cheapest_first: The engine sorts the advice by savings, the largest first.
     """
 
     summary: str
@@ -97,21 +106,21 @@ class Flagged:
 
 @dataclass(frozen=True, slots=True)
 class Fine:
-    """Nothing to say, and why."""
+    """There is no issue, and why."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """It cannot be known from what was there, and why."""
+    """The data does not answer the question, and why."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Not settled yet: these metrics would settle it."""
+    """The detector needs these metrics first."""
 
     needs: tuple[Need, ...] = field(default=())
 

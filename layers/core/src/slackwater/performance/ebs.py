@@ -1,8 +1,8 @@
 """EBS volumes: what is included, what is provisioned, and how fast volumes and their instances are.
 
-Amazon EBS User Guide, "Amazon EBS General Purpose SSD volumes", "Amazon EBS Provisioned IOPS SSD volumes", "Amazon EBS
-Throughput Optimized HDD and Cold HDD volumes", "Amazon EBS previous generation volumes"; Amazon EC2 User Guide, "Amazon
-EBS-optimized instance types". EBS states throughput in MiB/s, and EC2 bandwidth in Mbps, decimal bits.
+Sources: Amazon EBS User Guide, "Amazon EBS General Purpose SSD volumes", "Amazon EBS Provisioned IOPS SSD volumes",
+"Amazon EBS Throughput Optimized HDD and Cold HDD volumes", "Amazon EBS previous generation volumes"; Amazon EC2 User
+Guide, "Amazon EBS-optimized instance types". EBS states throughput in MiB/s, and EC2 bandwidth in Mbps (decimal bits).
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ GP3_MIB_S_PER_IOPS: Final = 0.25
 GP2_IOPS_PER_GIB: Final = 3
 GP2_BURST_IOPS: Final = 3_000
 GP2_CREDITS: Final = 5_400_000
-"""I/O in a full bucket, whatever the volume's size."""
+"""I/O operations in a full bucket, for every size."""
 GP2_SMALL_GIB: Final = 170
 GP2_SMALL_MIB_S: Final = 128
-"""What a gp2 volume of up to 170 GiB has; larger ones have 250 MiB/s, as far as their IOPS reach."""
+"""The throughput of a gp2 volume of up to 170 GiB. Larger ones have 250 MiB/s, if their IOPS suffice."""
 IO1_FLAT_MIB_S: Final = 500
 IO1_KIB_PER_IOPS: Final = 16
-"""An io1 volume has up to 500 MiB/s with up to 32,000 IOPS, and 16 KiB a second for each IOPS with more."""
+"""An io1 volume has up to 500 MiB/s with up to 32,000 IOPS. With more, it has 16 KiB a second for each IOPS."""
 IO2_MIB_S_PER_IOPS: Final = 0.256
 IO2_TIER_IOPS: Final = (32_000, 64_000)
-"""io2 IOPS have one price up to the first bound, another up to the second, a third above."""
+"""io2 IOPS have one price up to the first limit, another up to the second, and a third above."""
 XEN_PROVISIONED_IOPS: Final = 32_000
-"""What an io1 or io2 volume has at most on an instance that is not built on Nitro."""
+"""The maximum of an io1 or io2 volume on an instance that is not built on Nitro."""
 INSTANCE_BURST_S: Final = 30 * MINUTE_S
-"""How long an instance holds its maximum at least once in 24 hours, where that is above its baseline."""
+"""How long an instance sustains its maximum at least once in 24 hours, if that is above its baseline."""
 
 type Bound = Literal["instance", "volume"]
 type Limit = Literal["throughput", "iops"]
@@ -46,10 +46,14 @@ type Limit = Literal["throughput", "iops"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeType:
-    """What EBS allows a type of volume: sizes in GiB and IOPS from the least to the most, and the most MiB/s.
+    """The limits of a volume type.
 
-    An I/O of up to `operation_bytes` counts as one operation; a larger one is split. Where IOPS are provisioned,
-    `iops_per_gib` is how many a GiB allows; else the size decides.
+    Attributes:
+        gib: The smallest and largest size.
+        iops: The fewest and most IOPS.
+        most_mib_s: The maximum throughput.
+        operation_bytes: The largest I/O that counts as one operation. EBS splits a larger one.
+        iops_per_gib: How many IOPS may be provisioned for each GiB; None if the size decides the IOPS.
     """
 
     gib: tuple[int, int]
@@ -59,7 +63,7 @@ class VolumeType:
     iops_per_gib: int | None = None
 
     def most_iops(self, size_gib: int) -> int:
-        """What may be provisioned for a volume of this size."""
+        """Return how many IOPS may be provisioned for a volume of this size."""
         least, most = self.iops
         return most if self.iops_per_gib is None else max(least, min(most, self.iops_per_gib * size_gib))
 
@@ -78,36 +82,36 @@ HDD_MIB_S: Final[Mapping[str, tuple[tuple[int, int], tuple[int, int]]]] = {
     "st1": ((40, 500), (250, 500)),
     "sc1": ((12, 192), (80, 250)),
 }
-"""Baseline and burst of a hard disk volume: MiB/s for each TiB, and the most it comes to."""
+"""Baseline and burst of a hard disk volume: MiB/s for each TiB, and their maximum."""
 MAGNETIC_MIB_S: Final = 40
-"""A magnetic volume has 40 to 90 MiB/s, and 40 to 200 IOPS: the lower ends count."""
+"""A magnetic volume has 40 to 90 MiB/s, and 40 to 200 IOPS. The lower ends count here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What may pass in a second: bytes, and operations. Either can bind."""
+    """The limits a second: bytes, and operations. Either one can be the limit."""
 
     bytes_per_s: float
     iops: float
 
     def rate(self, operation_bytes: float) -> float:
-        """Bytes a second in operations of this size."""
+        """Return the bytes a second with operations of this size."""
         return min(self.bytes_per_s, self.iops * operation_bytes)
 
     def limit(self, operation_bytes: float) -> Limit:
-        """Which of the two binds in operations of this size."""
+        """Return which of the two is the limit with operations of this size."""
         return "throughput" if self.bytes_per_s <= self.iops * operation_bytes else "iops"
 
     def within(self, other: Allowance) -> Allowance:
-        """The smaller of each."""
+        """Return the smaller of each."""
         return Allowance(min(self.bytes_per_s, other.bytes_per_s), min(self.iops, other.iops))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VolumeLimits:
-    """A volume has its burst while there are credits, and its baseline then; both are the same where it has no bucket.
+    """The burst of a volume, while it has credits, and its baseline. Without a bucket, both are equal.
 
-    A credit is one operation above the baseline; a full bucket has `credits`.
+    A credit is one operation above the baseline. A full bucket has `credits`.
     """
 
     baseline: Allowance
@@ -116,35 +120,40 @@ class VolumeLimits:
     largest_operation_bytes: int
 
     def operation_bytes(self, io_bytes: float) -> float:
-        """How large operations are on average that I/O of this size is split into."""
+        """Return the average size of the operations into which I/O of this size is split."""
         return io_bytes / ceil(io_bytes / self.largest_operation_bytes)
 
     def dry_after_s(self, iops: float, balance: float = 1) -> float:
-        """Seconds until the bucket is empty at this many operations a second; `balance` of it, 0 to 1, is there."""
+        """Return the seconds until the bucket is empty at so many operations a second.
+
+        Args:
+            iops: Operations a second.
+            balance: How full the bucket is, from 0 to 1.
+        """
         above = iops - self.baseline.iops
         return balance * self.credits / above if above > 0 else inf
 
     @property
     def refill_s(self) -> float:
-        """Seconds until an empty bucket is full again, with no I/O at all."""
+        """The seconds until an empty bucket is full again, without any I/O."""
         return self.credits / self.baseline.iops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceLimits:
-    """An instance has its burst for half an hour, and its baseline then; both are the same where it has none."""
+    """The burst of an instance, for half an hour, and its baseline. If it cannot burst, both are equal."""
 
     baseline: Allowance
     burst: Allowance
 
 
 UNBOUND: Final = InstanceLimits(baseline=Allowance(inf, inf), burst=Allowance(inf, inf))
-"""An instance that never binds."""
+"""An instance that is never the limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """A part of a transfer in which nothing changes: its length, its rate, and what binds."""
+    """A part of a transfer in which nothing changes: its duration, its rate, and what limits it."""
 
     seconds: float
     bytes_per_s: float
@@ -153,10 +162,14 @@ class Phase:
 
 
 def volume_limits(volume_type: str, size_gib: int, iops: int | None = None, bytes_per_s: float | None = None) -> VolumeLimits:
-    """What a volume can do.
+    """Return the limits of a volume.
 
-    `iops` are those that are provisioned, the least that there may be without it; a ceiling on gp2, st1 and sc1, whose IOPS
-    follow from their size. `bytes_per_s` is its throughput in place of what the type has.
+    Args:
+        volume_type: Such as "gp3".
+        size_gib: Its size.
+        iops: The provisioned IOPS; None is the fewest possible. For gp2, st1 and sc1 it is an upper limit, because
+            their size decides their IOPS.
+        bytes_per_s: Its throughput; None is that of the type.
     """
     kind = VOLUME_TYPES[volume_type]
     bucket = 0
@@ -186,7 +199,7 @@ def volume_limits(volume_type: str, size_gib: int, iops: int | None = None, byte
 
 
 def included_mib_s(volume_type: str, iops: int) -> float:
-    """The MiB/s that come with these IOPS, for a type whose size does not decide."""
+    """Return the MiB/s that come with these IOPS, for a type whose size does not decide."""
     most = VOLUME_TYPES[volume_type].most_mib_s
     match volume_type:
         case "io1":
@@ -200,7 +213,7 @@ def included_mib_s(volume_type: str, iops: int) -> float:
 
 
 def least_iops(volume_type: str, mib_s: float) -> int:
-    """The fewest IOPS with which a gp3, io1 or io2 volume may have this throughput."""
+    """Return the fewest IOPS with which a gp3, io1 or io2 volume may have this throughput."""
     least = VOLUME_TYPES[volume_type].iops[0]
     match volume_type:
         case "gp3":
@@ -212,23 +225,23 @@ def least_iops(volume_type: str, mib_s: float) -> int:
 
 
 def sized_limits(volume_type: str, size_gib: int) -> Allowance | None:
-    """The most that a volume has whose IOPS follow from its size, its burst; None where they are provisioned, or vary."""
+    """Return the burst of a volume whose size decides its IOPS; None if they are provisioned, or vary."""
     return volume_limits(volume_type, size_gib).burst if volume_type in {"gp2", *HDD_MIB_S} else None
 
 
 def st1_gib_for(mib_s: float) -> int:
-    """The smallest st1 volume whose baseline is as high, GiB; at most 500 MiB/s."""
+    """Return the smallest size of an st1 volume with this baseline, in GiB. `mib_s` is at most 500."""
     per_tib, _ = HDD_MIB_S["st1"][0]
     return max(VOLUME_TYPES["st1"].gib[0], ceil(mib_s / per_tib * TIB / GIB))
 
 
 def gp3_most_mib_s(iops: int) -> float:
-    """The throughput that may be provisioned with so many IOPS."""
+    """Return the throughput that may be provisioned with so many IOPS."""
     return min(VOLUME_TYPES["gp3"].most_mib_s, iops * GP3_MIB_S_PER_IOPS)
 
 
 def instance_limits(instance_type: InstanceType, volume_type: str) -> InstanceLimits | None:
-    """What an instance lets through to a volume of this type; None where EC2 publishes nothing."""
+    """Return the limits of an instance for a volume of this type; None if EC2 publishes none."""
     baseline = _allowance(instance_type.ebs_baseline_mbps, instance_type.ebs_baseline_iops)
     burst = _allowance(instance_type.ebs_maximum_mbps, instance_type.ebs_maximum_iops)
     if baseline is None or burst is None:
@@ -240,7 +253,7 @@ def instance_limits(instance_type: InstanceType, volume_type: str) -> InstanceLi
 
 
 def most_of(volume: Volume) -> Allowance:
-    """The most that a volume can ever do, its burst included; without bound where that is not known."""
+    """Return the maximum of a volume, including its burst; infinite if the type is unknown."""
     kind = VOLUME_TYPES.get(volume.volume_type)
     if kind is None:
         return UNBOUND.burst
@@ -260,13 +273,13 @@ def carries_all(instance_type: InstanceType, volumes: Iterable[Volume]) -> bool:
 
 
 def can_burst(instance_type: InstanceType) -> bool:
-    """Whether an instance's EBS bandwidth or IOPS go above their baseline, for half an hour."""
+    """Whether an instance's EBS bandwidth or IOPS exceed their baseline for half an hour."""
     limits = instance_limits(instance_type, "gp3")
     return limits is not None and limits.burst != limits.baseline
 
 
 def smallest_that_carries(types: Iterable[InstanceType], needed: Allowance) -> InstanceType | None:
-    """The type with the lowest baseline EBS bandwidth that carries a demand without a burst."""
+    """Return the type with the lowest baseline EBS bandwidth that carries a demand without burst; None if none does."""
     carrying = [one for one in types if (limits := instance_limits(one, "gp3")) and limits.baseline.within(needed) == needed]
     return min(carrying, key=lambda one: (one.ebs_baseline_mbps, one.vcpus, one.id), default=None)
 
@@ -276,16 +289,23 @@ def _allowance(mbps: float | None, iops: int | None) -> Allowance | None:
 
 
 def transfer(size_bytes: float, io_bytes: float, volume: VolumeLimits, instance: InstanceLimits) -> list[Phase]:
-    """The phases of moving `size_bytes` in I/O of `io_bytes`, at least one; the burst of both is whole at the start."""
+    """Return the phases of a transfer, at least one. Volume and instance start with their full burst.
+
+    Args:
+        size_bytes: How much is transferred.
+        io_bytes: The size of each I/O.
+        volume: The volume's limits.
+        instance: The instance's limits.
+    """
     phases = _phases(size_bytes, volume.operation_bytes(io_bytes), volume, instance)
     alike = groupby(phases, key=lambda phase: replace(phase, seconds=0))
     return [replace(phase, seconds=sum(one.seconds for one in parts)) for phase, parts in alike]
 
 
 def _phases(left: float, operation_bytes: float, volume: VolumeLimits, instance: InstanceLimits) -> Iterator[Phase]:
-    """From event to event: the instance's half hour ends, the volume's bucket is empty, all is moved.
+    """Go from event to event: the instance's half hour ends, the volume's bucket is empty, everything is transferred.
 
-    An instance's limit only falls, so credits that come back after that are never needed again.
+    An instance's limit only falls. So credits that the volume earns afterwards are not needed again.
     """
     burst_s, balance = float(INSTANCE_BURST_S), 1.0 if volume.credits else 0.0
     while True:
@@ -307,37 +327,37 @@ def _phases(left: float, operation_bytes: float, volume: VolumeLimits, instance:
 
 
 def with_headroom(peak: float, headroom_percent: float) -> int:
-    """The least whole number that keeps `headroom_percent` above a peak."""
+    """Return the smallest whole number that is `headroom_percent` above a peak."""
     return ceil(round(peak * (1 + headroom_percent / 100), 6))  # 1.1 times 100 is not 111
 
 
 def gp3_throughput_for(peak_mib_s: float, headroom_percent: float) -> int:
-    """The smallest gp3 throughput setting (whole MiB/s) that keeps `headroom_percent` above a peak."""
+    """Return the smallest gp3 throughput (whole MiB/s) that is `headroom_percent` above a peak."""
     return max(GP3_INCLUDED_MIB_S, with_headroom(peak_mib_s, headroom_percent))
 
 
 @dataclass(frozen=True, slots=True)
 class Gp3:
-    """What a gp3 volume is set to."""
+    """The settings of a gp3 volume."""
 
     iops: int
     mib_s: int
 
 
 def gp3_for(size_gib: int, iops: float, mib_s: float) -> Gp3 | None:
-    """The cheapest gp3 setting with at least these IOPS and MiB/s; None where gp3 of this size has none."""
+    """Return the least expensive gp3 settings with at least these IOPS and MiB/s; None if gp3 of this size has none."""
     kind, throughput = VOLUME_TYPES["gp3"], max(GP3_INCLUDED_MIB_S, ceil(mib_s))
     wanted = max(least_iops("gp3", throughput), ceil(iops))
     return Gp3(wanted, throughput) if wanted <= kind.most_iops(size_gib) and throughput <= kind.most_mib_s else None
 
 
 def monthly_units(volume: Volume) -> tuple[Change, ...]:
-    """Everything a volume is billed for, whether it is attached or not."""
+    """Return everything that a volume is billed for a month, attached or not."""
     return units(volume.volume_type, volume.size_gib, volume.iops or 0, volume.throughput_mib_s or 0)
 
 
 def units(volume_type: str, size_gib: int, iops: int, throughput_mib_s: int) -> tuple[Change, ...]:
-    """What a volume is billed for a month; IOPS and MiB/s count where they are provisioned, above what is included."""
+    """Return what a volume is billed for a month: its size, and the provisioned IOPS and MiB/s above the included."""
     billed = [Change(ebs_storage(volume_type), Decimal(size_gib))]
     match volume_type:
         case "gp3":

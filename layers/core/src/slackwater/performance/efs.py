@@ -1,7 +1,8 @@
-"""EFS: how fast a file system may be, on which credits, and what it is billed for.
+"""EFS: how fast a file system may be, with which credits, and what it is billed for.
 
-Amazon EFS User Guide, "Amazon EFS performance", "Amazon EFS quotas" and "Metering"; Amazon EFS pricing. General Purpose
-performance mode. `standard_bytes` is what is stored in Standard: colder classes earn no throughput.
+Sources: Amazon EFS User Guide, "Amazon EFS performance", "Amazon EFS quotas" and "Metering"; Amazon EFS pricing. For
+the General Purpose performance mode. `standard_bytes` is what is stored in Standard, because colder classes earn no
+throughput.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from decimal import Decimal
 from math import ceil, floor
 from typing import Final, Literal
 
+from slackwater.model.metrics import Series
 from slackwater.model.money import (
     EFS_ELASTIC_READ,
     EFS_ELASTIC_WRITE,
@@ -29,60 +31,71 @@ type EfsMode = Literal["bursting", "provisioned", "elastic"]
 EARNED_BYTES_PER_S_PER_GIB: Final = 50 * KIB
 """Burst credits earned for each GiB in Standard ("Amazon EFS performance", "Bursting throughput")."""
 LEAST_BYTES_PER_S: Final = MIB
-"""What is metered at least, however small the file system; AWS does not say whether credits are earned at it too."""
+"""The smallest metered throughput. AWS does not say whether so many credits are also earned."""
 BURST_BYTES_PER_S: Final = 100 * MIB
-"""What is metered at most in a burst, below 1 TiB; above, so much for each TiB."""
+"""The metered throughput in a burst, below 1 TiB; above, for each TiB."""
 CREDITS_BYTES: Final = 2_308_974_418_330
-"""2.1 TiB: what a new file system has, and what one below 1 TiB may save; above, so much for each TiB."""
+"""2.1 TiB: the credits of a new file system, and the most that one below 1 TiB can save; above, for each TiB."""
 READ_DISCOUNT: Final = 3
-"""A byte that is read is metered as a third of one that is written, but never billed so by Elastic throughput."""
+"""A byte that is read is metered as a third of one that is written. Elastic throughput bills both in full."""
 
 
 def earned_bytes_per_s(standard_bytes: float) -> float:
-    """Credits earned, in the pessimistic reading: without the floor that throughput has."""
+    """Return the credits earned a second, pessimistically: without the minimum that throughput has."""
     return EARNED_BYTES_PER_S_PER_GIB * standard_bytes / GIB
 
 
 def baseline_bytes_per_s(standard_bytes: float) -> float:
-    """What is metered at most without credits."""
+    """Return the metered throughput without credits."""
     return max(LEAST_BYTES_PER_S, earned_bytes_per_s(standard_bytes))
 
 
 def burst_bytes_per_s(standard_bytes: float) -> float:
-    """What is metered at most with credits; a Region may allow less."""
+    """Return the metered throughput with credits. A Region may allow less."""
     return BURST_BYTES_PER_S * max(1.0, standard_bytes / TIB)
 
 
 def full_credits_bytes(standard_bytes: float) -> int:
-    """The most credits that a file system may have; it starts with as many."""
+    """Return the most credits that a file system can have. It starts with as many."""
     return round(CREDITS_BYTES * max(1.0, standard_bytes / TIB))
 
 
 def metered_bytes(written_bytes: float, read_bytes: float) -> float:
-    """What these bytes cost in credits, and what they count for under a limit on throughput; also of rates."""
+    """Return how these bytes are metered: what they cost in credits, and count under a throughput limit. Also for
+    rates.
+    """
     return written_bytes + read_bytes / READ_DISCOUNT
 
 
 def seconds_to_empty(credits_bytes: float, metered_bytes_per_s: float, standard_bytes: float) -> float | None:
-    """How long these credits last; None where the rate is no more than the baseline."""
+    """Return how long these credits last; None if the rate is not above the baseline."""
     net = metered_bytes_per_s - baseline_bytes_per_s(standard_bytes)
     return credits_bytes / net if net > 0 else None
 
 
 def seconds_to_fill(credits_bytes: float, earned_bytes_per_s: float) -> float | None:
-    """How long it takes to earn these credits without any I/O; None where nothing is earned."""
+    """Return how long it takes to earn these credits without any I/O; None if nothing is earned."""
     return credits_bytes / earned_bytes_per_s if earned_bytes_per_s > 0 else None
 
 
 def burst_s_a_day(standard_bytes: float, ceiling_bytes_per_s: float) -> float:
-    """For how many seconds a day's earnings pay at the ceiling, which a Region may have below the full burst."""
+    """Return for how many seconds a day's credits last at `ceiling_bytes_per_s`, which a Region may set below the full
+    burst.
+    """
     return DAY_S * min(1.0, earned_bytes_per_s(standard_bytes) / ceiling_bytes_per_s)
 
 
 def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_bytes_per_s: float) -> int | None:
-    """How many days full credits carry a daily job that is metered as so much in `job_s`; None for ever.
+    """Return for how many days full credits carry a daily job; None if they always do.
 
-    The next day's job is the first that finds too few. Credits are earned while it runs, and for the rest of the day.
+    The next day's job is the first with too few credits. Credits are earned during the job, and for the rest of the
+    day.
+
+    Args:
+        credits_bytes: The credits at the start.
+        daily_bytes: What the job is metered as.
+        job_s: How long it takes, in seconds.
+        earned_bytes_per_s: The credits earned a second.
     """
     lost = daily_bytes - earned_bytes_per_s * DAY_S
     left = credits_bytes - (daily_bytes - earned_bytes_per_s * job_s)
@@ -90,14 +103,15 @@ def days_carried(credits_bytes: float, daily_bytes: float, job_s: float, earned_
 
 
 def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_bytes: float, held_bytes: float) -> float:
-    """The least credits that are left while so much is metered in each period, from those held at first; 0 where they run out.
+    """The fewest credits that are left while so much is metered in each period, from `held_bytes` on; 0 if they run out.
 
-    They are earned in the pessimistic reading, by size alone.
+    They are earned by size alone, the lower of two readings. A missing point (NaN) is as the one before it.
     """
-    most, earned = full_credits_bytes(standard_bytes), earned_bytes_per_s(standard_bytes) * period_s
+    most, earned, last = full_credits_bytes(standard_bytes), earned_bytes_per_s(standard_bytes) * period_s, 0.0
     balance = lowest = min(most, held_bytes)
     for used in metered_bytes:  # ten thousand points a file system: no calls to min
-        balance += earned - used
+        last = used if used == used else last  # noqa: PLR0124 -- not NaN
+        balance += earned - last
         if balance > most:
             balance = most
         elif balance < lowest:
@@ -105,21 +119,28 @@ def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_byt
     return max(0.0, lowest)
 
 
+def credits_left(file_system: EfsFileSystem, metered: Iterable[Series], times: float = 1) -> float:
+    """The fewest credits, in bytes and from full, if so many times as much as in these series is metered."""
+    standard = file_system.standard_bytes
+    full = full_credits_bytes(standard)
+    return min(lowest_credits((used * times for used in one.values), one.period_s, standard, full) for one in metered)
+
+
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What may be read or written at most: bytes or operations, a second or a month. A mix may use up both to one together."""
+    """The most that may be read or written: bytes or operations, a second or a month. A mix shares both."""
 
     read: float
     write: float
 
     def used(self, read: float, write: float) -> float:
-        """The share of it that a mix uses; above 1 it is too much."""
+        """Return the share that a mix uses. Above 1, it is too much."""
         return read / self.read + write / self.write
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a mode allows whatever is stored; Elastic's operations are what a file system has before its quota is raised."""
+    """What a mode allows, independent of the size. Elastic's operations are those before a quota increase."""
 
     read_ms: float
     write_ms: float
@@ -129,10 +150,11 @@ class Limits:
 
 
 def limits(mode: EfsMode, *, one_zone: bool) -> Limits:
-    """Latencies, operations a second and what one client may move ("Amazon EFS performance", summary table).
+    """Return latencies, operations a second, and the throughput of one client ("Amazon EFS performance", summary
+    table).
 
-    Elastic's reads are of frequently used data (90,000 a second otherwise). Its 1,500 MiB/s for a client need amazon-efs-utils
-    2.0 or later, or the EFS CSI driver; with anything older it is 500.
+    Elastic's reads are of frequently used data (else 90,000 a second). Its 1,500 MiB/s for one client require
+    amazon-efs-utils 2.0 or later, or the EFS CSI driver. With anything older it is 500.
     """
     return ONE_ZONE if one_zone else REGIONAL[mode]
 
@@ -151,7 +173,7 @@ HIGH_REGIONS: Final[Mapping[EfsMode, frozenset[str]]] = {
     "elastic": FOUR_REGIONS
     | {"ap-south-1", "ap-northeast-1", "ap-northeast-2", "ap-southeast-1", "ap-southeast-2", "eu-central-1", "eu-west-2"},
 }
-"""Where a Regional file system may be faster than elsewhere ("Amazon EFS quotas", total throughput)."""
+"""Regions in which a Regional file system may be faster than elsewhere ("Amazon EFS quotas", total throughput)."""
 HIGH: Final[Mapping[EfsMode, Allowance]] = {
     "bursting": Allowance(5 * GIB, 3 * GIB),
     "provisioned": Allowance(10 * GIB, 3.33 * GIB),
@@ -166,7 +188,7 @@ IN_ONE_ZONE: Final = Allowance(3 * GIB, GIB)
 
 
 def region_allows(mode: EfsMode, region: str, *, one_zone: bool) -> Allowance:
-    """What all clients of a file system may move together in a Region, in bytes a second."""
+    """Return the throughput of all clients of a file system together in a Region, in bytes a second."""
     if one_zone:
         return IN_ONE_ZONE
     return (HIGH if region in HIGH_REGIONS[mode] else ELSEWHERE)[mode]
@@ -175,7 +197,7 @@ def region_allows(mode: EfsMode, region: str, *, one_zone: bool) -> Allowance:
 def allows(
     mode: EfsMode, region: str, *, one_zone: bool, standard_bytes: float, provisioned_bytes_per_s: float = 0
 ) -> Allowance:
-    """What all clients of this file system may move together, with credits where it bursts, in bytes a second."""
+    """Return the throughput of all clients of this file system together, in bytes a second, with credits if any."""
     most = region_allows(mode, region, one_zone=one_zone)
     if mode == "elastic":
         return most
@@ -186,27 +208,34 @@ def allows(
 
 
 def is_bursting(provisioned_bytes_per_s: float, standard_bytes: float) -> bool:
-    """True where less is provisioned than the size earns: such a file system bursts as if nothing were."""
+    """Whether less is provisioned than the size earns. Such a file system bursts as if nothing were provisioned."""
     return provisioned_bytes_per_s < baseline_bytes_per_s(standard_bytes)
 
 
 PROVISIONED_MIB_S: Final = (1, 3_414)
 """The least and the most that can be provisioned (Amazon EFS API, UpdateFileSystem, ProvisionedThroughputInMibps)."""
 INCLUDED_GIB_PER_MIB_S: Final = 20
-"""Provisioned throughput includes 1 MiB/s for every 20 GiB in Standard (Amazon EFS pricing, "Provisioned Throughput")."""
+"""Provisioned throughput includes 1 MiB/s for each 20 GiB in Standard (Amazon EFS pricing, "Provisioned Throughput").
+"""
 
 LEAST_DATA_BYTES: Final = 32 * KIB
 LEAST_METADATA_BYTES: Final = 4 * KIB
-"""What Elastic throughput bills for one operation at least; above, in steps of 1 KiB ("Metering")."""
+"""The least that Elastic throughput bills for one operation; above, it bills in steps of 1 KiB ("Metering")."""
 
 
 def billed_bytes(operation_bytes: float, *, least: int = LEAST_DATA_BYTES) -> int:
-    """What Elastic throughput bills for one operation."""
+    """Return what Elastic throughput bills for one operation."""
     return max(least, ceil(operation_bytes / KIB) * KIB)
 
 
 def elastic_units(read_bytes: float, write_bytes: float, operation_bytes: float | None = None) -> tuple[Change, ...]:
-    """What Elastic throughput bills for data, in operations of `operation_bytes`; without it they are of 32 KiB or more."""
+    """Return what Elastic throughput bills for data.
+
+    Args:
+        read_bytes: What is read.
+        write_bytes: What is written.
+        operation_bytes: The size of each operation; None means 32 KiB or more.
+    """
     factor = billed_bytes(operation_bytes) / operation_bytes if operation_bytes else 1.0
     return (
         Change(EFS_ELASTIC_READ, amount(read_bytes * factor / GIB)),
@@ -216,7 +245,7 @@ def elastic_units(read_bytes: float, write_bytes: float, operation_bytes: float 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Bytes of one kind that moved, and in how many operations; `least_bytes` is what each is billed for at least."""
+    """Transferred bytes of one kind, and in how many operations. `least_bytes` is the least that each is billed for."""
 
     size_bytes: float
     operations: float
@@ -224,24 +253,37 @@ class Moved:
 
     @property
     def billed_at_least(self) -> float:
-        """What Elastic throughput bills for them: as much as this where all operations are alike."""
+        """What Elastic throughput bills if all operations have the same size."""
         return max(self.size_bytes, self.operations * self.least_bytes)
 
     @property
     def billed_at_most(self) -> float:
-        """The same, whatever their sizes: none is billed for more than its own and the least together."""
+        """The most that Elastic throughput bills: no operation costs more than its own size plus the minimum."""
         return self.size_bytes + self.operations * self.least_bytes
 
 
 def provisioned_units(provisioned_mib_s: float, standard_bytes: float) -> Change:
-    """The throughput that is paid for in a month: what is provisioned above what the size includes."""
+    """Return the throughput that is billed for a month: what is provisioned above what the size includes."""
     return Change(
         EFS_PROVISIONED_THROUGHPUT, amount(max(0.0, provisioned_mib_s - standard_bytes / GIB / INCLUDED_GIB_PER_MIB_S))
     )
 
 
+def paid_mib_s(file_system: EfsFileSystem, provisioned_mib_s: float) -> float:
+    """What of a provisioned amount the price of storage does not include."""
+    return float(provisioned_units(provisioned_mib_s, file_system.standard_bytes).quantity)
+
+
+def as_written_gib(elastic: tuple[Change, ...]) -> float:
+    """The GiB written that cost as much as this bill of Elastic throughput: a read costs half as much (Amazon EFS pricing)."""
+    read, written = elastic
+    return float(read.quantity) / 2 + float(written.quantity)
+
+
 def elastic_for(usd: Decimal, cost: Callable[..., Decimal | None], operation_bytes: float | None = None) -> Allowance | None:
-    """The bytes that Elastic throughput moves for this money; None where a price is unknown. `cost` is `Known.usd`."""
+    """Return the bytes that Elastic throughput transfers for this money; None if a price is unknown. `cost` is
+    `Known.usd`.
+    """
     read, write = elastic_units(GIB, GIB, operation_bytes)
     read_usd, write_usd = cost(read), cost(write)
     return Allowance(GIB * float(usd / read_usd), GIB * float(usd / write_usd)) if read_usd and write_usd else None
@@ -250,24 +292,28 @@ def elastic_for(usd: Decimal, cost: Callable[..., Decimal | None], operation_byt
 def break_even_share(
     provisioned_usd: Decimal, elastic_usd_per_gib: Decimal, metered_per_byte: float, hours_per_month: Decimal
 ) -> float:
-    """The average use of provisioned throughput above which Elastic costs more, as a share of what is provisioned.
+    """Return the average use of provisioned throughput above which Elastic costs more, as a share of what is
+    provisioned.
 
-    `provisioned_usd` is for 1 MiB/s for a month; `elastic_usd_per_gib` is of the mix of reads and writes, and
-    `metered_per_byte` what a byte of it is metered as: 1 if it is all writes, a third if it is all reads.
+    Args:
+        provisioned_usd: For 1 MiB/s for a month.
+        elastic_usd_per_gib: For the mix of reads and writes.
+        metered_per_byte: What a byte of the mix is metered as: 1 for writes only, a third for reads only.
+        hours_per_month: Hours in a month.
     """
     moved_gib = float(hours_per_month) * HOUR_S * MIB / metered_per_byte / GIB
     return float(provisioned_usd) / (float(elastic_usd_per_gib) * moved_gib)
 
 
 NOISE: Final = 1e-9
-"""Binary noise: a share of 1 is still all that is allowed."""
+"""Binary noise: a share of 1 is within the limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What clients move in a month and, in bytes and operations a second, at most; reads and writes as in the month.
+    """What clients transfer in a month, and their peak in bytes and operations a second.
 
-    Where nothing is said of the month, the peak is all writes.
+    The peak has the month's mix of reads and writes. Without figures for the month, it is all writes.
     """
 
     read_bytes: float
@@ -279,22 +325,22 @@ class Load:
 
     @property
     def moved_bytes(self) -> float:
-        """In the month; 0 where nothing is said of it."""
+        """The bytes of the month; 0 without figures."""
         return self.read_bytes + self.write_bytes
 
     @property
     def read_share(self) -> float:
-        """Of the bytes."""
+        """The share of reads in the bytes."""
         return self.read_bytes / self.moved_bytes if self.moved_bytes else 0.0
 
     @property
     def metered_per_byte(self) -> float:
-        """What a byte of the mix counts for."""
+        """What a byte of the mix is metered as."""
         return metered_bytes(1 - self.read_share, self.read_share)
 
     @property
     def average_metered_bytes_per_s(self) -> float:
-        """Over the month."""
+        """The metered average of the month."""
         return metered_bytes(self.write_bytes, self.read_bytes) / self.month_s
 
     @property
@@ -304,39 +350,39 @@ class Load:
         return min(most, max(least, ceil(self.peak_bytes_per_s * self.metered_per_byte / MIB * (1 - NOISE))))
 
     def share_of(self, allowed: Allowance, per_s: float) -> float:
-        """How much of what is allowed so many bytes or operations a second are; above 1 it is too much."""
+        """Return the share of a limit that so many bytes or operations a second use. Above 1, it is too much."""
         return allowed.used(per_s * self.read_share, per_s * (1 - self.read_share))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """How a mode takes a load."""
+    """How well a mode carries a load."""
 
     allowed: Allowance
     units: tuple[Change, ...] | None
-    """What it bills for throughput; None for Elastic where nothing is said of the month."""
+    """What it bills for throughput; None for Elastic without figures for the month."""
     too_fast: tuple[str, ...]
     """Why it does not carry the peak."""
     credits_last_s: float | None
-    """At the month's average, from full; None where they never run out."""
+    """How long full credits last at the month's average; None if they never run out."""
     runs_dry: str | None
     """Why it does not carry the month."""
     note: str | None
-    """How long it carries the load, where that is not for good."""
+    """How long it carries the load, if not forever."""
 
     @property
     def carries(self) -> bool:
-        """The peak, and the month."""
+        """Whether it carries the peak and the month."""
         return not self.too_fast and self.runs_dry is None
 
     @property
     def why_not(self) -> str | None:
-        """In words."""
+        """Why it does not carry the load, as text; None if it does."""
         return "; ".join([*self.too_fast, *filter(None, [self.runs_dry])]) or None
 
 
 def fits(load: Load, region: str, *, one_zone: bool, standard_bytes: float, provisioned_mib_s: float) -> dict[EfsMode, Fit]:
-    """How each mode takes it."""
+    """Return how well each mode carries a load."""
     units: dict[EfsMode, tuple[Change, ...] | None] = {
         "bursting": (),
         "provisioned": (provisioned_units(provisioned_mib_s, standard_bytes),),
@@ -362,9 +408,9 @@ def fits(load: Load, region: str, *, one_zone: bool, standard_bytes: float, prov
 
 
 def cheapest(modes: Mapping[EfsMode, Fit], cost: Callable[..., Decimal | None]) -> EfsMode | None:
-    """The mode that takes the load for the least money, of those whose cost is known. `cost` is `Known.usd`.
+    """Return the mode that carries the load for the least money, of those with known costs. `cost` is `Known.usd`.
 
-    All pay the same for storage, so that its price need not be known.
+    Storage costs the same in all modes, so its price is not needed.
     """
     known = {
         mode: usd
@@ -382,7 +428,7 @@ def _fit(
     *,
     bursts_on: float | None,
 ) -> Fit:
-    """`bursts_on` is what earns credits, None where they do not count."""
+    """Return how well a mode carries a load. `bursts_on` is the size that earns credits; None without credits."""
     too_fast = [
         f"the peak is {_times(share)} what it allows, {words(most.read)} read or {words(most.write)} written"
         for most, per_s, words in (
@@ -411,21 +457,30 @@ def _fit(
 
 
 def bursts(file_system: EfsFileSystem) -> bool:
-    """True where it lives on credits: in bursting mode, or with less provisioned than its size earns."""
+    """Whether it depends on credits: in bursting mode, or with less provisioned than its size earns."""
     if file_system.throughput_mode == "provisioned" and file_system.provisioned_mib_s:
-        return is_bursting(file_system.provisioned_mib_s * MIB, file_system.stored_bytes.get("Standard", 0))
+        return is_bursting(file_system.provisioned_mib_s * MIB, file_system.standard_bytes)
     return file_system.throughput_mode == "bursting"
 
 
 def metered_ceiling(mode: EfsMode, file_system: EfsFileSystem, provisioned_mib_s: float = 0) -> float:
-    """What is metered at most, in bytes a second, if this file system is in that mode; with credits where it bursts."""
+    """Return the most that is metered, in bytes a second, if this file system is in that mode; with credits if it
+    bursts.
+    """
     return allows(
         mode,
         file_system.target.region,
         one_zone=file_system.availability_zone is not None,
-        standard_bytes=file_system.stored_bytes.get("Standard", 0),
+        standard_bytes=file_system.standard_bytes,
         provisioned_bytes_per_s=provisioned_mib_s * MIB,
     ).write
+
+
+def provisioned_for(file_system: EfsFileSystem, metered_bytes_per_s: float) -> int | None:
+    """The MiB/s to provision. None if AWS does not offer as much, or if the size earns more."""
+    amount = max(PROVISIONED_MIB_S[0], ceil(metered_bytes_per_s / MIB * (1 - NOISE)))
+    offered = metered_ceiling("provisioned", file_system, amount) >= amount * MIB
+    return amount if offered and not is_bursting(amount * MIB, file_system.standard_bytes) else None
 
 
 def _times(share: float) -> str:
@@ -437,7 +492,7 @@ def _operations_words(per_s: float) -> str:
 
 
 def monthly_units(file_system: EfsFileSystem) -> tuple[Change, ...]:
-    """Everything a file system at rest is billed for: storage by class, and throughput bought above what is included."""
+    """Return what an idle file system is billed for a month: storage by class, and throughput above the included."""
     one_zone = file_system.availability_zone is not None
     elastic = file_system.throughput_mode == "elastic"
     units = [
@@ -446,5 +501,5 @@ def monthly_units(file_system: EfsFileSystem) -> tuple[Change, ...]:
         if size
     ]
     if file_system.provisioned_mib_s:
-        units.append(provisioned_units(file_system.provisioned_mib_s, file_system.stored_bytes.get("Standard", 0)))
+        units.append(provisioned_units(file_system.provisioned_mib_s, file_system.standard_bytes))
     return tuple(unit for unit in units if unit.quantity > Decimal(0))

@@ -1,8 +1,9 @@
-"""FSx file systems on SSD: what can be provisioned, what a file server carries, what is billed.
+"""FSx file systems on SSD: what can be provisioned, what a file server sustains, what is billed.
 
-Amazon FSx API Reference, "CreateFileSystem" and "DiskIopsConfiguration"; Amazon FSx for OpenZFS User Guide, "Performance for
-SSD storage" and "Quotas"; Amazon FSx for NetApp ONTAP User Guide, "Amazon FSx for NetApp ONTAP performance" and "Quotas". FSx
-states throughput in MBps and does not say whether its M is 10^6 or 2^20: it is read as 10^6.
+Sources: Amazon FSx API Reference, "CreateFileSystem" and "DiskIopsConfiguration"; Amazon FSx for OpenZFS User Guide,
+"Performance for SSD storage" and "Quotas"; Amazon FSx for NetApp ONTAP User Guide, "Amazon FSx for NetApp ONTAP
+performance" and "Quotas". FSx states throughput in MBps and does not say whether its M is 10^6 or 2^20. It is read as
+10^6 here.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from slackwater.model.units import GIB
 MB: Final = 10**6
 
 INCLUDED_IOPS_PER_GIB: Final = 3
-"""SSD IOPS that come with each GiB, at no price of their own."""
+"""SSD IOPS that each GiB includes."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileServer:
-    """A throughput capacity that can be chosen; what its network, writes and disks reach for good, without burst."""
+    """A throughput capacity, and the network, write and disk rates that it sustains without burst."""
 
     throughput_mb_s: int
     network_mb_s: int
@@ -33,12 +34,12 @@ class FileServer:
     disk_iops: int
     least_gib: int = 0
     least_iops: int = 0
-    """What has to be provisioned beside it."""
+    """The storage and IOPS that must be provisioned with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """A type of file system in a deployment type, as FSx writes them, and between which bounds it can be provisioned."""
+    """A file system type in a deployment type, as FSx writes them, with the limits of what can be provisioned."""
 
     file_system_type: str
     deployment_type: str
@@ -47,19 +48,19 @@ class Deployment:
     max_gib: int
     max_iops_per_gib: int
     iops_per_mb_s: float = 0
-    """How many IOPS the disks need for each MB/s that they move."""
+    """How many IOPS the disks need for each MB/s."""
     bursts_below_mb_s: int
     """A smaller file server is faster while it has credits, and publishes their balance."""
 
     @property
     def max_iops(self) -> int:
-        """The most that can be provisioned: what the largest file server gets."""
+        """The most IOPS that can be provisioned: those of the largest file server."""
         return self.file_servers[-1].disk_iops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provisioned:
-    """What is bought of a deployment. `iops` counts those that are included."""
+    """What is provisioned of a deployment. `iops` includes those that the storage includes."""
 
     deployment: Deployment
     storage_gib: int
@@ -68,15 +69,15 @@ class Provisioned:
 
     @property
     def monthly_units(self) -> tuple[Change, ...]:
-        """Everything it is billed for: storage, throughput from the first MB/s on, and IOPS above the included."""
+        """Everything that is billed a month: storage, throughput from the first MB/s, and IOPS above the included."""
         kind = self.deployment.file_system_type, self.deployment.deployment_type
         return _units(kind, self.storage_gib, self.throughput_mb_s, self.iops)
 
 
 def monthly_units(file_system: FsxFileSystem) -> tuple[Change, ...] | None:
-    """Everything that an OpenZFS or ONTAP file system on SSD is billed for, but for ONTAP's capacity pool and for backups.
+    """Return what an OpenZFS or ONTAP file system on SSD is billed for a month; None for other types and storage.
 
-    None of the other types, and of Intelligent-Tiering, which are billed otherwise.
+    Without ONTAP's capacity pool and without backups.
     """
     if file_system.file_system_type not in ("OPENZFS", "ONTAP") or file_system.storage_type != "SSD":
         return None
@@ -96,10 +97,10 @@ def _units(kind: tuple[str, str], storage_gib: int, throughput_mb_s: int, iops: 
 
 
 def smallest(deployment: Deployment, *, stored_bytes: float, bytes_per_s: float = 0, iops: int = 0) -> Provisioned | None:
-    """The least of a deployment that holds and carries this much; None where nothing of it does.
+    """Return the smallest provisioning that stores and sustains this much; None if nothing does.
 
-    `bytes_per_s` counts as writes, which no file system carries faster than reads. A file server counts by what it carries
-    for good; storage grows where the IOPS ask for it.
+    `bytes_per_s` counts as writes, which no file system sustains faster than reads. File servers count without their
+    burst. The storage grows if the IOPS require it.
     """
     iops = max(iops, ceil(bytes_per_s / MB * deployment.iops_per_mb_s))
     for server in deployment.file_servers:
@@ -166,10 +167,12 @@ OPENZFS: Final[Mapping[str, Deployment]] = {
     "SINGLE_AZ_HA_2": _openzfs("SINGLE_AZ_HA_2", (*_OPENZFS_SECOND_GENERATION, _OPENZFS_LARGEST), 2_560),
     "MULTI_AZ_1": _openzfs("MULTI_AZ_1", (*_OPENZFS_SECOND_GENERATION, _OPENZFS_LARGEST_MULTI_AZ), 2_560),
 }
-"""By deployment type, as in most Regions: in some, 1,000 IOPS per GiB are 50, and Multi-AZ has fewer IOPS and ends at 5,120."""
+"""By deployment type, for most Regions. In some, 1,000 IOPS per GiB are 50, and Multi-AZ has fewer IOPS and ends at
+5,120 MB/s.
+"""
 
 ONTAP_FAST_REGIONS: Final = frozenset({"us-east-1", "us-east-2", "us-west-2", "eu-west-1"})
-"""Where a first-generation ONTAP file system may be faster than elsewhere."""
+"""Regions in which a first-generation ONTAP file system may be faster than elsewhere."""
 _ONTAP_ELSEWHERE: Final = (
     (128, 150, 6_000),
     (256, 300, 12_000),
@@ -185,18 +188,18 @@ _ONTAP_FAST: Final = (
     (2_048, 3_125, 80_000),
     (4_096, 6_250, 160_000),
 )
-"""Throughput capacity and network in MBps, and disk IOPS. Single-AZ and Multi-AZ are alike."""
+"""Throughput capacity and network in MBps, and disk IOPS; the same for Single-AZ and Multi-AZ."""
 _ONTAP_MOST_WRITTEN_MB_S: Final[Mapping[str, tuple[int, int]]] = {"SINGLE_AZ_1": (750, 1_000), "MULTI_AZ_1": (1_300, 1_800)}
 """By deployment type: elsewhere, and in the fast Regions."""
 _ONTAP_LEAST_GIB_AND_IOPS: Final = {4_096: (5_120, 160_000)}
-"""What has to be provisioned beside a throughput capacity."""
+"""What must be provisioned with a throughput capacity."""
 
 
 def ontap(deployment_type: str, region: str) -> Deployment:
-    """SINGLE_AZ_1 or MULTI_AZ_1 in a Region: first generation, one pair of file servers.
+    """Return SINGLE_AZ_1 or MULTI_AZ_1 in a Region: first generation, one pair of file servers.
 
-    A write takes the network twice, as it is replicated to the other server: half of a server's network is what it writes.
-    Disks move 768 MBps with each 3,072 IOPS.
+    A write uses the network twice, because it is replicated to the other server. So a server writes at half of its
+    network. Disks move 768 MBps with each 3,072 IOPS.
     """
     is_fast = region in ONTAP_FAST_REGIONS
     most_mb_s = _ONTAP_MOST_WRITTEN_MB_S[deployment_type][is_fast]
@@ -216,7 +219,7 @@ def ontap(deployment_type: str, region: str) -> Deployment:
 
 
 def deployment(file_system: FsxFileSystem) -> Deployment | None:
-    """What could be provisioned instead, of the same kind; None where this file does not hold AWS's table."""
+    """Return what can be provisioned for this type of file system; None if this module does not have AWS's table."""
     match file_system.file_system_type, file_system.deployment_type:
         case "OPENZFS", deployment_type:
             return OPENZFS.get(deployment_type)
@@ -226,16 +229,19 @@ def deployment(file_system: FsxFileSystem) -> Deployment | None:
 
 
 def file_server(file_system: FsxFileSystem) -> FileServer | None:
-    """The row of its throughput capacity; None where this file does not hold it."""
+    """Return the row of the file system's throughput capacity; None if this module does not have it."""
     table = deployment(file_system)
     rows = table.file_servers if table else ()
     return next((one for one in rows if one.throughput_mb_s == file_system.throughput_mb_s), None)
 
 
 LEAST_GIB: Final[Mapping[str, int]] = {"OPENZFS": 64, "ONTAP": 1_024, "WINDOWS": 32}
-"""The least SSD by type, for ONTAP for each pair of file servers (API Reference, "CreateFileSystem", StorageCapacity)."""
+"""The smallest SSD by type, for ONTAP for each pair of file servers (API Reference, "CreateFileSystem",
+StorageCapacity).
+"""
 LEAST_PAIR_MB_S: Final = 1_536
-"""The least throughput of a pair of ONTAP SINGLE_AZ_2, the only type with several pairs. Their number is not read."""
+"""The smallest throughput of a pair of ONTAP SINGLE_AZ_2, the only type with several pairs. Their number is not read.
+"""
 SHRINKS: Final = ("SINGLE_AZ_2", "MULTI_AZ_2")
 """ONTAP deployment types whose SSD can shrink: the second generation."""
 LEAST_SHRINK: Final = 0.09
@@ -244,7 +250,7 @@ MOST_IOPS_PER_GIB: Final = 50
 
 
 def least_gib(file_system: FsxFileSystem) -> int:
-    """The least SSD with the throughput that a file system has. Its type must be in `LEAST_GIB`."""
+    """Return the smallest SSD with the file system's throughput, in GiB. Its type must be in `LEAST_GIB`."""
     least = LEAST_GIB[file_system.file_system_type]
     if file_system.file_system_type == "ONTAP" and file_system.deployment_type == "SINGLE_AZ_2":
         return least * max(1, (file_system.throughput_mb_s or 0) // LEAST_PAIR_MB_S)
@@ -253,7 +259,7 @@ def least_gib(file_system: FsxFileSystem) -> int:
 
 
 def with_least_ssd(file_system: FsxFileSystem, *, stored_bytes: float, iops: int) -> FsxFileSystem:
-    """The same file system with the least SSD that holds and does this much."""
+    """Return the file system with the smallest SSD that stores and sustains this much."""
     gib = max(least_gib(file_system), ceil(stored_bytes / GIB), ceil(iops / MOST_IOPS_PER_GIB))
     server = file_server(file_system)
     least_iops = max(iops, INCLUDED_IOPS_PER_GIB * gib, server.least_iops if server else 0)

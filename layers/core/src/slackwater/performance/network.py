@@ -1,7 +1,7 @@
 """EC2 network bandwidth with burst. Amazon EC2 User Guide, "Amazon EC2 instance network bandwidth".
 
-An instance whose peak is above its baseline bursts on network I/O credits, a bucket for each direction. No metric shows the
-credits; what shows is a rate above the baseline, and then a rate that sticks to the baseline.
+An instance whose peak is above its baseline bursts with network I/O credits, with one bucket for each direction. No
+metric shows these credits. Visible is a rate above the baseline, followed by a rate that stays at the baseline.
 """
 
 from __future__ import annotations
@@ -20,55 +20,57 @@ from slackwater.model.units import bytes_per_s_of_gbps
 from slackwater.performance.unpublished import UnpublishedError
 
 SINGLE_FLOW_GBPS: Final = 5.0
-"""What one flow outside a cluster placement group, or all flows through an internet gateway of a small instance, may carry."""
+"""The limit of one flow outside a cluster placement group, and of all flows of a small instance through an internet
+gateway.
+"""
 
 BURST_MINUTES: Final = (5, 60)
-"""How long a burst usually lasts, by the instance's size. The sizes of the buckets are not published."""
+"""How long a burst usually lasts, by the instance's size. AWS does not publish the sizes of the buckets."""
 
 BURST_RATIO: Final = 1.30
-"""A rate this far above the baseline can only be burst; measurement noise is not 30 %."""
+"""A rate this far above the baseline must be a burst; measurement noise is less than 30%."""
 BRIDGED_POINTS: Final = 2
-"""So many points that are lost, or dip, do not end a time above the baseline."""
+"""So many missing or low points do not end a time above the baseline."""
 PLATEAU_RATIOS: Final = (0.90, 1.05)
-"""A point of a pinned rate is the baseline less protocol overhead; above 1.05 credits are still being spent."""
+"""A point of a throttled rate is the baseline less protocol overhead. Above 1.05, it still uses credits."""
 LEVEL_RATIOS: Final = (0.94, 1.02)
-"""The mean of a pinned rate: the metrics may leave out the headers of frames, 5 % of those of 1,500 bytes."""
+"""The mean of a throttled rate. The metrics may leave out frame headers: 5% of a frame of 1,500 bytes."""
 BUDGET_ERROR: Final = 0.25
-"""As a share of the bucket. AWS says only "typically", and metered bytes lack headers."""
+"""As a fraction of the bucket. AWS says only "typically", and metered bytes may lack headers."""
 BALANCE_ERROR: Final = 0.25
-"""As a share of what a point carries at the baseline. The first and last point of a plateau are only part of it."""
+"""As a fraction of a point at the baseline. The first and last point of a plateau are only partly at the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plateau:
-    """A run of points that stick to the baseline after a burst. Indexes into the series, end exclusive."""
+    """A run of points at the baseline after a burst, as indexes of the series. `end` is exclusive."""
 
     first: int
     end: int
     mean_bytes_per_s: float
     spread: float
-    """Standard deviation over mean."""
+    """Standard deviation, as a fraction of the mean."""
     burst_bytes_per_s: float
     """The highest rate of the burst before it."""
     burst: int
-    """Index of the last point of that burst."""
+    """The index of the last point of that burst."""
     spent_bytes: float
-    """Credits gone when it begins: bytes above the baseline since the bucket was last full, less those that came back."""
+    """Credits used when it begins: bytes above the baseline since the bucket was last full, less the credits that came back."""
 
     @property
     def points(self) -> int:
-        """How many points it lasts."""
+        """The number of points."""
         return self.end - self.first
 
 
 def can_burst(instance_type: InstanceType) -> bool:
-    """True when the peak is above the baseline; the text "Up to" disagrees with the numbers for dozens of types."""
+    """Whether the peak is above the baseline. For dozens of types, the text "Up to" contradicts these numbers."""
     baseline, peak = instance_type.network_baseline_gbps, instance_type.network_peak_gbps
     return baseline is not None and peak is not None and peak > baseline
 
 
 def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s: float, burst_s: float) -> float:
-    """Seconds for a transfer that bursts first, for `burst_s` at most, and then has the baseline."""
+    """Return the seconds of a transfer that bursts for at most `burst_s` seconds, and then has the baseline."""
     in_burst = burst_bytes_per_s * burst_s
     if size_bytes <= in_burst:
         return size_bytes / burst_bytes_per_s
@@ -84,27 +86,33 @@ def plateaus(
     max_spread: float,
     max_gap_s: int,
 ) -> list[Plateau]:
-    """Where bytes by period stick to the baseline because a burst used up the credits.
+    """Return where the rate stays at the baseline because a burst used up the credits.
 
-    A bucket of C bytes pays for what is above the baseline b, up to the peak p, and fills below it. A burst lasts "typically
-    from 5 to 60 minutes, depending on the instance size" (EC2 User Guide, "Amazon EC2 instance network bandwidth"). Let
-    spent(t) be the bytes above b, less those below it, since the bucket was last full. The bucket is empty at t only if
+    A bucket of C bytes pays for what is above the baseline b, up to the peak p, and fills below it. A burst lasts
+    "typically from 5 to 60 minutes, depending on the instance size" (EC2 User Guide, "Amazon EC2 instance network
+    bandwidth"). Let spent(t) be the bytes above b, less those below it, since the bucket was last full. The bucket is
+    empty at t only if all of this holds:
 
-    - 5 min * (p - b) <= spent(t) = C <= 60 min * (p - b), and nowhere is more than C spent (within `BUDGET_ERROR`);
-    - the rate is b from t on (flat, and within `LEVEL_RATIOS`), and no credits came back between the burst and t: they would
-      have been used first;
-    - at most b * (u - v) bytes pass from its end v until any later u (within `BALANCE_ERROR`): more would take credits.
+    - 5 min * (p - b) <= spent(t) = C <= 60 min * (p - b), and no other time has more than C spent (within
+      `BUDGET_ERROR`).
+    - From t on, the rate is b (flat, and within `LEVEL_RATIOS`). No credits came back between the burst and t, because
+      they would have been used first.
+    - From the plateau's end v until any later u, at most b * (u - v) bytes pass (within `BALANCE_ERROR`). More would
+      use credits that are not there.
+
+    A demand that slowly passes through the baseline looks flat for a while. So the shortest run must be twice as flat
+    as `max_spread`; a run of twice `min_points` only that flat. The first and last point of a run are only partly at
+    the baseline, and are left out if the run is long enough.
 
     Args:
-        sums: Bytes a period in one direction. Missing points count against a plateau: as idle in the budget, and as a time in
-            which no credits came back after it.
-        baseline_bytes_per_s: What the type carries without credits.
-        peak_bytes_per_s: What it carries with them.
-        min_points: A shorter run is no plateau.
-        max_spread: Of a plateau's rates: the standard deviation, and the drift from the first third to the last, over the mean.
-            Demand that passes through the baseline slowly looks flat for a while. So the shortest run must be twice as flat,
-            and one of twice `min_points` just that.
-        max_gap_s: How long after the burst, or after a run that followed it, a plateau may begin.
+        sums: Bytes per period in one direction. A missing point counts as idle in the budget. After a plateau, no credits
+            come back in it.
+        baseline_bytes_per_s: The rate without credits.
+        peak_bytes_per_s: The rate with credits.
+        min_points: The shortest run.
+        max_spread: How much the rate may vary (standard deviation), or drift from the first third to the last, as a
+            fraction of the mean.
+        max_gap_s: The longest time, in seconds, between a burst and its plateau.
     """
     rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
     runs = [(*run, _pinned(rates, *run, min_points, max_spread)) for run in _runs(rates, *PLATEAU_RATIOS)]
@@ -126,28 +134,21 @@ def plateaus(
         burst = _burst_before(rates, first, BURST_RATIO, max_gap)
         since = last_end if burst is None else burst + 1
         if burst is None and last_burst is not None and first - last_end <= max_gap:
-            burst = last_burst  # a blip, or a missing point, does not end what the burst began
+            burst = last_burst  # one low or missing point does not end the plateau
         if burst is None or _came_back(rates[since:first]) > BALANCE_ERROR:
             continue
         if end - first >= min_points // 2:  # fewer may be a rate on its way through the baseline
             last_end, last_burst = end, burst
-        if pinned and least <= spent[first] <= most and highest_from[end] - balance[end] <= BALANCE_ERROR:
-            top = max(_run_back(rates, burst, BURST_RATIO))
-            mean, spread = pinned
-            in_bytes = baseline_bytes_per_s * sums.period_s
-            found.append(
-                Plateau(
-                    first, end, mean * baseline_bytes_per_s, spread, top * baseline_bytes_per_s, burst, spent[first] * in_bytes
-                )
-            )
+        is_empty = least <= spent[first] <= most and highest_from[end] - balance[end] <= BALANCE_ERROR
+        if pinned and is_empty:
+            (mean, spread), top = pinned, max(_run_back(rates, burst, BURST_RATIO))
+            mean, top, used = (ratio * baseline_bytes_per_s for ratio in (mean, top, spent[first] * sums.period_s))
+            found.append(Plateau(first, end, mean, spread, top, burst, used))
     return found
 
 
 def _pinned(rates: Sequence[float], first: int, end: int, min_points: int, max_spread: float) -> tuple[float, float] | None:
-    """The mean of a run that is long, flat and at the baseline, and its standard deviation over the mean; else None.
-
-    The first and last point of a run are only part of it, and are left out if it is long enough.
-    """
+    """Return the mean of a run and its standard deviation over the mean; None unless it is long, flat and at the baseline."""
     if end - first < min_points:
         return None
     trim = 1 if end - first >= min_points + 2 else 0
@@ -159,7 +160,7 @@ def _pinned(rates: Sequence[float], first: int, end: int, min_points: int, max_s
 
 
 def _spent(net: Iterable[float]) -> list[float]:
-    """Credits gone before each period and after the last, of a bucket that is full at first."""
+    """Return the credits used before each period and after the last one, of a bucket that is full at the start."""
     return list(accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0))
 
 
@@ -168,15 +169,31 @@ def _came_back(rates: Iterable[float]) -> float:
 
 
 def _drift(rates: Sequence[float]) -> float:
-    """How much the last third of a run differs from the first, over its mean."""
+    """Return the difference between the last and the first third of a run, as a fraction of its mean."""
     third = max(1, len(rates) // 3)
     return abs(fmean(rates[-third:]) - fmean(rates[:third])) / fmean(rates)
 
 
 def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[range]:
-    """Runs with at least `min_points` points whose rate can only come from credits, as indexes into bytes by period.
+    """Return the runs whose rate needs credits, as indexes of `sums`, with at least `min_points` points above the
+    baseline.
 
-    One or two points that are missing, or dip, do not end a run; they do not count either.
+    One or two missing or low points do not end a run, and do not count.
+
+    Args:
+        sums: Bytes per period in one direction.
+        baseline_gbps: The instance's baseline, in Gbps.
+        min_points: The smallest number of points.
+    """
+    """Return the runs whose rate needs credits, as indexes of `sums`, with at least `min_points` points above the
+    baseline.
+
+    One or two missing or low points do not end a run, and do not count.
+
+    Args:
+        sums: Bytes per period in one direction.
+        baseline_gbps: The instance's baseline, in Gbps.
+        min_points: The smallest number of points.
     """
     rates = [value / sums.period_s for value in sums.values]
     above = PLATEAU_RATIOS[1] * bytes_per_s_of_gbps(baseline_gbps)
@@ -190,10 +207,15 @@ def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[r
 
 
 def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) -> float:
-    """The credits gone at the deepest point, as seconds that a burst at the peak would take to use as many.
+    """Return the largest number of credits that were used up, as seconds of a burst at the peak.
 
-    A full bucket at first, filled at the baseline less what is used; a missing point is taken for idleness. What bucket that
-    needs is compared with `BURST_MINUTES`: no bucket's size is published.
+    Assumes a full bucket at the start, which fills at the baseline less what is used. A missing point counts as idle.
+    Compare the result with `BURST_MINUTES`, because AWS publishes no sizes of buckets.
+
+    Args:
+        sums: Bytes per period in one direction.
+        baseline_bytes_per_s: The instance's baseline.
+        peak_bytes_per_s: The instance's peak.
     """
     net = ((0.0 if isnan(value) else value) - baseline_bytes_per_s * sums.period_s for value in sums.values)
     return max(_spent(net)) / (peak_bytes_per_s - baseline_bytes_per_s)
@@ -226,26 +248,26 @@ def _run_back(rates: Sequence[float], last: int, threshold: float) -> list[float
 
 
 def seconds_of(points: Iterable[Plateau], period_s: int) -> int:
-    """How long plateaus last together."""
+    """Return the total duration of plateaus, in seconds."""
     return sum(plateau.points for plateau in points) * period_s
 
 
 GENERAL_FAMILIES: Final = {False: "m6i", True: "m7g"}
-"""A current general family, by whether it is Graviton: its larger sizes have no network burst that could run dry."""
+"""A current general-purpose family, by whether it is Graviton. Its larger sizes do not depend on network burst."""
 
 
 def general_family(instance_type: str) -> str | None:
-    """The general family that an instance could move to: for burstable, general and compute types of its own architecture.
+    """Return the general-purpose family that an instance can move to; None if there is none.
 
-    Others were chosen for what a general family lacks: memory, local disks, a GPU. Graviton types have a `g` after the
-    generation (`t4g`, `m7gd`); they cannot run an x86 image, nor the reverse.
+    Only burstable, general and compute types have one, of the same architecture. Other types were chosen for something
+    that it lacks: memory, local disks, a GPU. Graviton types have a `g` after the generation (`t4g`, `m7gd`).
     """
     found = re.match(r"([tmc])\d+(g?)", instance_type)
     return GENERAL_FAMILIES[bool(found[2])] if found else None
 
 
 def has_cpu_credits(instance_type: str) -> bool:
-    """True for the T types, which alone have CPU credits."""
+    """Whether it is a T type; only these have CPU credits."""
     return re.match(r"t\d", instance_type) is not None
 
 
@@ -255,7 +277,7 @@ def is_published(instance_type: InstanceType) -> bool:
 
 
 def baseline(instance_type: InstanceType) -> float:
-    """Bytes a second without credits.
+    """Return the bytes a second without credits.
 
     Raises:
         UnpublishedError: EC2 publishes none.
@@ -264,7 +286,7 @@ def baseline(instance_type: InstanceType) -> float:
 
 
 def peak(instance_type: InstanceType) -> float:
-    """Bytes a second while there are credits.
+    """Return the bytes a second while there are credits.
 
     Raises:
         UnpublishedError: EC2 publishes none.
@@ -279,12 +301,12 @@ def _whole_bytes_per_s(instance_type: InstanceType, gbps: float | None) -> float
 
 
 def smallest_that_carries(types: Iterable[InstanceType], bytes_per_s: float) -> InstanceType | None:
-    """The type with the lowest published baseline that carries a rate without credits."""
+    """Return the type with the lowest published baseline that carries a rate without credits; None if none does."""
     return min((one for one in types if is_published(one) and baseline(one) >= bytes_per_s), key=_size, default=None)
 
 
 def largest(types: Iterable[InstanceType]) -> InstanceType | None:
-    """The type with the highest published baseline; the smallest of several."""
+    """Return the type with the highest published baseline, and the smallest of several; None if there is none."""
     return min(filter(is_published, types), key=lambda one: (-baseline(one), _size(one)), default=None)
 
 

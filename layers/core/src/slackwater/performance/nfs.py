@@ -1,10 +1,11 @@
-"""Many small files. Each operation waits for its answer: it is the wait that decides, not throughput.
+"""Many small files on network file systems, where latency decides: each operation waits for its answer.
 
-- "The speed of EFS at small capacity" (2021-07-26): 1.1 GB of /usr on an m5.large, written by rsync, read by `find` and `cat`.
-- "Sharing WordPress content on FSx for OpenZFS" (2025-03): Multi-AZ, from a t3a.small. A client whose export is `sync` waits
-  for stable storage after every write; more IOPS change nothing until the export is `async`.
+Based on two measured reports:
 
-EFS is in Bursting mode, of less than 1 TiB.
+- "The speed of EFS at small capacity" (2021-07-26): 1.1 GB of /usr on an m5.large, written by rsync, read by `find` and
+  `cat`. EFS is in Bursting mode, with less than 1 TiB.
+- "Sharing WordPress content on FSx for OpenZFS" (2025-03): Multi-AZ, from a t3a.small. With a `sync` export, a client
+  waits for stable storage after every write. More IOPS change nothing until the export is `async`.
 """
 
 from __future__ import annotations
@@ -24,27 +25,31 @@ Operation = Literal["write", "read"]
 Bound = Literal["latency", "throughput", "iops"]
 
 REPORT_FILES: Final = 40_000
-"""Assumed: the report of 2021 copies 1.1 GB and does not say how many files that are."""
+"""Assumed: the 2021 report copies 1.1 GB, and does not say how many files that is."""
 
 PARALLEL_EXPONENT: Final = 0.58
-"""Calibrated: P workers were P^0.58 times as fast, a worker for each directory of /usr, which are of very unequal size. The
-report says that a balanced tree scales linearly."""
+"""Calibrated: P workers were P^0.58 times as fast, with one worker for each directory of /usr. These have very
+different sizes. The report says that a balanced tree scales linearly.
+"""
 MEASURED_WORKERS: Final = 4
-"""How many workers wrote at most when the exponent was measured."""
+"""The largest number of writing workers with which the exponent was measured."""
 
 EFS_ONE_ZONE_FILE_S: Final = 0.02095
 EFS_REGIONAL_FILE_S: Final = 0.03805
-"""Calibrated: seconds that one worker takes to write a file. With the exponent they meet the six published times within 2.4 %;
-no other two have a smaller largest error."""
+"""Calibrated: the seconds that one worker takes to write a file. With the exponent, the two values reproduce the six
+published times within 2.4%; no other two have a smaller maximum error.
+"""
 
 EFS_OPS_PER_S: Final = 87
 SYNC_OPS_PER_S: Final = 342
 ASYNC_OPS_PER_S: Final = 3_768
-"""Measured from one client with 4 KiB blocks, in 2025: EFS in Elastic mode, and OpenZFS Multi-AZ at 160 MB/s and 192 IOPS."""
+"""Measured in 2025 from one client with 4 KiB blocks: EFS in Elastic mode, and OpenZFS Multi-AZ at 160 MB/s and 192
+IOPS.
+"""
 OPENZFS_OPERATIONS: Final = 9
-"""NFS operations to write a file. Derived: 38,000 files took about 17 minutes at 342 operations a second."""
+"""NFS operations to write one file. Derived: 38,000 files took about 17 minutes at 342 operations a second."""
 OPENZFS_SERVER: Final = fsx.OPENZFS["MULTI_AZ_1"].file_servers[0]
-"""What was measured. The 192 IOPS provisioned are no limit here: far more operations were measured."""
+"""The measured file server. Its 192 provisioned IOPS are no limit here: far more operations were measured."""
 
 ASYNC_CAVEAT: Final = (
     "async acknowledges before the data is on stable storage: writes of the last seconds are lost if the file server fails."
@@ -54,7 +59,7 @@ ASYNC_CAVEAT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MeasuredIops:
-    """Writes a second that the report of 2025 measured, from one client."""
+    """Writes a second from one client, as measured by the 2025 report."""
 
     storage: str
     provisioned: str
@@ -76,15 +81,23 @@ MEASURED_S: Final[Mapping[tuple[Storage, Operation], Mapping[int, int]]] = {
     ("efs-one-zone", "read"): {1: 163, 2: 65, 4: 36, 8: 28},
     ("efs-regional", "read"): {1: 167, 2: 70, 4: 35, 8: 26},
 }
-"""Measured seconds for the report's files, by workers. They are shown as they are: reading speeds up more than twice from one
-worker to two, and EBS writes into the page cache, so that no formula of ours would say why."""
+"""Measured seconds for the report's files, by workers.
+
+No formula explains them: two workers read more than twice as fast as one, and EBS writes into the page cache. So they
+are used as they are.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """How fast a storage takes files: what each costs a worker, and what all workers share.
+class FileRate:
+    """How fast a storage processes files: what each file costs one worker, and what all workers share.
 
-    `measured_s` are seconds by workers, where the speed-up was measured and is not the exponent's.
+    Attributes:
+        file_s: Seconds that one worker takes for a file.
+        operations: NFS operations for one file.
+        bytes_per_s: The throughput that all workers share.
+        iops: The operations a second that all workers share.
+        measured_s: Measured seconds by workers; None if the speed-up follows the exponent.
     """
 
     file_s: float
@@ -94,7 +107,10 @@ class Pace:
     measured_s: Mapping[int, int] | None = None
 
     def speed_up(self, workers: int) -> float:
-        """How many times as fast `workers` are as one; between measured points on a log scale, and no more beyond the last."""
+        """Return how many times as fast `workers` are as one.
+
+        Interpolates measured points on a logarithmic scale, and does not extrapolate beyond the last.
+        """
         if self.measured_s is None:
             return float(workers**PARALLEL_EXPONENT)
         one = self.measured_s[1]
@@ -105,9 +121,9 @@ class Pace:
         return one / min(self.measured_s.values())
 
 
-def _efs_write(file_s: float, *, one_zone: bool) -> Pace:
+def _efs_write(file_s: float, *, one_zone: bool) -> FileRate:
     limits = efs.limits("bursting", one_zone=one_zone)
-    return Pace(
+    return FileRate(
         file_s=file_s,
         operations=file_s * 1000 / limits.write_ms,
         bytes_per_s=efs.BURST_BYTES_PER_S,
@@ -115,10 +131,10 @@ def _efs_write(file_s: float, *, one_zone: bool) -> Pace:
     )
 
 
-def _efs_read(measured_s: Mapping[int, int], *, one_zone: bool) -> Pace:
+def _efs_read(measured_s: Mapping[int, int], *, one_zone: bool) -> FileRate:
     limits = efs.limits("bursting", one_zone=one_zone)
     file_s = measured_s[1] / REPORT_FILES
-    return Pace(
+    return FileRate(
         file_s=file_s,
         operations=file_s * 1000 / limits.read_ms,
         bytes_per_s=efs.READ_DISCOUNT * efs.BURST_BYTES_PER_S,
@@ -127,8 +143,8 @@ def _efs_read(measured_s: Mapping[int, int], *, one_zone: bool) -> Pace:
     )
 
 
-def _gp3(measured_s: Mapping[int, int]) -> Pace:
-    return Pace(
+def _gp3(measured_s: Mapping[int, int]) -> FileRate:
+    return FileRate(
         file_s=measured_s[1] / REPORT_FILES,
         operations=1,
         bytes_per_s=GP3_INCLUDED_MIB_S * MIB,
@@ -137,8 +153,8 @@ def _gp3(measured_s: Mapping[int, int]) -> Pace:
     )
 
 
-def _openzfs_write(operations_per_s: int) -> Pace:
-    return Pace(
+def _openzfs_write(operations_per_s: int) -> FileRate:
+    return FileRate(
         file_s=OPENZFS_OPERATIONS / operations_per_s,
         operations=OPENZFS_OPERATIONS,
         bytes_per_s=OPENZFS_SERVER.write_mb_s * fsx.MB,
@@ -146,7 +162,7 @@ def _openzfs_write(operations_per_s: int) -> Pace:
     )
 
 
-PACES: Final[Mapping[tuple[Storage, Operation], Pace]] = {
+FILE_RATES: Final[Mapping[tuple[Storage, Operation], FileRate]] = {
     ("ebs-gp3", "write"): _gp3(MEASURED_S["ebs-gp3", "write"]),
     ("ebs-gp3", "read"): _gp3(MEASURED_S["ebs-gp3", "read"]),
     ("efs-one-zone", "write"): _efs_write(EFS_ONE_ZONE_FILE_S, one_zone=True),
@@ -156,17 +172,21 @@ PACES: Final[Mapping[tuple[Storage, Operation], Pace]] = {
     ("openzfs-sync", "write"): _openzfs_write(SYNC_OPS_PER_S),
     ("openzfs-async", "write"): _openzfs_write(ASYNC_OPS_PER_S),
 }
-"""Nobody measured how OpenZFS reads."""
+"""By storage and operation. Reading from OpenZFS was not measured."""
 
 
 def waiting_writers(writes_per_s: float, *, one_zone: bool) -> float:
-    """How many writers make so many writes a second on EFS, if each waits for its answer before it sends the next."""
+    """Return how many writers make so many writes a second on EFS, if each waits for an answer before the next."""
     return writes_per_s * efs.limits("bursting", one_zone=one_zone).write_ms / 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Files through a storage: how long, and what decides it. At best each worker has as much to do as the others."""
+    """The time that files take on a storage, and what limits it.
+
+    Attributes:
+        best_s: The time if all workers have equally much to do.
+    """
 
     seconds: float
     best_s: float
@@ -176,45 +196,54 @@ class Passage:
 
 
 def passage(storage: Storage, operation: Operation, *, files: int, size_bytes: float, workers: int) -> Passage | None:
-    """How long `files` of `size_bytes` together take that many workers; None where it was never measured.
+    """Return how long workers take to read or write files; None if this was never measured.
 
-    A file is one worker's: more workers than files gain nothing, and no file is faster than it is for one worker.
+    One worker processes a file. So more workers than files change nothing, and no file is faster than with one worker.
+
+    Args:
+        storage: The storage.
+        operation: "write" or "read".
+        files: How many files, at least 1.
+        size_bytes: Their total size.
+        workers: How many workers, at least 1.
     """
-    pace = PACES.get((storage, operation))
-    if pace is None:
+    rate = FILE_RATES.get((storage, operation))
+    if rate is None:
         return None
     workers = min(workers, files)
-    speed_up = pace.speed_up(workers)
+    speed_up = rate.speed_up(workers)
     # A reader takes the next file of a list, so that what was measured is balanced already.
     balanced = max(speed_up, workers) if operation == "write" else speed_up
-    shared: dict[Bound, float] = {"throughput": size_bytes / pace.bytes_per_s, "iops": files * pace.operations / pace.iops}
-    times: dict[Bound, float] = {"latency": pace.file_s * max(1, files / speed_up), **shared}
+    shared: dict[Bound, float] = {"throughput": size_bytes / rate.bytes_per_s, "iops": files * rate.operations / rate.iops}
+    times: dict[Bound, float] = {"latency": rate.file_s * max(1, files / speed_up), **shared}
     bound_by = max(times, key=lambda bound: times[bound])
     seconds = times[bound_by]
     return Passage(
         seconds=seconds,
-        best_s=max(pace.file_s * max(1, files / balanced), *shared.values()),
+        best_s=max(rate.file_s * max(1, files / balanced), *shared.values()),
         bound_by=bound_by,
-        operations_per_s=files * pace.operations / seconds,
+        operations_per_s=files * rate.operations / seconds,
         files_per_s=files / seconds,
     )
 
 
 ONE_CEILING: Final = 0.6
-"""A run of writes has one ceiling if this share of its points is near it. The others are its start, its end and noise."""
+"""A run of writes has one ceiling if this share of its points is near it. The others are its start, its end and noise.
+"""
 TWO_CEILINGS: Final = 0.8
 """The same for two ceilings, which prove less than one."""
 
 
 def held_at_ceiling(writes: Sequence[float], least: float, width: float) -> list[int]:
-    """Which points of busy runs lie at a ceiling: clients that wait for each answer cannot write faster.
+    """Return which points of busy runs are at a ceiling: clients that wait for each answer cannot write faster.
 
-    A run continues while a point has at least half of `least`, so that a demand that rises and falls shows its slopes.
+    A run continues while a point has at least half of `least`, so that the slopes of a rising and falling demand belong
+    to it.
 
     Args:
         writes: Writes in each period. NaN is a missing point, which ends no run.
         least: How many writes in a period are busy.
-        width: How far from a ceiling a point may lie, as a fraction of the ceiling.
+        width: How far from a ceiling a point may be, as a fraction of the ceiling.
 
     Returns:
         Indexes of `writes`.
@@ -227,9 +256,9 @@ def held_at_ceiling(writes: Sequence[float], least: float, width: float) -> list
 
 
 def _held(writes: Sequence[float], run: Sequence[int], width: float) -> list[int]:
-    """The points of a run near its ceiling, or near its two: the ceiling moves if a writer comes or goes.
+    """Return the points of a run near its ceiling, or near its two: the ceiling moves if a writer starts or stops.
 
-    A demand that falls passes through the values between two ceilings, which a wait does not.
+    A falling demand passes through the values between two ceilings. Waiting clients do not.
     """
     if not run:
         return []
@@ -245,5 +274,5 @@ def _held(writes: Sequence[float], run: Sequence[int], width: float) -> list[int
 
 
 def ceiling(writes: Sequence[float]) -> float:
-    """The rate that a tenth of these points reach."""
+    """Return the rate that a tenth of these points reach."""
     return sorted(writes)[round(0.9 * (len(writes) - 1))]

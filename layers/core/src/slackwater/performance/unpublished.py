@@ -1,4 +1,4 @@
-"""Figures that AWS does not publish, or that Slackwater does not have: they are unknown, and never 0."""
+"""Figures that AWS does not publish, or that Slackwater does not have. They are unknown, never 0."""
 
 
 class UnpublishedError(ValueError):

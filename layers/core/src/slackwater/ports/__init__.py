@@ -1,1 +1,1 @@
-"""Protocols that use cases need, one module a concern. Adapters implement them."""
+"""Protocols that use cases need, one module for each concern. Adapters implement them."""

@@ -1,4 +1,4 @@
-"""Protocols that check IAM permissions."""
+"""Protocols for IAM permissions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
     from slackwater.model.access import Answer
 
 
-class Probes(Protocol):
-    """Asks AWS, once for each action, whether the caller may do it. Changes nothing. Thread-safe."""
+class PermissionChecks(Protocol):
+    """Tests each action once with a call that changes nothing. Thread-safe."""
 
     def is_there(self, action: str, region: str) -> bool:
         """Return whether the action's service has an endpoint in a region. Makes no call."""
@@ -21,17 +21,27 @@ class Probes(Protocol):
         ...
 
     def ask(self, action: str, region: str | None) -> Answer:
-        """Make the action's smallest call. An error is an answer, too: nothing is raised."""
+        """Make the smallest call of the action. An error is an answer; nothing is raised.
+
+        Args:
+            action: As IAM names it.
+            region: None if one call is enough for all regions.
+        """
         ...
 
 
 class Permissions(Protocol):
-    """Knows what the role that deletes may do."""
+    """Simulates the permissions of the role that deletes."""
 
     def denied(self, actions: Mapping[str, Collection[str]], tags: Mapping[str, str]) -> Sequence[str]:
-        """Those of the actions, by ARN, that would be denied on resources with these tags: `ec2:DeleteVolume on arn:…`.
+        """Return the actions, with their ARN, that would be denied on resources with these tags: `ec2:DeleteVolume on
+        arn:…`.
+
+        Args:
+            actions: The actions by ARN.
+            tags: The tags that the resources would have.
 
         Raises:
-            AwsError: IAM did not say.
+            AwsError: IAM did not answer.
         """
         ...

@@ -7,59 +7,59 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydantic
-    from slackwater.model.cleanup import Backup, Cleanup, Copy, Look, Part, Restored, Subject
+    from slackwater.model.cleanup import Backup, Cleanup, Copy, CurrentState, Restored, Subject, SubResource
     from slackwater.model.settings import Setting
     from slackwater.model.tracking import TrackedResource
 
 
 class Watcher(Protocol):
-    """Looks at resources of one kind, and marks them. Deletes and changes nothing."""
+    """Reads the state of resources of one kind, and tags them. Deletes and changes nothing else."""
 
-    def look(self, resource: TrackedResource) -> Look | None:
-        """The resource as it is now; None where AWS says that there is none of this id.
+    def look(self, resource: TrackedResource) -> CurrentState | None:
+        """Return the resource as it is now; None if AWS says that it does not exist.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: AWS did not answer.
         """
         ...
 
-    def mark(self, resource: TrackedResource, look: Look, tags: Mapping[str, str]) -> None:
-        """Put tags on it, and on those of its parts that can carry them. Done again, it comes to the same.
+    def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
+        """Set tags on the resource and its sub-resources that can have tags. Idempotent.
 
         Raises:
-            AwsError: not on all, or AWS did not say.
+            AwsError: Some tags are not set, or AWS did not answer.
         """
         ...
 
-    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
-        """Take tags off it and its parts; what is gone, or carries none, is fine.
+    def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
+        """Remove tags from the resource and its sub-resources. Ignores those that do not exist, or have no such tag.
 
         Raises:
-            AwsError: not off all, or AWS did not say.
+            AwsError: Some tags are not removed, or AWS did not answer.
         """
         ...
 
     def record(self, resource: TrackedResource) -> Mapping[str, Any]:
-        """All that `Restorer` needs to make it again beside its data, as JSON holds it.
+        """Return everything that `Restorer` needs, beside the data, to create the resource again, as JSON values.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: AWS did not answer.
         """
         ...
 
-    def removal_actions(self, resource: TrackedResource, look: Look) -> Mapping[str, Collection[str]]:
-        """IAM's names of what it takes to remove it and its parts, by the ARN that it is asked for."""
+    def removal_actions(self, resource: TrackedResource, look: CurrentState) -> Mapping[str, Collection[str]]:
+        """Return the IAM actions that delete the resource and its sub-resources, by the ARN that they need."""
         ...
 
 
 class PartWatcher(Protocol):
-    """Looks at single parts of resources of one kind."""
+    """Reads single sub-resources of resources of one kind."""
 
-    def part_tags(self, resource: TrackedResource, part: Part) -> Mapping[str, str] | None:
-        """The tags of a part as they are now, by one call; None if the part is gone, or going.
+    def part_tags(self, resource: TrackedResource, part: SubResource) -> Mapping[str, str] | None:
+        """Return the tags of a sub-resource as they are now, with one call; None if it is deleted, or being deleted.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: AWS did not answer.
         """
         ...
 
@@ -68,60 +68,66 @@ class BackupTaker(Protocol):
     """Backs up resources of one kind. Deletes nothing."""
 
     def subject(self, resource: TrackedResource) -> Subject:
-        """What the backup has to hold.
+        """Return what the backup must contain.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: AWS did not answer.
         """
         ...
 
     def start(self, resource: TrackedResource, backup: Backup, tags: Mapping[str, str]) -> Copy:
-        """Ask for a backup that carries these tags, its token among them. It is asked for once: no retries.
+        """Request a backup with these tags, one of which is its token. Does not retry.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was begun.
+            AwsError: AWS refused it, or it is unknown whether it began.
         """
         ...
 
     def copies(self, resource: TrackedResource, backup: Backup) -> Sequence[Copy]:
-        """Every backup that carries the token, and the one of the recorded id. One begun a moment ago may be missing.
+        """Return every backup with the token, and the one with the recorded id. A very recent one may be missing.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: AWS did not answer.
         """
         ...
 
     def keep(self, resource: TrackedResource, copy: Copy, until: datetime) -> None:
-        """Have a backup kept at least until then, by its tag and by AWS itself. What is kept for longer stays so.
+        """Keep a backup at least until then, by its tag and its lifecycle. Never shortens the time.
 
         Raises:
-            AwsError: it was refused, or not all of it was done.
+            AwsError: AWS refused it, or only a part was done.
         """
         ...
 
 
 class Keys(Protocol):
-    """Knows whether encrypted backups can be read."""
+    """Checks whether encrypted backups can be decrypted."""
 
     def unusable(self, key: str, region: str, until: datetime) -> str | None:
-        """Why nobody can be sure that what this key encrypts can be read until then; None where it can.
+        """Return why this key may not be able to decrypt until then; None if it is.
 
         Raises:
-            AwsError: AWS did not say, and may a moment later.
+            AwsError: AWS did not answer; another attempt may work.
         """
         ...
 
 
 class Remover(Protocol):
-    """Deletes resources of one kind, part by part."""
+    """Deletes resources of one kind, one sub-resource at a time."""
 
-    def remove(self, resource: TrackedResource, part: Part, final_tags: Mapping[str, str] | None = None) -> str | None:
-        """Ask AWS once to delete one part; what is gone or going is fine.
+    def remove(self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None) -> str | None:
+        """Ask AWS once to delete one sub-resource. Ignores one that is deleted, or being deleted.
 
-        With `final_tags` FSx takes a final backup that carries them. Returns its id, None where FSx does not name it.
+        Args:
+            resource: The resource.
+            part: The sub-resource; may be the resource itself.
+            final_tags: FSx takes a final backup with these tags; None means no backup.
+
+        Returns:
+            The id of the final backup; None if there is none, or FSx does not name it.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was heard.
+            AwsError: AWS refused it, or it is unknown whether the request arrived.
         """
         ...
 
@@ -130,112 +136,117 @@ class Changer(Protocol):
     """Changes settings of resources in place."""
 
     def setting(self, resource: TrackedResource, like: Setting) -> tuple[Setting, bool]:
-        """The present setting of the same kind as `like`, and whether a change of it is under way.
+        """Return the current setting of the same kind as `like`, and whether it is being changed.
 
         Raises:
-            AwsError: AWS did not say, or there is no such resource.
+            AwsError: AWS did not answer, or the resource does not exist.
         """
         ...
 
     def refusal(self, resource: TrackedResource, to: Setting) -> str | None:
-        """Why AWS would not change it now (too soon after the last change, say); None where nothing is known against it."""
+        """Return why AWS would refuse this change now, such as too soon after the last; None if nothing is known."""
         ...
 
     def change(self, resource: TrackedResource, to: Setting) -> None:
-        """Ask AWS once.
+        """Ask AWS once to change the setting.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was heard.
+            AwsError: AWS refused it, or it is unknown whether the request arrived.
         """
         ...
 
     def left_behind(self, resource: TrackedResource, changed: Setting, was: Setting) -> Sequence[str]:
-        """What putting the old setting back does not bring back, and what it costs, for people.
+        """Return what remains different after the old setting is set again, and what it costs, as text.
+
+        Args:
+            resource: The resource.
+            changed: The setting after the change.
+            was: The setting before.
 
         Raises:
-            AwsError: AWS did not say, or there is no such resource.
+            AwsError: AWS did not answer, or the resource does not exist.
         """
         ...
 
 
 class Restorer(Protocol):
-    """Brings resources of one kind back."""
+    """Restores resources of one kind."""
 
     def restore(self, cleanup: Cleanup) -> Restored:
-        """One step of an undo, and how far it is; called again until it is done or failed. `cleanup.restored` is what is known.
+        """Do one step of an undo, and return its progress. The caller repeats this until it is done or failed.
 
-        Where the resource is still there, what was taken off it is put back; otherwise it is made again from the verified
-        backups, and then what hung on it. Done again, or after dying at any point, it makes nothing twice.
+        If the resource still exists, what was removed from it is added again. Else it is created from the verified
+        backups, and then its sub-resources. A repeated step, also after a crash, creates nothing twice.
+
+        Args:
+            cleanup: The clean-up. Its `restored` has the progress so far.
 
         Raises:
-            AwsError: AWS did not say; nothing is known to be lost.
+            AwsError: AWS did not answer. Nothing is lost.
         """
         ...
 
 
 class Sweeper(Protocol):
-    """Lists and deletes backups of ours, of one kind. Nothing else."""
+    """Lists and deletes Slackwater's own backups of one kind, and nothing else."""
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:
-        """Every backup there that carries `slackwater:backup-of`.
+        """Yield every backup there with the tag `slackwater:backup-of`.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: AWS did not answer.
         """
         ...
 
     def look(self, account: str, region: str, copy: Copy) -> Copy | None:
-        """A backup as it is now; None where it is gone.
+        """Return a backup as it is now; None if it does not exist.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: AWS did not answer.
         """
         ...
 
     def born_at(self, resource: TrackedResource) -> datetime | None:
-        """When what is backed up was created; None where it is gone, or going.
+        """Return when the resource of a backup was created; None if it is deleted, or being deleted.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: AWS did not answer.
         """
         ...
 
     def delete(self, account: str, region: str, copy: Copy) -> None:
-        """Delete one; one that is gone is fine.
+        """Delete one backup. Ignores one that does not exist.
 
         Raises:
-            AwsError: it was refused, or nobody knows whether it was heard.
+            AwsError: AWS refused it, or it is unknown whether the request arrived.
         """
         ...
 
 
 class BackupLister(Protocol):
-    """Lists backups of ours, of one kind, and says what a `Restorer` needs to restore one that is on no record.
-
-    `needs_place` says what a person has to name, where the backup does not say it; None where nothing.
-    """
+    """Lists Slackwater's own backups of one kind, and what `Restorer` needs to restore one that is on no record."""
 
     @property
     def needs_place(self) -> str | None:
-        """What a person has to name; None where nothing."""
+        """What a person must name because no backup has it; None if nothing is needed."""
         ...
 
     def copies(self, account: str, region: str) -> Iterable[Copy]:
-        """Every backup there that carries `slackwater:backup-of`.
+        """Yield every backup there with the tag `slackwater:backup-of`.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: AWS did not answer.
         """
         ...
 
     def not_restorable(self, copy: Copy) -> str | None:
-        """Why Slackwater cannot restore from it; None where it can."""
+        """Return why Slackwater cannot restore from it; None if it can."""
         ...
 
     def recorded(self, region: str, copy: Copy, places: Sequence[str]) -> Mapping[str, Any]:
-        """As much as the backup says of what `Watcher.record` records.
+        """Return as much of `Watcher.record` as the backup has.
 
         Raises:
-            AwsError: AWS did not say.
+            AwsError: AWS did not answer.
         """
         ...

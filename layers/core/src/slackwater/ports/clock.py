@@ -7,8 +7,8 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """The time, in UTC."""
+    """The current time, in UTC."""
 
     def __call__(self) -> datetime:
-        """Now."""
+        """Return the current time."""
         ...

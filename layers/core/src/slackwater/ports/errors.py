@@ -1,4 +1,4 @@
-"""Errors of calls to AWS that use cases handle."""
+"""Errors of AWS calls that use cases handle."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
 
 
 MAX_REASON: Final = 240
-"""Characters of a reason: enough for the caller's ARN and the action, without the encoded policy that some services add."""
+"""Characters of a reason: enough for the caller's ARN and the action, but not for the encoded policy that some services
+add.
+"""
 
 WHO_DENIES: Final = re.compile(r"(?:with an explicit deny in an?|because no) [a-z-][a-z -]* policy\b(?::? arn:\S+| allows)?")
-"""The kind of policy that denies, as AWS names it behind long ARNs, and its own ARN: it must not be cut off."""
+"""The kind of policy that denies, which AWS names after long ARNs, and its own ARN. It must not be cut off."""
 
 
 class AwsError(Exception):
-    """A call to AWS failed. The message says why, and what to do about it."""
+    """A call to AWS failed. The message says why, and what to do."""
 
     transient: bool = False
     """Whether the same call may work a moment later."""
@@ -34,33 +36,33 @@ class NoCredentialsError(AwsError):
 
 
 class ExpiredCredentialsError(NoCredentialsError):
-    """The credentials were good once."""
+    """The credentials have expired."""
 
 
 class AccessDeniedError(AwsError):
-    """The credentials are good, and may not do this."""
+    """The credentials are valid, but do not allow this."""
 
 
 class UnreachableError(AwsError):
-    """Nothing answers, or nothing that speaks as AWS does."""
+    """There is no answer, or not one of AWS."""
 
 
 class BusyError(AwsError):
-    """Asked again and again, it was throttled, or did a part only."""
+    """AWS still throttled the call after all retries, or did only a part of it."""
 
     transient = True
 
 
 class BrokenAnswerError(AwsError):
-    """An answer that lacks what it must hold, or repeats itself: it must not be taken for an empty account."""
+    """An answer lacks something required, or repeats itself. It must not be taken for an empty account."""
 
 
 class FormatError(BrokenAnswerError):
-    """A stored document of a format that this version does not read; the message names the document and the remedy."""
+    """This version does not read the format of a stored document. The message names the document, and what to do."""
 
 
 def reason_of(error: BaseException) -> str:
-    """Return one line for a gap: the kind of error, and its message without request ids."""
+    """Return the reason for a gap as one line: the kind of error, and its message without request ids."""
     if isinstance(error, KeyError):
         return reason_line("BrokenAnswer", f"it lacks {error}")
     if isinstance(error, TypeError | AttributeError | ValueError):  # the response could not be parsed

@@ -1,4 +1,4 @@
-"""The protocol that sends events, and the events."""
+"""The protocol that sends events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that others may want to know. `resources` are ARNs."""
+    """An event for EventBridge. `resources` are ARNs."""
 
     detail_type: str
     at: datetime
@@ -19,21 +19,21 @@ class Event:
 
 
 class NotSentError(Exception):
-    """An event that was not accepted: its index among those that were to be sent, and why."""
+    """EventBridge did not accept an event: its index among those that were to be sent, and why."""
 
     def __init__(self, index: int, why: str) -> None:
-        """All before `index` were sent."""
+        """Create the error. All events before `index` were sent."""
         super().__init__(f"event {index} was not accepted: {why}")
         self.index = index
 
 
 class EventBus(Protocol):
-    """Tells others."""
+    """Sends events to EventBridge."""
 
     def send(self, events: Sequence[Event]) -> None:
-        """Send events in their order.
+        """Send events in order.
 
         Raises:
-            NotSentError: names the first that was not accepted; whether any after it were sent is not known.
+            NotSentError: Names the first that was not accepted. It is unknown whether later ones were sent.
         """
         ...

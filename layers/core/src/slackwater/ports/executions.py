@@ -9,32 +9,32 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
 
 
 class AuditStarter(Protocol):
-    """Sets audits going."""
+    """Starts audits."""
 
     def start(self, audit_id: str, request: AuditRequest) -> None:
-        """Start an audit under this id; the same id again starts nothing."""
+        """Start an audit with this id. Starting the same id again does nothing."""
         ...
 
 
 type ExecutionState = Literal["running", "ended", "none"]
-"""Of an execution of this name: it has not ended, it has (however it did), there is none."""
+"""The state of an execution: it has not ended, it has ended (in any way), or it does not exist."""
 
 
 class CleanupStarter(Protocol):
-    """Sets clean-ups and undos going."""
+    """Starts clean-ups and undos."""
 
     def state(self, execution: str, *, undo: bool = False) -> ExecutionState:
-        """Whether the execution of this name still works, of a clean-up or of an undo.
+        """Return whether the execution with this name, of a clean-up or an undo, still runs.
 
         Raises:
-            AwsError: nobody said.
+            AwsError: AWS did not answer.
         """
         ...
 
     def start(self, finding_id: str, execution: str) -> None:
-        """Start the clean-up of a finding under this name; the same name again starts nothing."""
+        """Start the clean-up of a finding with this name. Starting the same name again does nothing."""
         ...
 
     def undo(self, finding_id: str, execution: str) -> None:
-        """Start the undo of one; the same name again starts nothing."""
+        """Start the undo of a clean-up with this name. Starting the same name again does nothing."""
         ...

@@ -1,4 +1,4 @@
-"""Protocols that read what an account holds."""
+"""Protocols that list the resources of an account."""
 
 from __future__ import annotations
 
@@ -15,63 +15,70 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
 
 
 class Inventory(Protocol):
-    """Reads what one target holds."""
+    """Lists the resources of one target."""
 
     def read(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
-        """Every record of these kinds. What could not be read is a gap, and its kind is unreadable in the fleet."""
+        """Return every record of these kinds, in memory, and the gaps. A kind with a gap is unreadable in the fleet.
+
+        Args:
+            target: The account and region.
+            required: Kinds whose failed calls are required gaps.
+            optional: Kinds whose failed calls are optional gaps.
+        """
         ...
 
-    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
-        """The same, listed once, and held so that a large target can be judged part by part."""
+    def snapshot(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> InventorySnapshot:
+        """List the same once, and store it so that a large target can be judged in chunks."""
         ...
 
 
-class Stock(Protocol):
-    """What a target holds. A context manager: a file that it keeps is gone at its end.
+class InventorySnapshot(Protocol):
+    """The inventory of a target. A context manager: at its end, its file is deleted.
 
-    `resources` counts them by kind. No question needs more than one of the `parts`: resources that share metrics, or that a
-    detector looks at together, are in the same. `gaps` are of all parts. `file` is what another process can open to go on with
-    a later part; None where there is but one.
+    Resources that share metrics, or that a detector reads together, are in the same chunk. So a detector never needs
+    two.
     """
 
     @property
     def gaps(self) -> Sequence[Gap]:
-        """What could not be read: waits for what is still being read."""
+        """The failed calls, for all chunks. Waits for kinds that are still being read."""
         ...
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """How many there are, by kind."""
+        """The number of resources by kind."""
         ...
 
     @property
     def parts(self) -> int:
-        """How many parts it has, one or more."""
+        """The number of chunks, at least one."""
         ...
 
     @property
     def file(self) -> Path | None:
-        """Where it is kept."""
+        """A file that another process can open to continue with a later chunk; None if there is only one chunk."""
         ...
 
     def fleet(self, part: int) -> Fleet:
-        """The records of a part, of which some may be awaited; the first is 1."""
+        """Return the records of a chunk, counted from 1. Some kinds may still be being read."""
         ...
 
     def __enter__(self) -> Self:
-        """Keep it for a while."""
+        """Return the snapshot."""
         ...
 
     def __exit__(self, *_: object) -> None:
-        """Let go of it."""
+        """Delete its file."""
         ...
 
 
 class InstanceTypes(Protocol):
-    """Reads what EC2 allows instance types."""
+    """Reads what EC2 publishes about instance types."""
 
     def of(self, families: Iterable[str], region: str) -> tuple[Iterable[InstanceType], list[Gap]]:
-        """Every type of these families, and at least the packaged ones of all others; what could not be read is a gap."""
+        """Return every type of these families, at least the packaged ones of all others, and the gaps."""
         ...

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
 
 @dataclass(frozen=True, slots=True)
 class MetricAnswer:
-    """The answer to one call: a series for every query that could be read, the reason for each that could not."""
+    """The result of one call: a series for every query, or the reason why there is none."""
 
     series: Mapping[MetricQuery, Series]
     failed: Mapping[MetricQuery, str]
@@ -28,37 +28,44 @@ class Metrics(Protocol):
     concurrency: int
 
     def fetch(self, call: MetricCall) -> MetricAnswer:
-        """Answer one packed call; failures are in the answer, never raised, never an empty series."""
+        """Make one packed call. Failures are part of the result; they are never raised, and never an empty series."""
         ...
 
 
 class Spending(Protocol):
-    """Knows how many metrics may still be asked for. Thread-safe."""
+    """Limits how many metrics are requested. Thread-safe."""
 
     def take(self, metrics: int) -> str | None:
-        """Count metrics that are about to be asked for; why not, and nothing counted, where they would cost too much."""
+        """Count metrics that are about to be requested. Return the reason, and count nothing, if they would cost too
+        much.
+        """
         ...
 
 
 class Leases(Protocol):
-    """Knows who else scans a target now."""
+    """Knows which scans run on a target, so that they share its rate limit."""
 
     def hold(self, target: Target, holder: str) -> AbstractContextManager[Callable[[], float]]:
-        """Be one of them, under a name that nobody else has. Gives what tells our share of the pace, above 0 to 1."""
+        """Register this scan. Returns a function for its share of the rate limit, in (0, 1].
+
+        Args:
+            target: The account and region.
+            holder: A name that no other scan has.
+        """
         ...
 
 
 class Meter(Protocol):
-    """Counts what was asked of AWS, over all adapters."""
+    """Counts what all adapters asked of AWS."""
 
     def api_calls(self) -> Mapping[str, int]:
-        """HTTP requests sent by `service:Operation`, retries included."""
+        """Return the number of HTTP requests by `service:Operation`, including retries."""
         ...
 
     def metrics_requested(self) -> int:
-        """Metrics that GetMetricData was asked for, as it bills them."""
+        """Return how many metrics were requested from GetMetricData, as CloudWatch bills them."""
         ...
 
     def datapoints(self) -> int:
-        """Points received."""
+        """Return how many points were received."""
         ...

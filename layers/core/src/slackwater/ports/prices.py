@@ -11,8 +11,8 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
 
 
 class Prices(Protocol):
-    """Reads what things cost in a region."""
+    """Reads prices of a region."""
 
     def of(self, items: Iterable[PriceItem], region: str) -> tuple[PriceTable, list[Gap]]:
-        """Every price that is known; a live price that could not be read is an optional gap."""
+        """Return every known price. A live price that could not be read is an optional gap."""
         ...

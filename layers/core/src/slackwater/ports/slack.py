@@ -1,4 +1,4 @@
-"""Protocols that post to Slack, and the errors of posting."""
+"""Protocols that post to Slack, and their errors."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
 
 
 class ChannelBusyError(Exception):
-    """The channel wants to hear again after some seconds; nothing was posted."""
+    """Slack throttles the channel. Nothing was posted."""
 
     def __init__(self, retry_after_s: float) -> None:
-        """As the channel said."""
+        """Create the error with the seconds to wait, as Slack stated them."""
         super().__init__(f"asked to come again in {retry_after_s:g} s")
         self.retry_after_s = retry_after_s
 
 
 class ChannelRefusedError(Exception):
-    """The channel refused a message, and said why, such as "channel_not_found"; nothing was posted."""
+    """Slack refused a message, with a reason such as "channel_not_found". Nothing was posted."""
 
 
-class NobodyKnowsError(Exception):
-    """A message was sent and not answered: whether it was posted is not known."""
+class DeliveryUnknownError(Exception):
+    """A message was sent without an answer. It is unknown whether it was posted."""
 
 
 class NotSlackError(Exception):
-    """A request that is not Slack's, or not any more; the message says why in a line, and quotes nothing of it."""
+    """A request is not from Slack, or too old. The message says why in one line, and quotes nothing of the request."""
 
 
 class SignatureCheck(Protocol):
-    """Checks that Slack signed a request."""
+    """Checks Slack's signature of a request."""
 
     def __call__(self, secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> datetime:
         """Return when Slack signed the request, within five minutes of `now`. The names of `headers` are in lower case.
@@ -44,53 +44,59 @@ class SignatureCheck(Protocol):
 
 
 class Channel(Protocol):
-    """Where messages are posted."""
+    """Posts messages."""
 
     @property
     def can_look(self) -> bool:
-        """Whether `find` and `update` work: a webhook can only speak."""
+        """Whether `find` and `update` work. A webhook can only send."""
         ...
 
     def send(self, post: Post, thread: Sent | None) -> Sent:
-        """Post a message that carries the post's id where nobody sees it; into a thread, if one is named.
+        """Post a message, with the post's id in its hidden metadata; in a thread if one is given.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+            ChannelBusyError: Nothing was posted; try again later.
+            ChannelRefusedError: Nothing was posted.
+            DeliveryUnknownError: It may have been posted.
         """
         ...
 
     def find(self, post: Post, thread: Sent | None) -> Sent | None:
-        """The message that carries the post's id, among those since `post.tried_at`; None where it was not posted.
+        """Return the message with the post's id, among those since `post.tried_at`; None if it was not posted.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError: it could not be looked at.
+            ChannelBusyError: Try again later.
+            ChannelRefusedError: Slack does not allow reading the channel.
+            DeliveryUnknownError: Slack did not answer.
         """
         ...
 
     def update(self, sent: Sent, message: Message) -> None:
-        """Put another message in the place of one that was posted.
+        """Replace a posted message.
 
         Raises:
-            ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+            ChannelBusyError: Nothing was changed; try again later.
+            ChannelRefusedError: Nothing was changed.
+            DeliveryUnknownError: It may have been changed.
         """
         ...
 
 
 class Outbox(Protocol):
-    """Keeps posts from before they are sent."""
+    """Stores posts before they are sent."""
 
     def record(self, posts: Sequence[Post]) -> None:
-        """Store posts that are new; one that is there already stays as it is."""
+        """Store new posts. One that is already stored does not change."""
         ...
 
     def get(self, id: str) -> Post | None:
-        """One post as it is now."""
+        """Return one post as it is now."""
         ...
 
     def waiting(self) -> Iterable[Post]:
-        """Posts that are pending or sending, as they are now, in the order in which they were recorded."""
+        """Return posts that are pending or sending, as they are now, in the order in which they were recorded."""
         ...
 
     def write(self, post: Post) -> bool:
-        """Store a post whose revision is one more than what is stored; False, and nothing stored, where it is not."""
+        """Store a post if its revision is one more than the stored one; else return False and store nothing."""
         ...

@@ -17,72 +17,72 @@ if TYPE_CHECKING:  # the endpoint that Slack calls imports this, and not pydanti
 
 
 class FindingStore(Protocol):
-    """Keeps findings, and every change of them for good."""
+    """Stores findings, and every change of them."""
 
     def get(self, id: str) -> TrackedFinding | None:
-        """One finding as it is now."""
+        """Return one finding as it is now."""
         ...
 
     def unresolved(self, account: str, region: str) -> Iterable[TrackedFinding]:
-        """The findings of a target that are not resolved. One stored a moment ago may be missing: `write` will tell."""
+        """Return the unresolved findings of a target. A very recent one may be missing; `write` then returns False."""
         ...
 
     def write(self, write: Write) -> bool:
-        """Store a finding and its ledger entry together; False, and nothing stored, where the revision has moved."""
+        """Store a finding and its ledger entry together; return False and store nothing if the revision has changed."""
         ...
 
     def list(self, query: FindingQuery) -> Page[TrackedFinding]:
-        """A page of findings.
+        """Return a page of findings.
 
         Raises:
-            BadCursorError: the cursor is not one for this query.
+            BadCursorError: The cursor is not from this query.
         """
         ...
 
     def ledger(self, id: str) -> Iterator[LedgerEntry]:
-        """Every change of a finding, the oldest first."""
+        """Yield every change of a finding, the oldest first."""
         ...
 
 
 class AuditStore(Protocol):
-    """Keeps what came of each audit."""
+    """Stores the result of each audit."""
 
     def claim(self, occasion: str, audit_id: str) -> str:
-        """The audit to which this occasion belongs: the one that claimed it first."""
+        """Return the audit of this occasion: the one that claimed it first."""
         ...
 
     def begin(self, record: AuditRecord) -> bool:
-        """Store a new audit; False where it is stored already."""
+        """Store a new audit; return False if it is already stored."""
         ...
 
     def end(self, record: AuditRecord) -> bool:
-        """Store what came of an audit; False where it has ended before, which stays as it is."""
+        """Store the result of an audit; return False and store nothing if it has already ended."""
         ...
 
     def get(self, id: str) -> AuditRecord | None:
-        """One audit as it is now."""
+        """Return one audit as it is now."""
         ...
 
     def running(self) -> RunningAudits:
-        """The audits that have a place among those that may run at a time, as it is now."""
+        """Return which audits count as running, as it is now."""
         ...
 
     def write_running(self, running: RunningAudits) -> bool:
-        """Store it if its revision is one more than what is stored; False, and nothing stored, where it is not."""
+        """Store it if its revision is one more than the stored one; else return False and store nothing."""
         ...
 
     def list(self, limit: int, cursor: str | None) -> Page[AuditRecord]:
-        """Audits, the newest first.
+        """Return audits, the newest first.
 
         Raises:
-            BadCursorError: the cursor is not one of this list's.
+            BadCursorError: The cursor is not from this list.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a stored text; without a size, it is the text's deletion."""
+    """One version of a stored text. Without a size, it is the text's deletion."""
 
     id: str
     at: datetime
@@ -90,10 +90,10 @@ class Version:
 
 
 class Documents(Protocol):
-    """Keeps texts by key, every version of them."""
+    """Stores texts by key, with every version of them."""
 
     def read(self, key: str, version: str | None = None) -> tuple[str, str] | None:
-        """The text and its version; None where there is none."""
+        """Return the text and its version; None if there is none."""
         ...
 
     def has(self, key: str) -> bool:
@@ -101,72 +101,73 @@ class Documents(Protocol):
         ...
 
     def write(self, key: str, text: str) -> str:
-        """Store a text; its version."""
+        """Store a text, and return its version."""
         ...
 
     def write_once(self, key: str, text: str) -> bool:
-        """Store a text where there is none; False, and nothing stored, where there is one."""
+        """Store a text if there is none; else return False and store nothing."""
         ...
 
     def write_file(self, key: str, file: Path) -> None:
-        """Store what a file holds, which may be more than memory does."""
+        """Store the content of a file, which may be larger than memory."""
         ...
 
     def read_file(self, key: str, file: Path) -> bool:
-        """Put what is stored into a file; False, and no file, where there is nothing."""
+        """Copy the stored content into a file; return False, without a file, if there is none."""
         ...
 
     def versions(self, key: str) -> Iterable[Version]:
-        """Every version and deletion, the newest first."""
+        """Return every version and deletion, the newest first."""
         ...
 
     def link(self, key: str, for_seconds: int) -> str:
-        """An address from which anybody who has it can read the text, for a while."""
+        """Return a URL with which anyone can read the text for so many seconds."""
         ...
 
 
 class CleanupStore(Protocol):
-    """Keeps clean-ups, one for each finding, and sees to it that what one holds no other has."""
+    """Stores clean-ups, one for each finding, and makes sure that no two hold the same resource or lock."""
 
     def get(self, finding_id: str) -> Cleanup | None:
-        """The clean-up of a finding as it is now; lists that its record has no room for are cut short."""
+        """Return the clean-up of a finding as it is now. Lists that do not fit into its record are truncated."""
         ...
 
     def whole(self, cleanup: Cleanup) -> Cleanup:
-        """The same clean-up with all of its lists.
+        """Return the same clean-up with complete lists.
 
         Raises:
-            AwsError: one is missing, or AWS did not say.
+            AwsError: One is missing, or AWS did not answer.
         """
         ...
 
     def unchanged(self, cleanup: Cleanup) -> bool:
-        """Whether its record is still of this revision, and nobody has stopped all clean-ups."""
+        """Whether its record still has this revision, and nobody has stopped all clean-ups."""
         ...
 
     def write(self, cleanup: Cleanup, finding: Write | None = None) -> bool:
-        """Store a clean-up whose revision is one more than what is stored, and what that makes of its finding: both or neither.
+        """Store a clean-up together with its finding, if its revision is one more than the stored one.
 
-        False, and nothing stored, where a revision has moved, or another clean-up has what this one is to hold.
+        Returns False, and stores nothing, if a revision has changed, or if another clean-up holds what this one is to
+        hold.
         """
         ...
 
     def holder(self, place: str) -> str | None:
-        """The id of the finding whose clean-up has a resource, by its ARN, or a turn now."""
+        """Return the id of the finding whose clean-up holds a resource (by its ARN) or a lock now."""
         ...
 
     def list(self, limit: int, cursor: str | None) -> Page[Cleanup]:
-        """Clean-ups, the newest first.
+        """Return clean-ups, the newest first.
 
         Raises:
-            BadCursorError: the cursor is not one of this list's.
+            BadCursorError: The cursor is not from this list.
         """
         ...
 
     def control(self) -> Control:
-        """What holds for all clean-ups, as it is now."""
+        """Return what applies to all clean-ups, as it is now."""
         ...
 
     def write_control(self, control: Control) -> bool:
-        """Store it if its revision is one more than what is stored; False, and nothing stored, where it is not."""
+        """Store it if its revision is one more than the stored one; else return False and store nothing."""
         ...

@@ -6,6 +6,7 @@ Sources: Amazon EC2 API Reference, "ModifyVolume"; Amazon EBS User Guide, "How A
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from shlex import quote
@@ -13,12 +14,11 @@ from typing import Final
 
 from slackwater.model.metrics import Metric, Need
 from slackwater.model.money import EBS_SNAPSHOT_STORAGE, Change
-from slackwater.model.resources import Volume
+from slackwater.model.resources import Instance, Volume
 from slackwater.model.settings import VolumeSetting
 from slackwater.model.units import DAY_S
 from slackwater.model.verdicts import Advice
 from slackwater.performance import ebs
-from slackwater.rules import advice
 
 ONLINE: Final = "EBS makes the change online within hours, and accepts at most four changes of a volume in 24 hours."
 
@@ -139,7 +139,7 @@ def keep_archived(volume: Volume) -> Advice:
     )
 
 
-def protecting_caveats(volume: Volume, where: str = "delete it there") -> tuple[str, ...]:
-    """Why a person must check before a deletion: another service manages it, or `advice.protection` has a reason."""
-    owner = volume.managed_by
-    return (*((f"It is managed by {owner}: {where}.",) if owner else ()), *advice.protection(volume))
+def managed_instances(instances: Iterable[Instance]) -> tuple[str, ...]:
+    """Who manages the instances of a volume. The engine says only who manages the volume."""
+    owners = sorted({owner for instance in instances if (owner := instance.managed_by)})
+    return tuple(f"Its instance is managed by {owner}: change it there." for owner in owners)

@@ -1,12 +1,12 @@
-"""A volume's busiest minute: how CloudWatch is asked for it, and when the answer counts.
+"""A volume's busiest minute: which metrics show it, and when they are complete enough to count.
 
-On Nitro CloudWatch has the busiest minute of every day. Those of reads and of writes added are never too low, but may
-lie hours apart: where that matters, the busiest minute of every five minutes looks closer. On Xen there are no maxima,
-and bytes have no point while there are none (Amazon EBS User Guide, "Amazon CloudWatch metrics for Amazon EBS"):
-five-minute sums stand in, and the operations, which always have a point, show that CloudWatch was watching.
+On Nitro, CloudWatch has the busiest minute of each day. The sum of those of reads and of writes is never too low, but
+they may be hours apart. The busiest minute of every five minutes settles that. On Xen there are no maxima, and bytes
+have no point while there are none (Amazon EBS User Guide, "Amazon CloudWatch metrics for Amazon EBS"). Sums of five
+minutes replace them. Operations always have a point, so they show that CloudWatch was recording.
 
-EBS counts an operation once for each 256 KiB of it, and CloudWatch may count it once: what is consumed is no less than
-the operations, and no less than the bytes in units of 256 KiB, and never more than both added.
+EBS counts an operation once per 256 KiB, and CloudWatch may count it once. EBS counts at least as many as there are
+operations, at least as many as there are 256 KiB, and at most the sum of both.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Instance, InstanceType, Volume
 from slackwater.model.units import DAY_S, FIVE_MINUTES_S, KIB, MIB, MINUTE_S
 from slackwater.model.verdicts import Confidence, Evidence, Fine, Line, Unknown
+from slackwater.rules import ebs
 from slackwater.rules.series import hole_words
 
 IOPS_EXCEEDED: Final = Metric("AWS/EBS", "VolumeIOPSExceededCheck", "Maximum", "0 or 1")
@@ -33,11 +34,11 @@ THROUGHPUT_EXCEEDED: Final = Metric("AWS/EBS", "VolumeThroughputExceededCheck", 
 SECONDS: Final = "One-minute averages hide shorter bursts above the proposed limit."
 
 LOST, LATE = 1 / 200, 3
-"""The share of five-minute points that CloudWatch loses, and how many it has not yet, while it is watching all the same."""
+"""The share of five-minute points that CloudWatch may lose, and how many may be late, while it is recording."""
 
 
 class PeakLimits(Limits):
-    """How long the busiest minute is looked for, and what is kept above it."""
+    """How far back the busiest minute counts, and what is kept above it."""
 
     window_days: int = limit(
         35, unit="days", ge=7, le=60, why="longer than a month, for a monthly job; five-minute points are kept 63 days"
@@ -50,7 +51,7 @@ class PeakLimits(Limits):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Reads or writes, in operations or bytes; so many of them make one of the measure's unit."""
+    """Reads or writes, in operations or bytes. `per` of them are one of the measure's unit."""
 
     name: str
     points: str
@@ -63,15 +64,17 @@ class Part:
 
     @property
     def total(self) -> Metric:
-        """All of them."""
+        """The sum."""
         return Metric("AWS/EBS", self.name, "Sum", self.points)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a volume does in a second: its unit, and the ways to count it, each of which adds reads and writes.
+    """What a volume does per second.
 
-    No way counts too many; all of them added are never too few.
+    Attributes:
+        unit: Its unit.
+        ways: The ways to count it. Each adds reads and writes, and is never too high. Their sum is never too low.
     """
 
     unit: str
@@ -93,111 +96,118 @@ OPERATIONS: Final = Measure("IOPS", ((READS, WRITES),))
 CONSUMED: Final = Measure(
     "IOPS", ((READS, WRITES), (replace(READ_BYTES, per=256 * KIB), replace(WRITTEN_BYTES, per=256 * KIB)))
 )
-"""Operations as EBS counts them, a large one once for each 256 KiB of it."""
+"""Operations as EBS counts them, a large one once per 256 KiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """A measure of a volume over the window: what to ask for, and what the answers say."""
+    """A measure of a volume over the window. Read its `needs` before you use anything else.
+
+    Attributes:
+        volume: The volume.
+        measure: What to look at.
+        seen: The metrics.
+        limits: The window, and the days that CloudWatch must have recorded.
+        xen: Whether its instance is on Xen.
+        detailed: Whether to look at the busiest minute of every five minutes too.
+    """
 
     volume: Volume
     measure: Measure
     seen: Seen
     limits: PeakLimits
     xen: bool
-    closer: bool = False
+    detailed: bool = False
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """What has to be answered before anything below is asked."""
+        """The metrics."""
         if self.xen:
-            witnesses = (READS, WRITES)
-            metrics = dict.fromkeys(part.total for part in (*self.measure.parts, *witnesses))
+            metrics = dict.fromkeys(part.total for part in (*self.measure.parts, READS, WRITES))
             return tuple(self._need(metric, FIVE_MINUTES_S) for metric in metrics)
-        periods = (DAY_S, FIVE_MINUTES_S) if self.closer else (DAY_S,)
+        periods = (DAY_S, FIVE_MINUTES_S) if self.detailed else (DAY_S,)
         return tuple(self._need(part.peak, period_s) for period_s in periods for part in self.measure.parts)
 
-    def nearer(self) -> Look:
+    def in_detail(self) -> Look:
         """The same by five minutes."""
-        return replace(self, closer=not self.xen)
-
-    def _need(self, metric: Metric, period_s: int) -> Need:
-        return metric.need(("VolumeId", self.volume.id), period_s=period_s, days=self.limits.window_days)
+        return replace(self, detailed=not self.xen)
 
     @property
-    def doubt(self) -> Unknown | None:
-        """Why the answer does not count: CloudWatch did not watch all of the newest days since it was attached."""
-        return self._doubt_on_xen if self.xen else self._doubt
+    def unknown(self) -> Unknown | None:
+        """The answer if CloudWatch did not record all days that count, else None."""
+        return self._unknown_on_xen if self.xen else self._unknown_by_day
 
     @property
     def least(self) -> float:
-        """What its busiest minute had at least."""
-        return max(self._surely.present, default=0)
+        """The least that its busiest minute had."""
+        return max(self._at_least.present, default=0)
 
     @property
     def counted(self) -> float:
-        """What its busiest minute had at most, counted the one way or the other and not both; what is consumed may be more."""
+        """The most that its busiest minute had, counted in one of the ways. EBS may count more."""
         if len(self.measure.ways) == 1:
             return self.most
-        return max(max(self._together(way).present, default=0) for way in self.measure.ways)
+        return max(max(self._sum(way).present, default=0) for way in self.measure.ways)
 
     @property
     def most(self) -> float:
-        """What its busiest minute had at most; on Xen the mean of its busiest five minutes."""
+        """The most that its busiest minute had. On Xen, the mean of its busiest five minutes."""
         return max(self.together.present, default=0)
 
     def days_at(self, rate: float) -> int:
-        """On how many days its busiest minute surely had as much."""
-        return sum(value >= rate for value in _daily(self._surely).present)
+        """On how many days its busiest minute had at least this rate."""
+        return sum(value >= rate for value in _daily(self._at_least).present)
 
     @cached_property
     def together(self) -> Series:
-        """All parts added, a second; one without a point counts as nothing, all without one as missing."""
-        return self._together(self.measure.parts)
+        """The sum of all parts per second. A point is missing only if that of every part is."""
+        return self._sum(self.measure.parts)
 
     @cached_property
-    def _surely(self) -> Series:
-        """What it had at least, a second: by the day that of reads alone, or of writes; closer, or on Xen, of both together.
+    def _at_least(self) -> Series:
+        """The least that it had, per second: by day the higher part, in detail or on Xen the sum.
 
         The maximum of a Multi-Attach volume may be that of all its instances.
         """
         if self.xen and len(self.measure.ways) == 1:
             return self.together
-        if self.xen or self.closer:
-            return _greatest([self._added([(part, self._by_five_minutes(part)) for part in way]) for way in self.measure.ways])
+        if self.xen or self.detailed:
+            ways = ([(part, self._by_five_minutes(part)) for part in way] for way in self.measure.ways)
+            return _greatest([self._added(way) for way in ways])
         return _greatest([self._added([(part, self._by_day(part))]) for part in self.measure.parts])
 
-    def _together(self, parts: Sequence[Part]) -> Series:
-        """These parts added, never too few: the maximum of a Multi-Attach volume may be that of one instance."""
+    def _sum(self, parts: Sequence[Part]) -> Series:
+        """The sum of these parts, never too low: the maximum of a Multi-Attach volume may be that of one instance."""
         instances = len(self.volume.attachments) if self.volume.multi_attach else 1
         if self.xen:
             return self._added([(part, self._by_five_minutes(part)) for part in parts])
-        if not self.closer:
+        if not self.detailed:
             return self._added([(part, self._by_day(part)) for part in parts], instances)
-        return self._added([(part, _bounded(self._by_five_minutes(part), self._by_day(part))) for part in parts], instances)
+        bounded = [(part, _bounded(self._by_five_minutes(part), self._by_day(part))) for part in parts]
+        return self._added(bounded, instances)
 
     @property
-    def lost(self) -> Unknown:
-        """Why nobody can tell between `least` and `counted`, looked at closer."""
+    def undecided(self) -> Unknown:
+        """The answer if a limit is between `least` and `counted`, in detail."""
         if self.volume.multi_attach:
             return Unknown(f"{self._names} may cover only one of its instances, and all together may have needed more")
         missing = max(self._by_five_minutes(part).missing for part in self.measure.parts)
-        return Unknown(f"{self._names} lacks {missing:,} five-minute points, and it may have needed more in one of them")
+        return Unknown(f"{self._names} lacks {missing:,} five-minute points, and it may have needed more there")
 
     @property
     def days(self) -> int:
-        """How many whole days CloudWatch watched; on Xen about as many."""
+        """How many whole days CloudWatch recorded. On Xen, about as many."""
         if self.xen:
-            points = min(len(self._watched(self._by_five_minutes(part)).present) for part in (READS, WRITES))
+            points = min(len(self._recorded(self._by_five_minutes(part)).present) for part in (READS, WRITES))
             return round(points * FIVE_MINUTES_S / DAY_S)
-        return min(len(self._watched(self._by_day(part)).present) for part in self.measure.parts)
+        return min(len(self._recorded(self._by_day(part)).present) for part in self.measure.parts)
 
     def hole(self, by_day: Series) -> str | None:
-        """Where a metric by the day has a hole that may hide what matters; words for it."""
-        return hole_words(self._watched(by_day), self._demanded, self._started_at)
+        """Words for missing days of a metric, if they may hide what matters."""
+        return hole_words(self._recorded(by_day), self._required_days, self._started_at)
 
     def confidence(self, *, checked: bool) -> Confidence:
-        """Low on Xen, and high where nothing is missing; `checked` is whether the exceeded checks were there too."""
+        """Low on Xen, high if nothing is missing. `checked` is whether the exceeded checks have all points too."""
         if self.xen:
             return "low"
         return "high" if checked and self.days >= self.limits.window_days else "medium"
@@ -209,16 +219,16 @@ class Look:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What the measure cannot see."""
+        """What the measure does not show."""
         return ("Five-minute averages hide shorter bursts.",) if self.xen else ()
 
     @property
     def lowering_caveats(self) -> tuple[str, ...]:
-        """The same, where a setting is lowered by it."""
+        """The same, for advice to lower a setting."""
         return self.caveats or (SECONDS,)
 
     def evidence(self, scale: float, *lines: Line) -> Evidence:
-        """The busiest of every day, against what `scale` is, and these levels."""
+        """The busiest minute of each day, on a chart up to `scale` with these levels."""
         return Evidence(
             label=f"Busiest {self.span}",
             value=round(self.most, 1),
@@ -230,61 +240,58 @@ class Look:
 
     @property
     def by_day(self) -> Series:
-        """The busiest of every day, at most."""
+        """The most of each day."""
         return _daily(self.together)
 
+    def _need(self, metric: Metric, period_s: int) -> Need:
+        return metric.need(("VolumeId", self.volume.id), period_s=period_s, days=self.limits.window_days)
+
     def _by_day(self, part: Part) -> Series:
-        return self.seen[self._need(part.peak, DAY_S)]
+        return self.seen.read(self._need(part.peak, DAY_S))[0]
 
     def _by_five_minutes(self, part: Part) -> Series:
-        return self.seen[self._need(part.total if self.xen else part.peak, FIVE_MINUTES_S)]
+        return self.seen.read(self._need(part.total if self.xen else part.peak, FIVE_MINUTES_S))[0]
 
-    def _watched(self, series: Series) -> Series:
-        return self.seen.finished(series, self._attached_at)
-
-    @property
-    def _attached_at(self) -> datetime:
-        return max([self.volume.created_at, *(one.attached_at for one in self.volume.attachments if one.attached_at)])
+    def _recorded(self, series: Series) -> Series:
+        return self.seen.finished(series, ebs.attached_at(self.volume))
 
     @property
     def _started_at(self) -> datetime:
-        """Since when one of its instances runs with it: what is missing before that was a stop."""
+        """Since when one of its instances has been running with it. Points that are missing before are a stop."""
         found = [(one, self.seen.fleet.get(Instance, one.instance_id)) for one in self.volume.attachments]
-        since = [max(on.launched_at, one.attached_at or on.launched_at) for one, on in found if on and on.state == "running"]
-        return max(self.volume.created_at, min(since, default=self._attached_at))
+        running = [(one, instance) for one, instance in found if instance and instance.state == "running"]
+        since = (max(instance.launched_at, one.attached_at or instance.launched_at) for one, instance in running)
+        return max(self.volume.created_at, min(since, default=ebs.attached_at(self.volume)))
 
     @property
-    def _start(self) -> datetime:
-        return self.seen.now - timedelta(days=self.limits.window_days)
-
-    @property
-    def _demanded(self) -> int:
+    def _required_days(self) -> int:
         return min(self.limits.least_days, self.limits.window_days)
 
     @property
-    def _doubt(self) -> Unknown | None:
+    def _unknown_by_day(self) -> Unknown | None:
         for part in self.measure.parts:
             by_day = self._by_day(part)
-            if len(self._watched(by_day)) < self._demanded:
-                return Unknown(f"it was attached less than {self._demanded} whole days ago")
+            if len(self._recorded(by_day)) < self._required_days:
+                return Unknown(f"it was attached less than {self._required_days} whole days ago")
             if words := self.hole(by_day):
                 return Unknown(f"{part.name} {words}")
         return None
 
     @property
-    def _doubt_on_xen(self) -> Unknown | None:
-        least = self.seen.now - timedelta(days=self._demanded)
-        if self._attached_at > least:
-            return Unknown(f"it was attached less than {self._demanded} days ago")
-        began = max(self._start, self._started_at, *(_first_at(self._by_five_minutes(part)) for part in (READS, WRITES)))
-        for since in (least, min(least, began)):
+    def _unknown_on_xen(self) -> Unknown | None:
+        newest = self.seen.now - timedelta(days=self._required_days)
+        if ebs.attached_at(self.volume) > newest:
+            return Unknown(f"it was attached less than {self._required_days} days ago")
+        window = self.seen.now - timedelta(days=self.limits.window_days)
+        began = max(window, self._started_at, *(_first_at(self._by_five_minutes(part)) for part in (READS, WRITES)))
+        for since in (newest, min(newest, began)):
             lost, points = self._lost_on_xen(since)
             if lost > LOST * points + LATE:
                 return Unknown(f"{self._names} lacks {lost:,} of {points:,} five-minute points")
         return None
 
     def _lost_on_xen(self, since: datetime) -> tuple[int, int]:
-        """How many points of those since then are missing; bytes only where there were operations."""
+        """How many points are missing since then, and of how many. Bytes count only if there were operations."""
         reads, writes = (self._by_five_minutes(part).since(since.timestamp()) for part in (READS, WRITES))
         lost = max(reads.missing, writes.missing)
         for part in self.measure.parts:
@@ -299,7 +306,7 @@ class Look:
         return " or ".join(dict.fromkeys(need.metric.name for need in self.needs))
 
     def _added(self, parts: list[tuple[Part, Series]], times: int = 1) -> Series:
-        """A second's sum of parts, so many times."""
+        """The sum of parts per second, so many times."""
         per_s = FIVE_MINUTES_S if self.xen else MINUTE_S
         first = parts[0][1]
         columns = [[value * times / per_s / part.per for value in series.values] for part, series in parts]
@@ -307,12 +314,12 @@ class Look:
 
 
 def added(all_: Sequence[Series]) -> Series:
-    """Point by point, as if all of them came at once; one without a point counts as nothing."""
+    """Point by point the sum, as if all came at once. A missing point counts as 0."""
     return Series(all_[0].start_s, all_[0].period_s, _totals([one.values for one in all_]))
 
 
 def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:
-    """The type of the running instance that a volume is on; the answer where there is none to judge by."""
+    """The type of the running instance that has the volume, or the verdict if there is none."""
     if not volume.attachments:
         return Fine("it is not attached")
     found = [(one.instance_id, seen.fleet.get(Instance, one.instance_id)) for one in volume.attachments]
@@ -328,7 +335,7 @@ def carrier(volume: Volume, seen: Seen) -> InstanceType | Fine | Unknown:
 
 
 def checks(volume: Volume, limits: PeakLimits, *metrics: Metric, xen: bool) -> tuple[Need, ...]:
-    """CloudWatch's own exceeded checks, on each instance; Multi-Attach volumes and Xen have none."""
+    """CloudWatch's exceeded checks, on each instance. Multi-Attach volumes and Xen have none."""
     if volume.multi_attach or xen:
         return ()
     return tuple(
@@ -339,17 +346,17 @@ def checks(volume: Volume, limits: PeakLimits, *metrics: Metric, xen: bool) -> t
 
 
 def raised(needs: Iterable[Need], seen: Seen) -> bool:
-    """Whether one of them was 1, even once."""
-    return any(max(seen[need].present, default=0) >= 1 for need in needs)
+    """Whether a check was 1, even once."""
+    return any(max(series.present, default=0) >= 1 for series in seen.read(*needs))
 
 
 def answered(needs: tuple[Need, ...], seen: Seen) -> bool:
-    """Whether there are any, and each has a point for every day."""
-    return bool(needs) and not any(seen.finished(seen[need], seen[need].start).missing for need in needs)
+    """Whether there are checks, and each has a point for every day."""
+    return bool(needs) and not any(seen.finished(series, series.start).missing for series in seen.read(*needs))
 
 
 def carried(kind: InstanceType) -> tuple[Evidence, ...]:
-    """What an instance lets through at most, where EC2 publishes it."""
+    """The maximum of an instance type, if EC2 publishes it."""
     if kind.ebs_maximum_mbps is None or kind.ebs_maximum_iops is None:
         return ()
     mib_s = kind.ebs_maximum_mbps * 1e6 / 8 / MIB
@@ -360,7 +367,7 @@ def carried(kind: InstanceType) -> tuple[Evidence, ...]:
 
 
 def _totals(columns: Sequence[Sequence[float]]) -> array[float]:
-    """Row by row the sum of what is there, NaN where nothing is. NaN in any makes NaN of all: few rows are looked at twice."""
+    """Row by row the sum of the present values, NaN if there are none. The fast sum is right for most rows."""
     totals = array("d", map(sum, zip(*columns, strict=True)))
     if any(map(isnan, totals)):
         for i, total in enumerate(totals):
@@ -370,33 +377,34 @@ def _totals(columns: Sequence[Sequence[float]]) -> array[float]:
 
 
 def _greatest(all_: list[Series]) -> Series:
-    """The greatest of what is there, point by point."""
+    """The highest present value, point by point."""
     first = all_[0]
     rows = ([value for value in row if not isnan(value)] for row in zip(*(one.values for one in all_), strict=True))
     return Series.of(first.start_s, first.period_s, [max(row, default=None) for row in rows])
 
 
 def _bounded(five_minutes: Series, by_day: Series) -> Series:
-    """Five-minute peaks; where points are missing the peak of their day stands in, which is never too low.
+    """Five-minute peaks. The peak of the day, which is never too low, replaces missing points.
 
-    Those that are scattered or late are left out, unless they are many.
+    A few scattered or late points stay missing.
     """
     days = [(five_minutes.start_s + i * FIVE_MINUTES_S - by_day.start_s) // DAY_S for i in range(len(five_minutes))]
     peaks = [by_day.values[day] for day in days]
     lost = [isnan(value) and not isnan(peak) for value, peak in zip(five_minutes.values, peaks, strict=True)]
     many = sum(lost) > LOST * len(lost) + LATE
     runs = ((missing, len([*run])) for missing, run in groupby(lost))
-    stands_in = chain.from_iterable([missing and (many or length > LATE)] * length for missing, length in runs)
-    values = (peak if fill else value for value, peak, fill in zip(five_minutes.values, peaks, stands_in, strict=True))
+    replaced = chain.from_iterable([missing and (many or length > LATE)] * length for missing, length in runs)
+    values = (peak if fill else value for value, peak, fill in zip(five_minutes.values, peaks, replaced, strict=True))
     return Series.of(five_minutes.start_s, FIVE_MINUTES_S, values)
 
 
 def _first_at(series: Series) -> datetime:
-    """When the first point that is there began; when the series did where none is."""
+    """When the first present point began. The start of the series if there is none."""
     return next((at for at, value in series.points() if value is not None), series.start)
 
 
 def _daily(series: Series) -> Series:
-    """The greatest of each day."""
+    """The highest value of each day."""
     days = batched(series.values, DAY_S // series.period_s, strict=False)
-    return Series.of(series.start_s, DAY_S, [max((value for value in day if not isnan(value)), default=None) for day in days])
+    highest = [max((value for value in day if not isnan(value)), default=None) for day in days]
+    return Series.of(series.start_s, DAY_S, highest)

@@ -88,6 +88,11 @@ def facts(file_system: EfsFileSystem) -> tuple[Evidence, ...]:
     )
 
 
+def gib(label: str, size_bytes: float, *, digits: int = 1) -> Evidence:
+    """Evidence: a size in GiB."""
+    return Evidence(label=label, value=round(size_bytes / GIB, digits), unit="GiB")
+
+
 def sum_of(label: str, series: Series, unit: str) -> Evidence:
     """Evidence: a metric and its sum, or that CloudWatch published no points."""
     if series.present:

@@ -1,4 +1,8 @@
-"""EFS throughput: what a file system moved, and the ways from one throughput mode to another."""
+"""EFS throughput: what a file system moves in a month, and the recommendations to change its throughput mode.
+
+Sources: Amazon EFS User Guide, "CloudWatch metrics for Amazon EFS", "Amazon EFS performance" and "Metering"; Amazon EFS
+API Reference, "UpdateFileSystem".
+"""
 
 from __future__ import annotations
 
@@ -9,53 +13,53 @@ from typing import Final
 from slackwater.model.detector import Seen
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.money import Change, difference
-from slackwater.model.quantities import binary_rate_words
+from slackwater.model.quantities import binary_rate_words, duration_words, size_words
 from slackwater.model.resources import EfsFileSystem
 from slackwater.model.settings import EfsThroughputSetting
-from slackwater.model.units import DAY_S, HOUR_S, HOURS_PER_MONTH, MIB
+from slackwater.model.units import DAY_S, FIVE_MINUTES_S, GIB, HOUR_S, HOURS_PER_MONTH, MIB
 from slackwater.model.verdicts import Advice, Unknown
-from slackwater.performance import efs
+from slackwater.performance import efs as formulas
 from slackwater.performance.efs import EfsMode, Load, Moved
+from slackwater.rules import efs
+from slackwater.rules.advice import by_program
+from slackwater.rules.efs import METERED, READ, WRITTEN
+from slackwater.rules.series import longest_gap
 
-METERED = Metric("AWS/EFS", "MeteredIOBytes", "Sum", "bytes")
-PERMITTED = Metric("AWS/EFS", "PermittedThroughput", "Average", "bytes a second")
-READ = Metric("AWS/EFS", "DataReadIOBytes", "Sum", "bytes")
-READS = Metric("AWS/EFS", "DataReadIOBytes", "SampleCount", "operations")
-WRITTEN = Metric("AWS/EFS", "DataWriteIOBytes", "Sum", "bytes")
-WRITES = Metric("AWS/EFS", "DataWriteIOBytes", "SampleCount", "operations")
-METADATA = Metric("AWS/EFS", "MetadataIOBytes", "Sum", "bytes")
-METADATA_OPERATIONS = Metric("AWS/EFS", "MetadataIOBytes", "SampleCount", "operations")
-METADATA_READ = Metric("AWS/EFS", "MetadataReadIOBytes", "Sum", "bytes")
+BALANCE: Final = Metric("AWS/EFS", "BurstCreditBalance", "Minimum", "bytes")
+PERMITTED: Final = Metric("AWS/EFS", "PermittedThroughput", "Average", "bytes a second")
+READS: Final = Metric("AWS/EFS", "DataReadIOBytes", "SampleCount", "operations")
+WRITES: Final = Metric("AWS/EFS", "DataWriteIOBytes", "SampleCount", "operations")
+METADATA: Final = Metric("AWS/EFS", "MetadataIOBytes", "Sum", "bytes")
+METADATA_OPERATIONS: Final = Metric("AWS/EFS", "MetadataIOBytes", "SampleCount", "operations")
+METADATA_READ: Final = Metric("AWS/EFS", "MetadataReadIOBytes", "Sum", "bytes")
+MOVED: Final = (READ, READS, WRITTEN, WRITES, METADATA, METADATA_OPERATIONS, METADATA_READ)
+"""What `month` reads."""
 
 LOOK_BACK_DAYS: Final = 36
-"""By the day, as far as a job by the calendar may be silent: 35 days lie between two first Mondays, and it may start late."""
-
+"""Daily points: 35 days can pass between two first Mondays, and a job may start late."""
 HOURLY_DAYS: Final = 16
-"""By the hour: two weeks, and a day on each side to compare."""
-
+"""Hourly points: two weeks, and a day on each side to compare."""
 DAYS_A_MONTH: Final = HOURS_PER_MONTH / 24
 
 GENERAL_PURPOSE: Final = "generalPurpose"
-"""The performance mode that Elastic throughput needs."""
+"""The performance mode that Elastic throughput requires."""
 
 WAIT: Final = (
-    "Within 24 hours of a change to Provisioned, or of its amount, AWS refuses to leave it or to lower it (TooManyRequests);"
-    " raising it is always allowed. EFS does not say when the last change was."
+    "Within 24 hours of the last change, AWS refuses to leave Provisioned mode or to lower the amount"
+    " (TooManyRequests). EFS does not report when that change was."
 )
-NO_DUMMY_DATA: Final = (
-    "Dummy data is no way out, although it raises the baseline: a MiB/s more takes 20 GiB in Standard, which is billed every"
-    " month and has to be written at the very rate that is too slow; lifecycle may move it to where it earns nothing."
-)
-
-
-def need(file_system: EfsFileSystem, metric: Metric, period_s: int, days: float) -> Need:
-    """A metric of the whole file system."""
-    return metric.need(("FileSystemId", file_system.id), period_s=period_s, days=days)
 
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """What moved in a month. `metadata_read_share` is of its bytes; None where CloudWatch does not tell reads from writes."""
+    """What moved in a month.
+
+    Attributes:
+        read: Data that was read.
+        written: Data that was written.
+        metadata: Metadata, read and written.
+        metadata_read_share: The part of the metadata's bytes that was read. None if CloudWatch does not separate them.
+    """
 
     read: Moved
     written: Moved
@@ -64,28 +68,28 @@ class Month:
 
     @property
     def elastic_at_least(self) -> tuple[Change, ...]:
-        """What Elastic throughput bills for it, if all operations are alike."""
+        """What Elastic throughput bills if all operations are of one size."""
         share = 1.0 if self.metadata_read_share is None else self.metadata_read_share
         metadata = self.metadata.billed_at_least
-        return efs.elastic_units(
+        return formulas.elastic_units(
             self.read.billed_at_least + metadata * share, self.written.billed_at_least + metadata * (1 - share)
         )
 
     @property
     def elastic_at_most(self) -> tuple[Change, ...]:
-        """The same, whatever their sizes; writes are dearer than reads."""
+        """What Elastic throughput bills at most, whatever the sizes. Writes cost more than reads."""
         share = self.metadata_read_share or 0.0
         metadata = self.metadata.billed_at_most
-        return efs.elastic_units(
+        return formulas.elastic_units(
             self.read.billed_at_most + metadata * share, self.written.billed_at_most + metadata * (1 - share)
         )
 
     def load(self, peak_metered_bytes_per_s: float) -> Load:
-        """The month with a peak of so much metered, its reads, writes and operations mixed as in the month."""
+        """The month with a peak of this metered rate. The peak has the month's mix of reads, writes and operations."""
         read = self.read.size_bytes + self.metadata.size_bytes * (self.metadata_read_share or 0.0)
         moved = self.read.size_bytes + self.written.size_bytes + self.metadata.size_bytes
         operations = self.read.operations + self.written.operations + self.metadata.operations
-        peak = peak_metered_bytes_per_s / (efs.metered_bytes(moved - read, read) / moved) if moved else 0.0
+        peak = peak_metered_bytes_per_s / (formulas.metered_bytes(moved - read, read) / moved) if moved else 0.0
         return Load(
             read_bytes=read,
             write_bytes=moved - read,
@@ -95,113 +99,209 @@ class Month:
         )
 
 
-def month_needs(file_system: EfsFileSystem) -> tuple[Need, ...]:
-    """The metrics that `month` reads, by the day."""
-    metrics = (READ, READS, WRITTEN, WRITES, METADATA, METADATA_OPERATIONS, METADATA_READ)
-    return tuple(need(file_system, metric, DAY_S, LOOK_BACK_DAYS) for metric in metrics)
+def month_needs(file_system: EfsFileSystem) -> list[Need]:
+    """The daily metrics that `month` reads."""
+    return efs.daily(file_system, LOOK_BACK_DAYS, *MOVED)
 
 
 def month(file_system: EfsFileSystem, seen: Seen, demanded_days: int, mean_of_days: int = LOOK_BACK_DAYS) -> Month | Unknown:
-    """What moved in a month, by the mean of the newest days; `demanded_days` of them have to be there."""
-    finished = (seen.finished(seen[one], file_system.created_at) for one in month_needs(file_system))
+    """What moved in a month, by the average of the newest days; none of the newest `demanded_days` may be missing."""
+    finished = (seen.finished(one, file_system.created_at) for one in seen.read(*month_needs(file_system)))
     series = [one.since(one.end_s - mean_of_days * DAY_S) for one in finished]
-    for one, metric in zip(series[:-1], (READ, READS, WRITTEN, WRITES, METADATA, METADATA_OPERATIONS), strict=True):
-        if missing := _lacks(one, demanded_days):
+    for one, metric in zip(series[:-1], MOVED, strict=False):
+        if missing := _missing(one, demanded_days):
             return Unknown(f"{metric.name} has no point on {missing} of the last {demanded_days} days")
-    read, reads, written, writes, metadata, operations, metadata_read = map(_a_month, series)
-    told_apart = metadata > 0 and not _lacks(series[-1], demanded_days)
+    read, reads, written, writes, metadata, operations, metadata_read = map(a_month, series)
+    separate = metadata > 0 and not _missing(series[-1], demanded_days)
     return Month(
-        Moved(read, reads if read else 0.0),  # a minute without any is a sample too
+        Moved(read, reads if read else 0.0),  # CloudWatch also counts a sample for a minute without operations
         Moved(written, writes if written else 0.0),
-        Moved(metadata, operations if metadata else 0.0, efs.LEAST_METADATA_BYTES),
-        min(1.0, metadata_read / metadata) if told_apart else None,
+        Moved(metadata, operations if metadata else 0.0, formulas.LEAST_METADATA_BYTES),
+        min(1.0, metadata_read / metadata) if separate else None,
     )
 
 
-def _lacks(days: Series, demanded: int) -> int:
-    """How many of the newest days have no point; a younger file system has fewer."""
+def _missing(days: Series, demanded: int) -> int:
+    """How many of the newest days have no point; a younger file system has fewer days."""
     return sum(map(isnan, days.values[-demanded:])) if days.present else demanded
 
 
-def _a_month(days: Series) -> float:
+def a_month(days: Series) -> float:
+    """The average day, times a month; 0 without points."""
     present = days.present
     return sum(present) / len(present) * DAYS_A_MONTH if present else 0.0
 
 
-def changed(
+HOLE, SCATTERED = 12, 0.02
+"""An hour of five-minute points missing in a row is a hole; elsewhere 2 % may be missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a file system moved: metered bytes by the day and by five minutes, and the permitted bytes per second.
+
+    The points by five minutes reach back over the window, or over 36 days if an older day was busier.
+    """
+
+    file_system: EfsFileSystem
+    by_day: Series
+    metered: Series
+    permitted: Series
+
+    @property
+    def peak(self) -> float:
+        """Bytes per second in the busiest five minutes."""
+        return max(self.metered.present) / FIVE_MINUTES_S
+
+    @property
+    def month_gib(self) -> float:
+        """Metered in a month."""
+        return a_month(self.by_day) / GIB
+
+    def at_limit(self, share: float, least_permitted: float = 0) -> list[bool | None]:
+        """At which points it used this share of what was permitted, if at least so much was. None if missing."""
+        return [
+            None if isnan(used + most) else most >= least_permitted and used >= most * share * FIVE_MINUTES_S
+            for used, most in zip(self.metered.values, self.permitted.values, strict=True)
+        ]
+
+    def bursting_carries(self, times: float, spare_percent: float) -> bool:
+        """Whether so many times as much fits a burst, is earned again, and always leaves spare credits."""
+        standard = self.file_system.standard_bytes
+        return (
+            self.peak * times <= formulas.metered_ceiling("bursting", self.file_system)
+            and self.month_gib * GIB * times <= formulas.earned_bytes_per_s(standard) * DAYS_A_MONTH * DAY_S
+            and formulas.credits_left(self.file_system, (self.by_day, self.metered), times)
+            >= formulas.full_credits_bytes(standard) * spare_percent / 100
+        )
+
+    def too_slow(self, moved: Month, times: float, amount: int | None) -> dict[EfsMode, str]:
+        """Why a mode does not carry the peak in bytes or in operations. The peak has the month's mix of them."""
+        region, one_zone = self.file_system.target.region, self.file_system.availability_zone is not None
+        load, client = moved.load(self.peak * times), formulas.limits("bursting", one_zone=one_zone).client_bytes_per_s
+        if self.file_system.throughput_mode == "elastic" and load.peak_bytes_per_s > client:
+            return dict.fromkeys(formulas.REGIONAL, f"in other modes, one client moves at most {binary_rate_words(client)}")
+        standard, mib_s = self.file_system.standard_bytes, amount or self.file_system.provisioned_mib_s or 0
+        fits = formulas.fits(load, region, one_zone=one_zone, standard_bytes=standard, provisioned_mib_s=mib_s)
+        return {mode: fit.too_fast[0] for mode, fit in fits.items() if fit.too_fast}
+
+
+def demand(
+    file_system: EfsFileSystem, seen: Seen, by_day: Series, window_days: int, times: float, *more: Need
+) -> Demand | Unknown:
+    """Read the window by five minutes, or 36 days if an older day moved so many times as much; and `more` with it."""
+    recent = by_day.since(by_day.end_s - window_days * DAY_S)
+    older = by_day.between(by_day.start_s, recent.start_s)
+    busier = max(older.present, default=0) > max(recent.present) * times
+    length = LOOK_BACK_DAYS if busier else window_days + 1  # the first whole day begins earlier
+    series = seen.read(*efs.needs(file_system, FIVE_MINUTES_S, length, METERED, PERMITTED), *more)
+    metered, permitted = (seen.finished(one, file_system.created_at) for one in series[:2])
+    for one, metric in ((metered, METERED), (permitted, PERMITTED)):
+        window = one.since(one.end_s - window_days * DAY_S)
+        if longest_gap(window) >= HOLE or window.missing > SCATTERED * len(window):
+            lost = duration_words(window.missing * FIVE_MINUTES_S)
+            return Unknown(f"{metric.name} has no point for {lost} of the last {window_days} days")
+    if not busier:
+        metered, permitted = metered.since(recent.start_s), permitted.since(recent.start_s)
+    return Demand(file_system, by_day, metered, permitted)
+
+
+def change_to(
     file_system: EfsFileSystem,
-    mode: EfsMode,
-    provisioned_mib_s: int | None = None,
+    to: EfsThroughputSetting,
+    summary: str,
+    risk: str,
     *,
+    action: str | None = None,
     elastic_before: tuple[Change, ...] = (),
-    elastic_after: tuple[Change, ...] = (),
-) -> tuple[Change, ...]:
-    """What is paid for no more, and what comes in its place, in another mode or with another amount."""
-    after = replace(file_system, throughput_mode=mode, provisioned_mib_s=provisioned_mib_s)
-    return difference((*efs.monthly_units(file_system), *elastic_before), (*efs.monthly_units(after), *elastic_after))
+    elastic_after: tuple[Change, ...] | None = (),
+    sure: bool = False,
+) -> Advice:
+    """Recommend another mode or amount. `action` is `change-to-MODE` if it is not given.
 
-
-def setting(mode: EfsMode, provisioned_mib_s: int | None = None) -> EfsThroughputSetting:
-    """A mode, with an amount where it is "provisioned"."""
-    return EfsThroughputSetting(mode=mode, provisioned_mib_s=provisioned_mib_s)
-
-
-def command(file_system: EfsFileSystem, to: EfsThroughputSetting) -> str:
-    """Change to a mode, or to another amount."""
+    Elastic's bills are of a month; None if unknown. If `sure`, nothing is left for a person to check.
+    """
+    after = replace(file_system, throughput_mode=to.mode, provisioned_mib_s=to.provisioned_mib_s)
+    now = (*formulas.monthly_units(file_system), *elastic_before)
     amount = "" if to.provisioned_mib_s is None else f" --provisioned-throughput-in-mibps {to.provisioned_mib_s:g}"
-    return (
-        f"aws efs update-file-system --file-system-id {file_system.id} --region {file_system.target.region}"
-        f" --throughput-mode {to.mode}{amount}"
+    return Advice(
+        action=action or f"change-to-{to.mode}",
+        summary=summary,
+        changes=None if elastic_after is None else difference(now, (*formulas.monthly_units(after), *elastic_after)),
+        risk=risk,
+        reversible=True,
+        command=(
+            f"aws efs update-file-system --file-system-id {file_system.id} --region {file_system.target.region}"
+            f" --throughput-mode {to.mode}{amount}"
+        ),
+        setting=by_program(file_system, to, sure=sure),
+    )
+
+
+BURSTING: Final = EfsThroughputSetting(mode="bursting")
+ELASTIC: Final = EfsThroughputSetting(mode="elastic")
+
+
+def provisioned(mib_s: int) -> EfsThroughputSetting:
+    """Provisioned mode with this amount."""
+    return EfsThroughputSetting(mode="provisioned", provisioned_mib_s=mib_s)
+
+
+def to_amount(
+    file_system: EfsFileSystem, mib_s: int, peak: str, elastic_bill: tuple[Change, ...] = (), *, lower: bool = False
+) -> Advice:
+    """Recommend to provision for a peak. A person checks first whether shorter ones need more."""
+    return change_to(
+        file_system,
+        provisioned(mib_s),
+        f"{'Lower it to' if lower else 'Change to Provisioned with'} {mib_s:,} MiB/s: {peak}.",
+        "AWS bills it by the hour, used or not. Shorter peaks above it wait. You can raise it at any time.",
+        action="lower-provisioned" if lower else None,
+        elastic_before=elastic_bill,
+    )
+
+
+def to_elastic(file_system: EfsFileSystem, moved: Month | None, *, sure: bool = False) -> Advice:
+    """Recommend Elastic, at its highest bill. None if the month is unknown."""
+    after = moved.elastic_at_most if moved else None
+    most = f"at most {size_words(sum(float(unit.quantity) for unit in after) * GIB)} a month: " if after else ""
+    return change_to(
+        file_system,
+        ELASTIC,
+        f"Change to Elastic. It bills {most}what moves, and up to 32 KiB more per operation.",
+        "The bill has no limit: a load that grows, or a scan of all files, is billed per GiB.",
+        elastic_after=after,
+        sure=sure,
     )
 
 
 def more_throughput(
     file_system: EfsFileSystem, limit_bytes_per_s: float, times: float, *, reached_bytes_per_s: float = 0
 ) -> tuple[Advice, ...]:
-    """The ways out where a limit hides the demand: Provisioned in steps, and Elastic.
+    """Recommend Provisioned in steps, and Elastic, if a limit hides the demand.
 
-    The first step goes to so many times the limit, or to what was reached in the busiest hour where that is more.
+    The first step is so many `times` the limit, or `reached_bytes_per_s` of the busiest hour if that is more.
     """
-    _, most = efs.PROVISIONED_MIB_S
+    _, most = formulas.PROVISIONED_MIB_S
     step = min(most, ceil(max(times * limit_bytes_per_s, reached_bytes_per_s) / MIB))
     reached = reached_bytes_per_s > times * limit_bytes_per_s
-    what = (
-        "the busiest hour of the week, while there were credits, and a fifth more" if reached else f"{times:g} times the limit"
-    )
-    no_burst = " It has no burst: what was faster on credits waits then." if efs.bursts(file_system) else ""
-    steps = Advice(
+    hour = "a fifth above the busiest hour of the week, while there were credits"
+    no_burst = " It has no burst, so peaks that used credits wait." if formulas.bursts(file_system) else ""
+    wait = f" {WAIT}" if file_system.throughput_mode == "provisioned" else ""
+    steps = change_to(
+        file_system,
+        provisioned(step),
+        f"Provision {step:,} MiB/s, {hour if reached else f'{times:g} times the limit'}. Raise it again while the"
+        " metered throughput stays at the limit. The price is that of the first step.",
+        "AWS bills it by the hour, used or not. If you raise it too far, you can lower it after 24 hours." + no_burst,
         action="raise-provisioned-in-steps",
-        summary=(
-            f"Provision {step:,} MiB/s, {what}, and go on so while what is metered stays at the limit: the"
-            " demand shows when it no longer does. Priced is the first step."
-        ),
-        changes=changed(file_system, "provisioned", step),
-        risk=f"Paid by the hour, used or not; what was raised too far can be lowered after 24 hours.{no_burst}",
-        reversible=True,
-        command=command(file_system, setting("provisioned", step)),
     )
-    elastic = Advice(
-        action="change-to-elastic",
-        summary="Change to Elastic: no size to choose, and no limit that binds. What it costs, by the GiB, nobody can know.",
-        changes=None,
-        risk=(
-            "The bill follows the demand, which the limit hides: it was seen to rise fourteenfold when the limit went. Look at"
-            " MeteredIOBytes after an hour and after a day."
-        ),
-        reversible=True,
-        command=command(file_system, setting("elastic")),
+    elastic = change_to(
+        file_system,
+        ELASTIC,
+        "Change to Elastic. You choose no size, and no limit hides the demand. Its cost is unknown.",
+        "AWS bills each GiB that moves. One measured load rose fourteenfold without the limit. Check MeteredIOBytes"
+        f" after an hour and after a day.{wait}",
+        elastic_after=None,
     )
     return (steps, elastic) if file_system.performance_mode == GENERAL_PURPOSE else (steps,)
-
-
-def managed_caveats(file_system: EfsFileSystem) -> tuple[str, ...]:
-    """Where a program made it, and would set it back."""
-    owner = file_system.managed_by
-    return (f"It is managed by {owner}: change it there.",) if owner else ()
-
-
-def mode_words(file_system: EfsFileSystem) -> str:
-    """`bursting throughput`, `64 MiB/s provisioned`, `elastic throughput`."""
-    if file_system.throughput_mode == "provisioned" and file_system.provisioned_mib_s:
-        return f"{binary_rate_words(file_system.provisioned_mib_s * MIB)} provisioned"
-    return f"{file_system.throughput_mode} throughput"

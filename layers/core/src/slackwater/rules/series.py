@@ -49,6 +49,11 @@ def hole_words(days: Series, demanded: int, began: datetime) -> str | None:
     return f"has no point on {holes} of the {len(known) - before} days since {first:%Y-%m-%d}"
 
 
+def longest_gap(series: Series) -> int:
+    """The most points that are missing in a row, the newest too."""
+    return max((len(list(run)) for missing, run in groupby(series.values, isnan) if missing), default=0)
+
+
 FEW: Final = 3
 """CloudWatch may lose this many points in a row. What happened in a longer gap is unknown."""
 

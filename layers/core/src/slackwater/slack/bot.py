@@ -10,7 +10,7 @@ from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
 from slackwater.model.posts import Message, Post, Sent
-from slackwater.ports.slack import ChannelRefusedError, NobodyKnowsError
+from slackwater.ports.slack import ChannelRefusedError, DeliveryUnknownError
 from slackwater.slack.error_mapping import QUIET, TIMEOUT_S, understood
 
 API_URL: Final = "https://slack.com/api/"
@@ -117,7 +117,7 @@ class BotChannel:
             yield from messages
             if not cursor:
                 return
-        raise NobodyKnowsError(f"more than {MOST_PAGES * A_PAGE} messages to look through")
+        raise DeliveryUnknownError(f"more than {MOST_PAGES * A_PAGE} messages to look through")
 
 
 def _channel(post: Post, thread: Sent | None) -> str:

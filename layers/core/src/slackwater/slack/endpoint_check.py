@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from slack_sdk.signature import SignatureVerifier
 
-from slackwater.ports.slack import NobodyKnowsError
+from slackwater.ports.slack import DeliveryUnknownError
 
 TIMEOUT_S: Final = 10
 
@@ -44,4 +44,4 @@ def knock(url: str, signing_secret: str, now: datetime) -> int:
     except HTTPError as error:
         return error.code
     except (OSError, HTTPException) as error:
-        raise NobodyKnowsError(f"no answer: {error}") from error
+        raise DeliveryUnknownError(f"no answer: {error}") from error

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
 
 TIMEOUT_S: Final = 10
 """Slack answers within one as a rule; chat.postMessage with many blocks takes a few."""
@@ -51,7 +51,7 @@ def understood() -> Iterator[None]:
         raise meaning(answer.status_code, said.get("error"), answer.headers) from None
     except (OSError, HTTPException, ValueError, LookupError, AttributeError, SlackClientError) as error:
         # AttributeError, LookupError: an answer of another shape.
-        raise NobodyKnowsError(f"no answer that can be read: {type(error).__name__}") from error
+        raise DeliveryUnknownError(f"no answer that can be read: {type(error).__name__}") from error
 
 
 def meaning(status: int, error: Any, headers: Mapping[str, str]) -> Exception:
@@ -60,10 +60,10 @@ def meaning(status: int, error: Any, headers: Mapping[str, str]) -> Exception:
     if status == 429 or known in BUSY:
         return ChannelBusyError(_retry_after_s(headers))
     if status >= 500 or status == 408 or known in UNSURE:
-        return NobodyKnowsError(known or f"HTTP {status}")
+        return DeliveryUnknownError(known or f"HTTP {status}")
     if known:
         return ChannelRefusedError(known)
-    return NobodyKnowsError("an answer that is no JSON") if status < 400 else ChannelRefusedError(f"HTTP {status}")
+    return DeliveryUnknownError("an answer that is no JSON") if status < 400 else ChannelRefusedError(f"HTTP {status}")
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float:

@@ -8,7 +8,7 @@ from slackwater.aws.client import identity, regions
 from slackwater.aws.inventory.inventory import READERS, with_foundations
 from slackwater.aws.metrics import cloudwatch
 from slackwater.aws.pricing import price_list as pricing
-from slackwater.engine.corroborate import witnesses
+from slackwater.engine.cross_check import recommendation_kinds
 from slackwater.engine.registry import Registry
 from slackwater.model.access import Need
 from slackwater.model.detector import AnyDetector
@@ -40,4 +40,4 @@ def _required(detector: AnyDetector) -> set[type[Record]]:
 
 
 def _optional(detector: AnyDetector) -> set[type[Record]]:
-    return with_foundations({*detector.reads_if_allowed, *witnesses(detector)}) - _required(detector)
+    return with_foundations({*detector.reads_if_allowed, *recommendation_kinds(detector)}) - _required(detector)

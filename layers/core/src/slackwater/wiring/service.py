@@ -130,7 +130,7 @@ def planning(deployed: Deployed) -> Planner:
 def scanning(deployed: Deployed) -> Scanner:
     """What ScanFunction does."""
     from slackwater.app.audit.scan_target import Scanner
-    from slackwater.aws.inventory.snapshot import open_stock
+    from slackwater.aws.inventory.snapshot import open_snapshot
 
     of_bucket, others = policies(deployed, AwsSession(meter=CallMeter())), among_others(deployed)
 
@@ -151,7 +151,7 @@ def scanning(deployed: Deployed) -> Scanner:
                 spending=spending,
             )
 
-    return Scanner(documents=of_bucket.documents, policies=of_bucket, audit=of_policy, open_stock=open_stock, clock=clock)
+    return Scanner(documents=of_bucket.documents, policies=of_bucket, audit=of_policy, open_snapshot=open_snapshot, clock=clock)
 
 
 def publishing(deployed: Deployed) -> Publisher:

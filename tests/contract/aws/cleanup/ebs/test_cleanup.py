@@ -22,7 +22,7 @@ from slackwater.aws.cleanup.ebs.cleanup import (
     EbsWatcher,
 )
 from slackwater.aws.cleanup.ebs.snapshots import BACKUP_ACTIONS, SWEEPER_ACTIONS, EbsBackupTaker
-from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, EXPIRES_AT, MARK, TOKEN
+from slackwater.model.cleanup import ACT_AFTER, BACKUP_OF, CLEANUP_TAG, EXPIRES_AT, TOKEN
 from slackwater.model.settings import EfsThroughputSetting, VolumeSetting
 from slackwater.ports.errors import AwsError, BrokenAnswerError
 from slackwater_simulator import Attachment
@@ -157,10 +157,10 @@ def test_changes_that_cannot_be_read_are_no_sign_that_there_are_none(world) -> N
 def test_the_mark_comes_and_goes_and_leaves_other_tags_alone(world) -> None:
     look = world.watcher.look(world.resource)
     for _ in range(2):
-        world.watcher.mark(world.resource, look, {MARK: "f-1", ACT_AFTER: "2026-12-01T00:00:00Z"})
-    assert world.watcher.look(world.resource).tags == {**VOLUME.tags, MARK: "f-1", ACT_AFTER: "2026-12-01T00:00:00Z"}
+        world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1", ACT_AFTER: "2026-12-01T00:00:00Z"})
+    assert world.watcher.look(world.resource).tags == {**VOLUME.tags, CLEANUP_TAG: "f-1", ACT_AFTER: "2026-12-01T00:00:00Z"}
     for _ in range(2):
-        world.watcher.unmark(world.resource, (MARK, ACT_AFTER))
+        world.watcher.remove_tags(world.resource, (CLEANUP_TAG, ACT_AFTER))
     assert world.watcher.look(world.resource).tags == VOLUME.tags
     assert world.asked <= WATCHER_ACTIONS
 
@@ -168,15 +168,15 @@ def test_the_mark_comes_and_goes_and_leaves_other_tags_alone(world) -> None:
 def test_what_is_gone_cannot_be_marked_and_need_not_be_unmarked(world) -> None:
     look = world.watcher.look(world.resource)
     world.account.remove(ID)
-    world.watcher.unmark(world.resource, (MARK,))
+    world.watcher.remove_tags(world.resource, (CLEANUP_TAG,))
     with pytest.raises(AwsError, match="NotFound"):
-        world.watcher.mark(world.resource, look, {MARK: "f-1"})
+        world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
 
 
 def test_a_mark_that_does_not_come_off_is_an_error(world) -> None:
     world.sim.faults.deny("ec2:DeleteTags")
     with pytest.raises(AwsError, match="Not allowed"):
-        world.watcher.unmark(world.resource, (MARK,))
+        world.watcher.remove_tags(world.resource, (CLEANUP_TAG,))
 
 
 def test_what_is_recorded_is_all_that_it_takes_to_make_it_again(of) -> None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from slackwater.aws.cleanup.ebs.restore import KEY_ACTIONS, RESTORER_ACTIONS
-from slackwater.model.cleanup import ACT_AFTER, MARK, Restored
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, Restored
 from slackwater.ports.errors import AwsError
 from support.ebs_world import ID, KEY, REGION, VOLUME, World
 
@@ -62,7 +62,7 @@ def test_it_comes_back_as_it_was_with_what_it_held_but_for_its_id(of, volume) ->
 
 
 def test_tags_that_aws_keeps_to_itself_and_the_mark_do_not_come_back_and_only_the_first_are_missed(of) -> None:
-    world = of(replace(VOLUME, tags={"aws:backup:x": "y", "team": "web", MARK: "f-1", ACT_AFTER: "then"}))
+    world = of(replace(VOLUME, tags={"aws:backup:x": "y", "team": "web", CLEANUP_TAG: "f-1", ACT_AFTER: "then"}))
     restored = world.restored(world.deleted(world.backed_up()))
     (made,) = world.volumes
     assert made.tags.keys() == {"team", "slackwater:restored-from"}

@@ -14,7 +14,7 @@ import pytest
 from slackwater.aws.cleanup.efs.change import CHANGER_ACTIONS, EfsChanger
 from slackwater.aws.cleanup.efs.cleanup import REMOVER_ACTIONS, WATCHER_ACTIONS
 from slackwater.aws.pricing.price_list import PackagedPrices
-from slackwater.model.cleanup import ACT_AFTER, MARK, Part
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, SubResource
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, VolumeSetting
 from slackwater.ports.errors import AwsError, BusyError
 from slackwater_simulator import MountTarget, Replication
@@ -70,8 +70,8 @@ def test_a_file_system_that_goes_between_two_questions_is_gone(world) -> None:
 
 
 def test_what_aws_is_deleting_is_going_and_not_held(world) -> None:
-    world.remover.remove(world.resource, Part(kind="mount-target", id="fsmt-1", arn=None))
-    world.remover.remove(world.resource, Part(kind="access-point", id="fsap-2", arn=None))
+    world.remover.remove(world.resource, SubResource(kind="mount-target", id="fsmt-1", arn=None))
+    world.remover.remove(world.resource, SubResource(kind="access-point", id="fsap-2", arn=None))
     look = world.watcher.look(world.resource)
     assert {part.id for part in look.parts if part.going} == {"fsmt-1", "fsap-2"}
     assert look.held is None
@@ -118,16 +118,16 @@ def test_all_pages_are_read(of) -> None:
 
 
 def test_the_mark_is_on_the_file_system_and_its_access_points_and_comes_off_again(world) -> None:
-    tags = {MARK: "f-1", ACT_AFTER: "2026-12-16T09:07:00Z"}
+    tags = {CLEANUP_TAG: "f-1", ACT_AFTER: "2026-12-16T09:07:00Z"}
     for _ in range(2):
-        world.watcher.mark(world.resource, world.watcher.look(world.resource), tags)
+        world.watcher.add_tags(world.resource, world.watcher.look(world.resource), tags)
     marked = world.account.find("fs-1")
     assert marked.tags == SYSTEM.tags | tags
     assert [point.tags for point in marked.points] == [{"Name": "web"} | tags, tags]
     assert world.account.find("fs-2").tags == SYSTEM.tags
 
     for _ in range(2):
-        world.watcher.unmark(world.resource, (MARK, ACT_AFTER))
+        world.watcher.remove_tags(world.resource, (CLEANUP_TAG, ACT_AFTER))
     assert world.account.find("fs-1").tags == SYSTEM.tags
     assert [point.tags for point in world.account.find("fs-1").points] == [{"Name": "web"}, {}]
     assert world.asked <= WATCHER_ACTIONS
@@ -137,28 +137,28 @@ def test_a_mark_that_is_not_on_everything_is_an_error_and_the_file_system_comes_
     look = world.watcher.look(world.resource)
     world.sim.faults.deny("elasticfilesystem:TagResource")
     with pytest.raises(AwsError, match="Not allowed"):
-        world.watcher.mark(world.resource, look, {MARK: "f-1"})
+        world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
 
     world.sim.faults.clear()
     tagged: list[set[str]] = []
     world.sim.before(
         "elasticfilesystem:TagResource",
-        lambda: tagged.append({p.id for p in world.account.find("fs-1").points if MARK in p.tags}),
+        lambda: tagged.append({p.id for p in world.account.find("fs-1").points if CLEANUP_TAG in p.tags}),
     )
-    world.watcher.mark(world.resource, look, {MARK: "f-1"})
+    world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
     assert tagged[-1] == {"fsap-1", "fsap-2"}
 
 
 def test_an_access_point_that_is_gone_needs_no_mark_and_a_file_system_that_is_gone_none_off(world) -> None:
     look = world.watcher.look(world.resource)
     world.account.put(SYSTEM.with_points([POINT]))
-    world.watcher.mark(world.resource, look, {MARK: "f-1"})
-    assert MARK in world.account.find("fs-1").points[0].tags
+    world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
+    assert CLEANUP_TAG in world.account.find("fs-1").points[0].tags
 
     world.account.remove("fs-1")
-    world.watcher.unmark(world.resource, (MARK,))
+    world.watcher.remove_tags(world.resource, (CLEANUP_TAG,))
     with pytest.raises(AwsError, match="FileSystemNotFound"):
-        world.watcher.mark(world.resource, look, {MARK: "f-1"})
+        world.watcher.add_tags(world.resource, look, {CLEANUP_TAG: "f-1"})
 
 
 def test_everything_that_a_restore_needs_is_recorded_as_json_holds_it(world) -> None:
@@ -221,7 +221,7 @@ def test_what_it_takes_to_remove_is_named_by_what_iam_asks_for(world) -> None:
     }
     assert set().union(*needed.values()) == REMOVER_ACTIONS
 
-    bare = replace(world.watcher.look(world.resource), parts=(Part(kind="file-system", id="fs-1", arn=world.arn),))
+    bare = replace(world.watcher.look(world.resource), parts=(SubResource(kind="file-system", id="fs-1", arn=world.arn),))
     assert world.watcher.removal_actions(world.resource, bare) == {world.arn: {"elasticfilesystem:DeleteFileSystem"}}
 
 
@@ -247,7 +247,7 @@ def test_parts_go_one_by_one_and_what_is_gone_is_fine(world) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", [Part(kind="file-system", id="fs-2", arn=None), Part(kind="volume", id="vol-1", arn=None), Part(kind="file-system", id="fs-9", arn=None)]
+    "part", [SubResource(kind="file-system", id="fs-2", arn=None), SubResource(kind="volume", id="vol-1", arn=None), SubResource(kind="file-system", id="fs-9", arn=None)]
 )  # fmt: skip
 def test_what_is_no_part_of_the_resource_is_never_named_in_a_delete(world, part) -> None:
     with pytest.raises(AwsError, match="no part"):
@@ -258,7 +258,7 @@ def test_what_is_no_part_of_the_resource_is_never_named_in_a_delete(world, part)
 def test_a_delete_is_asked_for_once_and_no_answer_is_no_success(world) -> None:
     world.sim.faults.drop("elasticfilesystem:DeleteMountTarget")
     with pytest.raises(AwsError):
-        world.remover.remove(world.resource, Part(kind="mount-target", id="fsmt-1", arn=None))
+        world.remover.remove(world.resource, SubResource(kind="mount-target", id="fsmt-1", arn=None))
     assert world.sim.calls == {"elasticfilesystem:DeleteMountTarget": 1}
 
 

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 
 from slackwater.aws.cleanup.efs.recovery_points import BACKUP_ACTIONS, SWEEPER_ACTIONS, EfsBackupTaker, EfsSweeper
 from slackwater.aws.cleanup.efs.restore import EfsRestorer
-from slackwater.engine.cleanup import unverified
+from slackwater.engine.cleanup import verification_error
 from slackwater.model.cleanup import EXPIRES_AT, TOKEN, Copy, Subject
 from slackwater.ports.errors import AwsError
 from slackwater_simulator.ec2_query import key_arn
@@ -119,7 +119,7 @@ def test_a_size_counts_only_where_no_earlier_backup_may_hold_the_rest(world, bef
     world.account.put_backup(replace(world.account.backup(begun.id), bytes=0))
     (copy,) = world.taker.copies(world.resource, replace(backup, id=begun.id, job=begun.job))
     assert (copy.state, copy.incremental) == ("complete", before)
-    assert unverified(copy, Subject(id="fs-1", size_bytes=7 * GIB), metered=True) == why
+    assert verification_error(copy, Subject(id="fs-1", size_bytes=7 * GIB), metered=True) == why
 
 
 def test_a_backup_that_failed_says_why(world) -> None:

@@ -12,7 +12,7 @@ from operator import itemgetter
 import pytest
 
 from slackwater.aws.cleanup.efs.restore import RESTORER_ACTIONS
-from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM, Restored, Said
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, RESTORED_FROM, ActorNote, Restored
 from slackwater.ports.errors import AwsError
 from slackwater_simulator import AccessPoint, ElasticFileSystem, MountTarget
 from support.efs_world import REGION, SYSTEM, World
@@ -217,7 +217,9 @@ def test_throttling_is_no_refusal(world) -> None:
 def test_a_file_system_that_is_gone_comes_back_from_its_backup_as_it_was(of) -> None:
     world = of(replace(SYSTEM, mode="provisioned", provisioned_mibps=50, protected=False, backup=True))
     policy = with_policy(world)
-    world.watcher.mark(world.resource, world.watcher.look(world.resource), {MARK: "f-1", ACT_AFTER: "2026-12-01T00:00:00Z"})
+    world.watcher.add_tags(
+        world.resource, world.watcher.look(world.resource), {CLEANUP_TAG: "f-1", ACT_AFTER: "2026-12-01T00:00:00Z"}
+    )
     contents = world.account.contents("fs-1")
     cleanup = world.undo(world.backed_up())
     world.delete()
@@ -351,7 +353,7 @@ def test_a_restore_that_fails_says_why_and_another_undo_begins_anew(world) -> No
 
     same = world.restorer.restore(replace(cleanup, restored=failed))
     assert same.job == begun.job, "asked again in the same undo, it is the same job"
-    later = Said(who="slack:U1", why="again", at=cleanup.undone.at + timedelta(hours=1))
+    later = ActorNote(who="slack:U1", why="again", at=cleanup.undone.at + timedelta(hours=1))
     again = replace(cleanup, undone=later, restored=failed)
     assert world.restorer.restore(again).job != begun.job
     assert world.restored(again).state == "done"
@@ -417,7 +419,7 @@ def test_a_restored_file_system_that_somebody_deleted_comes_back_once_more(world
     assert restored.state == "failed"
     world.account.remove(restored.id)
     world.sim.faults.clear()
-    later = Said(who="slack:U1", why="again", at=cleanup.undone.at + timedelta(hours=1))
+    later = ActorNote(who="slack:U1", why="again", at=cleanup.undone.at + timedelta(hours=1))
     again = world.restored(replace(cleanup, undone=later, restored=restored))
     assert again.state == "done"
     assert again.id != restored.id

@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from slackwater.aws.cleanup.fsx.backups import FsxBackupTaker
-from slackwater.engine.cleanup import unverified
+from slackwater.engine.cleanup import verification_error
 from slackwater.model.cleanup import BACKUP_OF, EXPIRES_AT, TOKEN, Backup, Subject
 from slackwater.model.units import GIB
 from slackwater.ports.errors import AccessDeniedError, AwsError, BusyError, UnreachableError
@@ -56,13 +56,13 @@ def test_a_backup_is_asked_for_seen_and_verified(world: World) -> None:
     assert begun.expires_at == backup.expires_at
     (running,) = world.taker.copies(resource, backup)
     assert running == begun
-    assert unverified(running, backup.subject, metered=False) == "it is running"
+    assert verification_error(running, backup.subject, metered=False) == "it is running"
 
     world.sim.advance(1_000)
 
     (complete,) = world.taker.copies(resource, replace(backup, id=begun.id))
     assert complete.state == "complete"
-    assert unverified(complete, backup.subject, metered=False) is None
+    assert verification_error(complete, backup.subject, metered=False) is None
     (kept,) = world.account.backups()
     assert kept.tags[BACKUP_OF] == resource.arn
     assert kept.contents == world.account.contents(backup.subject.id)
@@ -76,7 +76,7 @@ def test_a_backup_of_another_size_is_not_verified(world: World) -> None:
 
     (copy,) = world.taker.copies(resource, OF_ZFS)
 
-    assert "bytes of" in str(unverified(copy, OF_ZFS.subject, metered=False))
+    assert "bytes of" in str(verification_error(copy, OF_ZFS.subject, metered=False))
 
 
 def test_asked_for_again_it_is_the_same(world: World) -> None:
@@ -208,7 +208,7 @@ def test_intelligent_tiering_is_verified_by_being_available() -> None:
 
     (copy,) = FsxBackupTaker(session, session).copies(tracked(ZFS.id), OF_ZFS)
 
-    assert unverified(copy, Subject(id=ZFS.id, size_bytes=0), metered=False) is None
+    assert verification_error(copy, Subject(id=ZFS.id, size_bytes=0), metered=False) is None
 
 
 def test_backups_that_cannot_be_read_are_an_error(world: World) -> None:
@@ -261,7 +261,7 @@ def test_a_backup_of_a_volume_by_an_older_version_is_listed_verified_and_swept(w
     assert listed == copy
     assert (listed.id, listed.of, listed.state) == (made["BackupId"], DATA.id, "complete")
     assert (listed.token, listed.expires_at) == (OF_DATA.token, OF_DATA.expires_at)
-    assert unverified(copy, OF_DATA.subject, metered=False) is None
+    assert verification_error(copy, OF_DATA.subject, metered=False) is None
 
     world.sweeper.delete("123456789012", REGION, listed)
 

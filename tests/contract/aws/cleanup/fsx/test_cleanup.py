@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from slackwater.aws.cleanup.fsx.cleanup import REMOVER_ACTIONS, FsxRemover, FsxWatcher
 from slackwater.aws.cleanup.fsx.sub_resources import FsxParts, held
-from slackwater.model.cleanup import ACT_AFTER, MARK, ONTAP_STAYS, Part
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, ONTAP_STAYS, SubResource
 from slackwater.model.units import GIB
 from slackwater.ports.errors import AccessDeniedError, AwsError, BrokenAnswerError, UnreachableError
 from slackwater_simulator import Simulator
@@ -34,7 +34,7 @@ from support.fsx_world import (
     tracked,
 )
 
-MARKED = {MARK: "0123456789abcdef", ACT_AFTER: "2026-12-01T00:00:00Z"}
+MARKED = {CLEANUP_TAG: "0123456789abcdef", ACT_AFTER: "2026-12-01T00:00:00Z"}
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_an_openzfs_file_system_goes_as_one(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
 
     assert look is not None
-    assert look.parts == (Part(kind="file-system", id=ZFS.id, arn=tracked(ZFS.id).arn),)
+    assert look.parts == (SubResource(kind="file-system", id=ZFS.id, arn=tracked(ZFS.id).arn),)
     assert look.born_at == datetime.fromtimestamp(EARLIER, UTC)
     assert look.tags == {"Name": "render-farm", "Team": "films"}
     assert look.size_bytes == 128 * GIB
@@ -67,7 +67,7 @@ def test_of_a_file_system_that_is_being_deleted_only_itself_is_left(world: World
     look = world.watcher.look(tracked(ZFS.id))
 
     assert look is not None
-    assert look.parts == (Part(kind="file-system", id=ZFS.id, arn=tracked(ZFS.id).arn, going=True),)
+    assert look.parts == (SubResource(kind="file-system", id=ZFS.id, arn=tracked(ZFS.id).arn, going=True),)
     assert look.children == {}
     assert look.held is None
 
@@ -105,7 +105,7 @@ def test_without_its_volumes_there_is_no_look(world: World) -> None:
 )
 def test_only_openzfs_is_cleaned_up(world: World, system: Any, why: str) -> None:
     resource = tracked(system.id)
-    part = Part(kind="file-system", id=system.id, arn=resource.arn)
+    part = SubResource(kind="file-system", id=system.id, arn=resource.arn)
 
     look = world.watcher.look(resource)
 
@@ -250,12 +250,12 @@ def test_it_carries_the_mark_and_its_volumes_do_not(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
     assert look is not None
 
-    world.watcher.mark(tracked(ZFS.id), look, MARKED)
-    world.watcher.mark(tracked(ZFS.id), look, MARKED)
+    world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
+    world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
 
     assert tags_of(world, ZFS.id, ZFS_CHILD.id) == [{**ZFS.tags, **MARKED}, dict(ZFS_CHILD.tags)]
 
-    world.watcher.unmark(tracked(ZFS.id), (MARK, ACT_AFTER))
+    world.watcher.remove_tags(tracked(ZFS.id), (CLEANUP_TAG, ACT_AFTER))
 
     assert tags_of(world, ZFS.id) == [dict(ZFS.tags)]
 
@@ -266,7 +266,7 @@ def test_a_mark_that_is_not_on_is_an_error(world: World) -> None:
     world.sim.faults.error("fsx:TagResource", "BadRequest", 400, times=1)
 
     with pytest.raises(AwsError):
-        world.watcher.mark(tracked(ZFS.id), look, MARKED)
+        world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
 
 
 def marked_by_an_older_version(world: World) -> list[str]:
@@ -281,7 +281,7 @@ def marked_by_an_older_version(world: World) -> list[str]:
 def test_unmarking_ontap_takes_off_all_that_an_older_version_put_on(world: World) -> None:
     ids = marked_by_an_older_version(world)
 
-    world.watcher.unmark(tracked(ONTAP.id), (MARK, ACT_AFTER))
+    world.watcher.remove_tags(tracked(ONTAP.id), (CLEANUP_TAG, ACT_AFTER))
 
     assert tags_of(world, *ids) == [dict(one.tags) for one in (ONTAP, HOME, WORK, DATA, DEEP, BUILDS)]
 
@@ -291,18 +291,18 @@ def test_unmarking_goes_on_where_one_is_refused_and_says_so(world: World) -> Non
     world.sim.faults.error("fsx:UntagResource", "BadRequest", 400, times=1)
 
     with pytest.raises(AwsError):
-        world.watcher.unmark(tracked(ONTAP.id), MARKED)
+        world.watcher.remove_tags(tracked(ONTAP.id), MARKED)
 
-    assert [id_ for id_ in ids if MARK in world.account.find(id_).tags] == [ONTAP.id]
+    assert [id_ for id_ in ids if CLEANUP_TAG in world.account.find(id_).tags] == [ONTAP.id]
 
 
 def test_unmarking_takes_marks_off_that_do_not_show_yet(world: World) -> None:
     look = world.watcher.look(tracked(ZFS.id))
     assert look is not None
-    world.watcher.mark(tracked(ZFS.id), look, MARKED)
+    world.watcher.add_tags(tracked(ZFS.id), look, MARKED)
     world.sim.faults.lagging("fsx:DescribeFileSystems")
 
-    world.watcher.unmark(tracked(ZFS.id), MARKED)
+    world.watcher.remove_tags(tracked(ZFS.id), MARKED)
 
     assert tags_of(world, ZFS.id) == [dict(ZFS.tags)]
 
@@ -311,14 +311,14 @@ def test_unmarking_what_is_gone_or_going_is_fine(world: World) -> None:
     world.account.remove(WORK.id)
     world.sim.before("fsx:UntagResource", lambda: world.account.remove(DEEP.id))
 
-    world.watcher.unmark(tracked(ONTAP.id), MARKED)
+    world.watcher.remove_tags(tracked(ONTAP.id), MARKED)
 
     asked = world.asked("UntagResource")
     assert asked == 7, "the file system, four volumes (one of them a root), two machines"
 
     world.put(ZFS, phase="DELETING")
-    world.watcher.unmark(tracked(ZFS.id), MARKED)
-    world.watcher.unmark(tracked("fs-00000000000000000"), MARKED)
+    world.watcher.remove_tags(tracked(ZFS.id), MARKED)
+    world.watcher.remove_tags(tracked("fs-00000000000000000"), MARKED)
 
     assert world.asked("UntagResource") == asked
 
@@ -376,7 +376,7 @@ def test_it_takes_two_actions_on_its_arn(world: World) -> None:
 def test_openzfs_is_removed_with_its_children_and_without_a_final_backup(world: World) -> None:
     resource = tracked(ZFS.id)
 
-    world.remover.remove(resource, Part(kind="file-system", id=ZFS.id, arn=resource.arn))
+    world.remover.remove(resource, SubResource(kind="file-system", id=ZFS.id, arn=resource.arn))
 
     assert not world.account.exists(ZFS.id)
     assert not world.account.exists(ZFS_CHILD.id)
@@ -386,13 +386,13 @@ def test_openzfs_is_removed_with_its_children_and_without_a_final_backup(world: 
 
 
 def test_removing_a_file_system_that_is_gone_is_fine(world: World) -> None:
-    world.remover.remove(tracked("fs-00000000000000000"), Part(kind="file-system", id="fs-00000000000000000", arn=None))
+    world.remover.remove(tracked("fs-00000000000000000"), SubResource(kind="file-system", id="fs-00000000000000000", arn=None))
 
     assert world.asked("DeleteFileSystem") == 0
 
 
 def test_a_file_system_is_asked_to_go_once(world: World) -> None:
-    part = Part(kind="file-system", id=ZFS.id, arn="arn")
+    part = SubResource(kind="file-system", id=ZFS.id, arn="arn")
     world.remover.remove(tracked(ZFS.id), part)
     world.remover.remove(tracked(ZFS.id), part)
 
@@ -400,7 +400,7 @@ def test_a_file_system_is_asked_to_go_once(world: World) -> None:
 
 
 def test_a_file_system_that_is_going_is_not_asked_to_go(world: World) -> None:
-    world.remover.remove(tracked(ZFS.id), Part(kind="file-system", id=ZFS.id, arn="arn", going=True))
+    world.remover.remove(tracked(ZFS.id), SubResource(kind="file-system", id=ZFS.id, arn="arn", going=True))
 
     assert world.asked("DeleteFileSystem") == 0
 
@@ -412,21 +412,21 @@ def test_a_refusal_of_one_that_is_going_already_is_fine(code: str) -> None:
         describe_file_systems=({"FileSystems": [DESCRIBED]}, gone), delete_file_system=refusal(code, "DeleteFileSystem")
     )
 
-    FsxRemover(session, session).remove(tracked(ZFS.id), Part(kind="file-system", id=ZFS.id, arn="arn"))
+    FsxRemover(session, session).remove(tracked(ZFS.id), SubResource(kind="file-system", id=ZFS.id, arn="arn"))
 
 
 def test_a_refusal_of_one_that_is_there_is_no_success() -> None:
     session: Any = canned(delete_file_system=refusal("BadRequest", "DeleteFileSystem"))
 
     with pytest.raises(AwsError):
-        FsxRemover(session, session).remove(tracked(ZFS.id), Part(kind="file-system", id=ZFS.id, arn="arn"))
+        FsxRemover(session, session).remove(tracked(ZFS.id), SubResource(kind="file-system", id=ZFS.id, arn="arn"))
 
 
 def test_a_removal_that_was_not_answered_is_no_success(world: World) -> None:
     world.sim.faults.drop("fsx:DeleteFileSystem")
 
     with pytest.raises(UnreachableError):
-        world.remover.remove(tracked(ZFS.id), Part(kind="file-system", id=ZFS.id, arn="arn"))
+        world.remover.remove(tracked(ZFS.id), SubResource(kind="file-system", id=ZFS.id, arn="arn"))
     assert world.asked("DeleteFileSystem") == 1, "it asks once"
 
 
@@ -434,21 +434,21 @@ def test_a_removal_that_is_denied_is_no_success(world: World) -> None:
     world.sim.faults.deny("fsx:DeleteFileSystem")
 
     with pytest.raises(AccessDeniedError):
-        world.remover.remove(tracked(ZFS.id), Part(kind="file-system", id=ZFS.id, arn="arn"))
+        world.remover.remove(tracked(ZFS.id), SubResource(kind="file-system", id=ZFS.id, arn="arn"))
     assert world.account.exists(ZFS.id)
 
 
 @pytest.mark.parametrize(
     "part",
     [
-        Part(kind="file-system", id=ONTAP.id, arn="arn"),
-        Part(kind="volume", id="vol-1", arn="arn"),
-        Part(kind="fsx-volume", id=DATA.id, arn="arn"),
-        Part(kind="storage-virtual-machine", id=HOME.id, arn="arn"),
-        Part(kind="mount-target", id="fsmt-1", arn=None),
+        SubResource(kind="file-system", id=ONTAP.id, arn="arn"),
+        SubResource(kind="volume", id="vol-1", arn="arn"),
+        SubResource(kind="fsx-volume", id=DATA.id, arn="arn"),
+        SubResource(kind="storage-virtual-machine", id=HOME.id, arn="arn"),
+        SubResource(kind="mount-target", id="fsmt-1", arn=None),
     ],
 )
-def test_what_is_no_part_of_it_is_not_removed(world: World, part: Part) -> None:
+def test_what_is_no_part_of_it_is_not_removed(world: World, part: SubResource) -> None:
     with pytest.raises(AwsError, match="is no part of"):
         world.remover.remove(tracked(ZFS.id), part)
     assert world.account.exists(ONTAP.id)

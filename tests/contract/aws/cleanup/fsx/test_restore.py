@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from slackwater.aws.cleanup.fsx.requests import system_differences, system_request, tags_request, volume_differences
-from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM, Part, Restored
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, RESTORED_FROM, Restored, SubResource
 from slackwater.ports.errors import AccessDeniedError, AwsError, UnreachableError
 from slackwater_simulator import Simulator
 from support.fsx_world import FLEET, REGION, ZFS, ZFS_CHILD, World, removing, sessions
@@ -71,7 +71,7 @@ def test_an_openzfs_file_system_that_is_there_is_as_it_was(world: World) -> None
 def test_one_that_was_asked_to_go_and_shows_is_looked_at_again(world: World) -> None:
     """FSx may show what it deleted a moment ago."""
     cleanup = world.begun(ZFS)
-    part = Part(kind="file-system", id=ZFS.id, arn=cleanup.resource.arn)
+    part = SubResource(kind="file-system", id=ZFS.id, arn=cleanup.resource.arn)
     cleanup = removing(cleanup, part)
     world.remover.remove(cleanup.resource, part)
     world.sim.faults.lagging("fsx:DescribeFileSystems", times=1)
@@ -85,7 +85,7 @@ def test_one_that_was_asked_to_go_and_shows_is_looked_at_again(world: World) -> 
 
 
 def test_one_whose_removal_was_never_heard_is_there(world: World) -> None:
-    cleanup = removing(world.begun(ZFS), Part(kind="file-system", id=ZFS.id, arn="arn"))
+    cleanup = removing(world.begun(ZFS), SubResource(kind="file-system", id=ZFS.id, arn="arn"))
 
     restored = world.back(cleanup)
 
@@ -94,7 +94,7 @@ def test_one_whose_removal_was_never_heard_is_there(world: World) -> None:
 
 
 def test_one_that_is_going_is_waited_for(world: World) -> None:
-    cleanup = removing(world.begun(ZFS), Part(kind="file-system", id=ZFS.id, arn="arn"))
+    cleanup = removing(world.begun(ZFS), SubResource(kind="file-system", id=ZFS.id, arn="arn"))
     world.remover.remove(cleanup.resource, cleanup.removals[0].part)
 
     assert world.restorer.restore(cleanup) == Restored(state="running")
@@ -145,9 +145,9 @@ def test_a_token_is_one_clean_ups_and_one_attempts(world: World) -> None:
 
 def test_without_a_verified_backup_nothing_is_made(world: World) -> None:
     cleanup = world.without(world.begun(ZFS))
-    unverified = replace(cleanup, backups=tuple(replace(one, state="complete") for one in cleanup.backups))
+    verification_error = replace(cleanup, backups=tuple(replace(one, state="complete") for one in cleanup.backups))
 
-    assert world.restorer.restore(unverified).why == "there is no verified backup of it"
+    assert world.restorer.restore(verification_error).why == "there is no verified backup of it"
     assert world.restorer.restore(replace(cleanup, backups=(), scratch=True)).why == "it was deleted without a backup"
     assert world.restorer.restore(replace(cleanup, recorded=None)).why == "what it was like was not recorded"
     assert world.systems("OPENZFS") == []
@@ -214,7 +214,7 @@ RECORDED: dict[str, Any] = {
         "StorageType": "SSD",
         "SubnetIds": ["subnet-1"],
         "KmsKeyId": "key",
-        "Tags": {"Name": "x", MARK: "f", ACT_AFTER: "t", "aws:cloudformation:stack-name": "s"},
+        "Tags": {"Name": "x", CLEANUP_TAG: "f", ACT_AFTER: "t", "aws:cloudformation:stack-name": "s"},
         "OpenZFSConfiguration": {
             "DeploymentType": "SINGLE_AZ_1",
             "ThroughputCapacity": 64,
@@ -272,7 +272,7 @@ def test_what_is_lost_with_the_file_system_is_said() -> None:
 
 
 def test_the_mark_does_not_come_back() -> None:
-    assert tags_request({MARK: "f", ACT_AFTER: "t", "aws:x": "y", "keep": "1"}, "fs-1") == [
+    assert tags_request({CLEANUP_TAG: "f", ACT_AFTER: "t", "aws:x": "y", "keep": "1"}, "fs-1") == [
         {"Key": "keep", "Value": "1"},
         {"Key": RESTORED_FROM, "Value": "fs-1"},
     ]

@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from slackwater.app.dates import moment
+from slackwater.app.dates import parse_time
 from slackwater.app.findings.findings import LONGEST_SNOOZE, LONGEST_WHY
 from slackwater.model.listing import MAX_PAGE, FindingOrder
 from slackwater.model.nearest import did_you_mean
@@ -76,7 +76,7 @@ Why = Annotated[str, StringConstraints(max_length=LONGEST_WHY), AfterValidator(s
 def _until(said: object) -> datetime:
     if not isinstance(said, str):
         raise ValueError("not a text")  # noqa: TRY004 -- pydantic makes a validation error of it
-    return moment(said)
+    return parse_time(said)
 
 
 Until = Annotated[datetime, BeforeValidator(_until), WithJsonSchema({"type": "string", "format": "date-time"})]

@@ -8,12 +8,12 @@ from typing import Final
 
 from slackwater.model.access import Check, Examination, Need
 from slackwater.model.identity import Identity
-from slackwater.ports.access import Probes
+from slackwater.ports.access import PermissionChecks
 
 AT_ONCE: Final = 16
 
 
-def examined(who: Identity, in_regions: Sequence[str], needed: Collection[Need], probes: Probes) -> Examination:
+def examined(who: Identity, in_regions: Sequence[str], needed: Collection[Need], probes: PermissionChecks) -> Examination:
     """Ask for every action, in each region unless one answer holds for all."""
     asked = [
         (need, region)

@@ -101,7 +101,7 @@ class AuditLimits:
             most_usd=Decimal(str(scan.most_metrics_usd_per_day)),
         )
 
-    def settled(self, record: AuditRecord) -> AuditRecord:
+    def reconciled(self, record: AuditRecord) -> AuditRecord:
         """Return an audit as it is once it is on record as failed if its execution is over, and did not say so."""
         if record.state != "running" or self.state(record.id) == "running":
             return record
@@ -111,6 +111,6 @@ class AuditLimits:
     def _is_running(self, audit_id: str, since: datetime) -> bool:
         record = self.audits.get(audit_id)
         if record:
-            return self.settled(record).state == "running"
+            return self.reconciled(record).state == "running"
         state = self.state(audit_id)
         return state == "running" or (state == "none" and self.clock() - since < TO_START)

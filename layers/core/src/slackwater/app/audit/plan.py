@@ -180,7 +180,7 @@ class Planner:
             raise AuditRequestError(
                 f"retry_of: there is no audit {audit_id!r} with a plan; `slackwater audits list` shows them"
             )
-        if limits.settled(record).state == "running":
+        if limits.reconciled(record).state == "running":
             raise AuditRequestError(f"retry_of: audit {audit_id} has not ended yet")
         return plan
 

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 from slackwater.app.audit.document_file import ScanSpool
 from slackwater.app.audit.plan import plan_of
-from slackwater.app.audit.step_error import StepError, said
+from slackwater.app.audit.step_error import StepError, error_text
 from slackwater.app.audit.target_documents import seen_targets
 from slackwater.app.audit.trend import ended_before, trend_of
 from slackwater.app.cleanup.observe import observe
@@ -38,7 +38,7 @@ from slackwater.model.audits import (
 )
 from slackwater.model.findings import Gap, Scan, TargetScan, Usage
 from slackwater.model.resources import Target
-from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Sighting, TargetReport, TrackedFinding
+from slackwater.model.tracking import SERVICE, FindingRecord, Happening, LedgerEntry, TargetReport, TrackedFinding
 from slackwater.ports.clock import Clock
 from slackwater.ports.store import AuditStore, CleanupStore, Documents, FindingStore
 from slackwater.views.api.to_json import joined, report
@@ -99,7 +99,7 @@ class Publisher:
                 self.documents.write(object_keys.head(audit_id), scan_json.dump(head))
                 told = self._merge(plan, reports)
                 _write_told(spool, told, file)
-                self.documents.write_file(object_keys.told(audit_id), file)
+                self.documents.write_file(object_keys.changed_findings(audit_id), file)
             self.documents.write(object_keys.news(audit_id), NEWS.dump_json(told).decode())
             # The record ends before the report, which could take more than there is of memory or time, is made.
             ended = self._end(self._came_to(record, head, len(reports), told))
@@ -155,7 +155,7 @@ class Publisher:
             request=request,
             policy=None,
             outcome=None,
-            error=said(error),
+            error=error_text(error),
         )
         if self.audits.begin(failed):
             return failed
@@ -239,7 +239,7 @@ class Publisher:
         return None
 
     def _merge_one(
-        self, plan: AuditPlan, known: TrackedFinding | None, sighting: Sighting | None, report: TargetReport
+        self, plan: AuditPlan, known: TrackedFinding | None, sighting: FindingRecord | None, report: TargetReport
     ) -> Sequence[LedgerEntry]:
         """Merge one finding; what this audit has written in its ledger."""
         write = merge_one(known, sighting, report, plan.audit_id, plan.now)

@@ -13,21 +13,21 @@ from decimal import Decimal
 from threading import Lock
 from typing import Final, Protocol
 
-from slackwater.engine.closed import summed_up
-from slackwater.engine.corroborate import corroborated, witnesses
-from slackwater.engine.docket import Docket, Enabled, FlaggedResource
-from slackwater.engine.exempt import is_kept
+from slackwater.engine.cross_check import cross_check, recommendation_kinds
+from slackwater.engine.deduplicate import deduplicate
+from slackwater.engine.disabled_region import summarize_gaps
+from slackwater.engine.evaluation import Enabled, EvaluationQueue, FlaggedResource
+from slackwater.engine.exempt import is_exempt
 from slackwater.engine.managed import with_managers
 from slackwater.engine.owner import owner_of
 from slackwater.engine.plan import MetricCall
-from slackwater.engine.precedence import settle
 from slackwater.engine.price import items_of, price
 from slackwater.engine.registry import Registry
 from slackwater.model.findings import (
     BELOW_MINIMUM,
     COSTS_MORE,
     KEPT,
-    OUTRANKED,
+    STRONGER_FINDING,
     Finding,
     Gap,
     Scan,
@@ -41,9 +41,9 @@ from slackwater.model.money import USD_PER_METRIC
 from slackwater.model.policy import Policy
 from slackwater.model.rank import ranked
 from slackwater.model.resources import Record, Target
-from slackwater.model.stock import counted
+from slackwater.model.snapshot import counted
 from slackwater.ports.clock import Clock
-from slackwater.ports.inventory import Inventory, Stock
+from slackwater.ports.inventory import Inventory, InventorySnapshot
 from slackwater.ports.metrics import Meter, MetricAnswer, Metrics
 from slackwater.ports.prices import Prices
 
@@ -55,7 +55,7 @@ class Progress(Protocol):
     """Told how far the scan of a target is."""
 
     def __call__(self, target: Target, stage: str, done: int, total: int) -> None:
-        """`stage` is "inventory", "metrics", "prices" or "done"; `done` of `total` questions are settled.
+        """`stage` is "inventory", "metrics", "prices" or "done"; `done` of `total` questions are evaluated.
 
         The `total` of a large target, which is judged part by part, is reckoned from the part at hand.
         """
@@ -129,7 +129,7 @@ class Audit:
         self.progress(target, "inventory", 0, 0)
         required, optional = kinds_read(self._enabled())
         fleet, gaps = sources.inventory.read(target, required, optional)
-        summed = summed_up(target, required, gaps, sum(counted(fleet).values()))
+        summed = summarize_gaps(target, required, gaps, sum(counted(fleet).values()))
         scan, questions = self._judged(target, fleet, lambda: summed, sources.metrics, now, lambda done, total: (done, total))
         self.progress(target, "done", questions, questions)
         return scan
@@ -151,42 +151,44 @@ class Audit:
             for _ in pool.map(scan, targets):
                 pass
 
-    def stock(self, target: Target) -> Stock:
+    def snapshot(self, target: Target) -> InventorySnapshot:
         """What a target holds, as far as the detectors that are on look: to give to `parts`, and to close."""
         self.progress(target, "inventory", 0, 0)
-        return self.sources(target).inventory.stock(target, *kinds_read(self._enabled()))
+        return self.sources(target).inventory.snapshot(target, *kinds_read(self._enabled()))
 
-    def parts(self, target: Target, now: datetime, stock: Stock | None = None, first: int = 1) -> Iterator[Scan]:
+    def parts(self, target: Target, now: datetime, snapshot: InventorySnapshot | None = None, first: int = 1) -> Iterator[Scan]:
         """The scan of one target, part by part, each judged and priced by itself: all but the last say that there is `more`.
 
         The `usage` of each is what was asked since the last, so that they add up. Without a `stock` it is listed here. With one
         that was listed before, maybe by another process, it goes on from its part `first`.
         """
         started_at = self.clock()
-        if stock is None:
-            with self.stock(target) as own:
+        if snapshot is None:
+            with self.snapshot(target) as own:
                 yield from self._parts(target, now, own, first, started_at)
         else:
-            yield from self._parts(target, now, stock, first, started_at)
+            yield from self._parts(target, now, snapshot, first, started_at)
 
-    def _parts(self, target: Target, now: datetime, stock: Stock, first: int, started_at: datetime) -> Iterator[Scan]:
-        metrics, settled, id_ = self.sources(target).metrics, 0, str(uuid.uuid4())
+    def _parts(
+        self, target: Target, now: datetime, snapshot: InventorySnapshot, first: int, started_at: datetime
+    ) -> Iterator[Scan]:
+        metrics, evaluated, id_ = self.sources(target).metrics, 0, str(uuid.uuid4())
         required = kinds_read(self._enabled())[0]
 
         def gaps() -> Sequence[Gap]:
-            return summed_up(target, required, stock.gaps, sum(stock.resources.values()))
+            return summarize_gaps(target, required, snapshot.gaps, sum(snapshot.resources.values()))
 
-        for part in range(first, stock.parts + 1):
-            before, left = settled, stock.parts - part
+        for part in range(first, snapshot.parts + 1):
+            before, left = evaluated, snapshot.parts - part
 
             def of_all(done: int, total: int, before: int = before, left: int = left) -> tuple[int, int]:
                 """Counted over all parts; those to come are taken to be like this one."""
                 return before + done, before + total * (1 + left)
 
             # Of targets that are large enough to come in parts, one part is in memory at a time.
-            with self._large if stock.parts > 1 else nullcontext():
-                seen, questions = self._judged(target, stock.fleet(part), gaps, metrics, now, of_all)
-            settled += questions
+            with self._large if snapshot.parts > 1 else nullcontext():
+                seen, questions = self._judged(target, snapshot.fleet(part), gaps, metrics, now, of_all)
+            evaluated += questions
             scan = Scan(
                 id=id_,
                 as_of=now,
@@ -197,11 +199,11 @@ class Audit:
                 usage=self._taken.since(self.meter),
                 detectors=tuple(self.policy.limits),
                 policy=self.policy.version,
-                more=part < stock.parts,
+                more=part < snapshot.parts,
             )
             yield scan
             del seen, scan
-        self.progress(target, "done", settled, settled)
+        self.progress(target, "done", evaluated, evaluated)
 
     def _enabled(self) -> list[Enabled]:
         return [Enabled(id_, self.registry[id_], limits) for id_, limits in self.policy.limits.items()]
@@ -219,35 +221,35 @@ class Audit:
 
         `gaps` waits until nothing of the fleet is awaited: they are asked for last.
         """
-        docket = Docket(with_managers(fleet, self.policy.owners.managed_tags), self._enabled(), now)
-        judge(docket, metrics, lambda done: self.progress(target, "metrics", *of_all(done, docket.questions)))
+        queue = EvaluationQueue(with_managers(fleet, self.policy.owners.managed_tags), self._enabled(), now)
+        judge(queue, metrics, lambda done: self.progress(target, "metrics", *of_all(done, queue.questions)))
         failures = [
             Gap(target.account, target.region, what, reason if count == 1 else f"{reason} ({count} times)", optional)
-            for (what, reason, optional), count in _folded(docket.failures).items()
+            for (what, reason, optional), count in _folded(queue.failures).items()
         ]
-        self.progress(target, "prices", *of_all(docket.questions, docket.questions))
-        findings, unlisted, price_gaps = self._price(target, docket.fleet, docket, now)
+        self.progress(target, "prices", *of_all(queue.questions, queue.questions))
+        findings, unlisted, price_gaps = self._price(target, queue.fleet, queue, now)
         scan = TargetScan(
             target=target,
             findings=tuple(findings),
-            unknown=tuple(sorted(docket.unknown, key=_order)),
+            unknown=tuple(sorted(queue.unknown, key=_order)),
             gaps=tuple(sorted([*gaps(), *failures, *price_gaps])),
-            resources=counted(docket.fleet),
+            resources=counted(queue.fleet),
             unlisted=tuple(unlisted),
         )
-        return scan, docket.questions
+        return scan, queue.questions
 
     def _price(
-        self, target: Target, fleet: Fleet, docket: Docket, now: datetime
+        self, target: Target, fleet: Fleet, queue: EvaluationQueue, now: datetime
     ) -> tuple[list[Finding], list[Unlisted], list[Gap]]:
-        speaking, silenced = settle(docket.flagged)
-        unlisted = [Unlisted(one.enabled.id, one.resource, OUTRANKED) for one in silenced]
+        speaking, silenced = deduplicate(queue.flagged)
+        unlisted = [Unlisted(one.enabled.id, one.resource, STRONGER_FINDING) for one in silenced]
         wasted_or_slow = list[FlaggedResource]()
         for flagged in speaking:
-            if flagged.kind == "waste" and is_kept(flagged.resource, self.policy.exempt, now):
+            if flagged.kind == "waste" and is_exempt(flagged.resource, self.policy.exempt, now):
                 unlisted.append(Unlisted(flagged.enabled.id, flagged.resource, KEPT))
             else:
-                wasted_or_slow.append(corroborated(flagged, fleet, now))
+                wasted_or_slow.append(cross_check(flagged, fleet, now))
         table, gaps = self.prices.of(items_of(wasted_or_slow), target.region)
         findings = [price(one, table, owner_of(one.resource, self.policy.owners)) for one in wasted_or_slow]
         minimum = Decimal(str(self.policy.scan.minimum_monthly_savings_usd))
@@ -278,28 +280,28 @@ def kinds_read(enabled: Iterable[Enabled]) -> tuple[set[type[Record]], set[type[
     required, optional = set[type[Record]](), set[type[Record]]()
     for one in enabled:
         required |= {one.detector.resource, *one.detector.reads}
-        optional |= {*one.detector.reads_if_allowed, *witnesses(one.detector)}
+        optional |= {*one.detector.reads_if_allowed, *recommendation_kinds(one.detector)}
     return required, optional - required
 
 
-def judge(docket: Docket, metrics: Metrics, settled: Callable[[int], None]) -> None:
+def judge(queue: EvaluationQueue, metrics: Metrics, on_progress: Callable[[int], None]) -> None:
     """Drive a docket to its end, with as many calls on their way as the adapter takes."""
     on_their_way: dict[Future[MetricAnswer], MetricCall] = {}
     with ThreadPoolExecutor(metrics.concurrency) as pool:
         while True:
             while len(on_their_way) < 2 * metrics.concurrency:
-                call = docket.next_call(idle=not on_their_way)
+                call = queue.next_call(idle=not on_their_way)
                 if call is None:
                     break
                 on_their_way[pool.submit(metrics.fetch, call)] = call
-            settled(docket.settled)
+            on_progress(queue.evaluated)
             if not on_their_way:
-                docket.close()
+                queue.close()
                 return
             for future in wait(on_their_way, return_when=FIRST_COMPLETED).done:
                 del on_their_way[future]
                 answer = future.result()
-                docket.receive(answer.series, answer.failed)
+                queue.receive(answer.series, answer.failed)
 
 
 def usage(meter: Meter) -> Usage:

@@ -19,7 +19,7 @@ from slackwater.model.audits import AuditPlan
 from slackwater.model.policy import Policy
 from slackwater.model.resources import Target
 from slackwater.ports.clock import Clock
-from slackwater.ports.inventory import Stock
+from slackwater.ports.inventory import InventorySnapshot
 from slackwater.ports.store import Documents
 from slackwater.views.scan import to_json as scan_json
 
@@ -30,7 +30,7 @@ TO_HAND_OVER_S: Final = 60
 """To store what is listed, for whoever goes on."""
 
 
-class NoStockError(Exception):
+class NoSnapshotError(Exception):
     """A target that is to be gone on with, of which nobody left what it holds."""
 
 
@@ -52,7 +52,7 @@ class Scanner:
     documents: Documents
     policies: Policies
     audit: Callable[[Policy, AuditPlan, Target], AbstractContextManager[Audit]]
-    open_stock: Callable[[Path], Stock]
+    open_snapshot: Callable[[Path], InventorySnapshot]
     clock: Clock
 
     def scan(self, audit_id: str, target: Target, part: int, left_s: Callable[[], float]) -> Scanned:
@@ -72,8 +72,8 @@ class Scanner:
         started_at, complete, longest_s = began if part == 1 else self._started(audit_id, target), True, 0.0
         with ExitStack() as stack:
             audit = stack.enter_context(self.audit(policy, plan, target))
-            stock = stack.enter_context(audit.stock(target) if part == 1 else self._stock(audit_id, target, stack))
-            for number, scan in enumerate(audit.parts(target, plan.now, stock, part), start=part):
+            snapshot = stack.enter_context(audit.snapshot(target) if part == 1 else self._stock(audit_id, target, stack))
+            for number, scan in enumerate(audit.parts(target, plan.now, snapshot, part), start=part):
                 document = scan_json.render(replace(scan, id=audit_id, started_at=started_at))
                 self.documents.write(object_keys.target_scan(audit_id, target.account, target.region, number), document)
                 complete, more = complete and scan.complete, scan.more
@@ -81,8 +81,8 @@ class Scanner:
                 now = self.clock()
                 longest_s, began = max(longest_s, (now - began).total_seconds()), now
                 if more and left_s() < SLOWER * longest_s + TO_HAND_OVER_S:
-                    if part == 1 and stock.file:
-                        self.documents.write_file(object_keys.stock(audit_id, target.account, target.region), stock.file)
+                    if part == 1 and snapshot.file:
+                        self.documents.write_file(object_keys.snapshot(audit_id, target.account, target.region), snapshot.file)
                     return Scanned(number + 1, complete)
         return Scanned(0, complete)
 
@@ -90,13 +90,13 @@ class Scanner:
         """When the first part of a target was begun."""
         stored = self.documents.read(object_keys.target_scan(audit_id, target.account, target.region))
         if stored is None:
-            raise NoStockError(f"nobody began with {target.account} in {target.region}")
+            raise NoSnapshotError(f"nobody began with {target.account} in {target.region}")
         return datetime.fromisoformat(json.loads(stored[0])["scan"]["started_at"])
 
-    def _stock(self, audit_id: str, target: Target, stack: ExitStack) -> Stock:
+    def _stock(self, audit_id: str, target: Target, stack: ExitStack) -> InventorySnapshot:
         """What a target holds, as it was left."""
-        key = object_keys.stock(audit_id, target.account, target.region)
+        key = object_keys.snapshot(audit_id, target.account, target.region)
         file = Path(stack.enter_context(TemporaryDirectory(prefix="slackwater-"))) / "stock.sqlite"
         if not self.documents.read_file(key, file):
-            raise NoStockError(f"nobody left at {key} what {target.account} holds in {target.region}")
-        return self.open_stock(file)
+            raise NoSnapshotError(f"nobody left at {key} what {target.account} holds in {target.region}")
+        return self.open_snapshot(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final, NotRequired, TypedDict
 
-MAX_SAID: Final = 1_000
+MAX_ERROR_TEXT: Final = 1_000
 """Characters of an error: a policy may have several mistakes."""
 
 
@@ -16,7 +16,7 @@ class StepError(TypedDict):
     Cause: NotRequired[str]
 
 
-def said(error: StepError) -> str:
+def error_text(error: StepError) -> str:
     """What ended a task, on one line: its name and message, without the stack trace."""
     cause = error.get("Cause", "")
     try:
@@ -24,4 +24,4 @@ def said(error: StepError) -> str:
     except (ValueError, LookupError, TypeError):
         message = cause
     line = " ".join(f"{error['Error']}: {message}".split()).removesuffix(":")
-    return line if len(line) <= MAX_SAID else f"{line[: MAX_SAID - 1]}…"
+    return line if len(line) <= MAX_ERROR_TEXT else f"{line[: MAX_ERROR_TEXT - 1]}…"

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
-from slackwater.app.audit.step_error import StepError, said
+from slackwater.app.audit.step_error import StepError, error_text
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditPlan
 from slackwater.model.findings import Gap
@@ -153,6 +153,6 @@ def _seen(documents: Texts, plan: AuditPlan, target: Target) -> Iterator[ScanDoc
 def _why_none(documents: Texts, audit_id: str, target: Target, part: int) -> Gap:
     """Why a document is not there: what ended the scan, if that was told."""
     if stored := documents.read(object_keys.target_error(audit_id, target.account, target.region)):
-        return Gap(target.account, target.region, "lambda:Invoke", said(ERROR.validate_json(stored[0])))
+        return Gap(target.account, target.region, "lambda:Invoke", error_text(ERROR.validate_json(stored[0])))
     key = object_keys.target_scan(audit_id, target.account, target.region, part)
     return Gap(target.account, target.region, "s3:GetObject", f"the scan left no document at {key}")

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, assert_never
 
 from slackwater.app.cleanup.case import GO, LONGEST_WAIT, Answer, Cases, UnsafeError, wait_since
-from slackwater.engine.cleanup import unproven, unverified
+from slackwater.engine.cleanup import identity_error, verification_error
 from slackwater.model.cleanup import (
     BACKUP_OF,
     EXPIRES_AT,
@@ -164,7 +164,7 @@ class BackUp:
         if any(backup.state != "verified" for backup in prior):
             ids = ", ".join(f"{backup.id} of {backup.subject.id}, until {backup.expires_at:%Y-%m-%d}" for backup in verified)
             known = replace(cleanup, backups=backups, backed_up_at=self.cases.clock())
-            self.cases.tell(known, "backed-up", f"verified: {ids}")
+            self.cases.record_event(known, "backed-up", f"verified: {ids}")
         elif backups != cleanup.backups:
             self.cases.write(replace(cleanup, backups=backups))
         return GO
@@ -177,7 +177,7 @@ class BackUp:
         """
         taker = self.takers[cleanup.resource.type]
         copy = copy_of(cleanup, backup, taker)
-        if copy is None or unproven(copy, backup, cleanup.resource.arn) or not _ends_before(copy, until):
+        if copy is None or identity_error(copy, backup, cleanup.resource.arn) or not _ends_before(copy, until):
             return None
         try:
             taker.keep(cleanup.resource, copy, until)
@@ -207,7 +207,7 @@ def made_for(backup: Backup, copies: Sequence[Copy], of_arn: str) -> list[Copy]:
     There are no more than the request was sent times, and a copy that somebody makes is younger than all of them. What is on
     record needs no proof here: AWS named it, or it was proven at that time.
     """
-    mine = [one for one in copies if _recorded(one, backup) or unproven(one, backup, of_arn) is None]
+    mine = [one for one in copies if _recorded(one, backup) or identity_error(one, backup, of_arn) is None]
     return sorted(mine, key=lambda one: (not _recorded(one, backup), one.state == "failed", one.made_at))[: backup.asked]
 
 
@@ -220,7 +220,9 @@ def verified_now(cleanup: Cleanup, taker: BackupTaker, keys: Keys, kept_from: da
         if copy is None:
             return f"the backup {backup.id} of {backup.subject.id} is not there"
         metered = cleanup.resource.type in METERED
-        if why := unproven(copy, backup, cleanup.resource.arn) or unverified(copy, backup.subject, metered=metered):
+        if why := identity_error(copy, backup, cleanup.resource.arn) or verification_error(
+            copy, backup.subject, metered=metered
+        ):
             return f"the backup {backup.id} of {backup.subject.id} does not hold what it should: {why}"
         if _ends_before(copy, kept_from):
             return f"the backup {backup.id} of {backup.subject.id} is kept until {copy.kept_until:%Y-%m-%d %H:%M} UTC only"
@@ -253,7 +255,7 @@ def final_backup(cleanup: Cleanup) -> Backup | None:
     return next((one for one in cleanup.backups if one.final and one.state not in {"verified", "failed"}), None)
 
 
-def settled(cleanup: Cleanup, final: Backup, taker: BackupTaker, keys: Keys, now: datetime) -> Backup | None:
+def ended_final_backup(cleanup: Cleanup, final: Backup, taker: BackupTaker, keys: Keys, now: datetime) -> Backup | None:
     """The final backup with its outcome, "verified" or "failed"; None as long as FSx has not finished it.
 
     Raises:
@@ -265,7 +267,7 @@ def settled(cleanup: Cleanup, final: Backup, taker: BackupTaker, keys: Keys, now
         return None
     if copy is None:
         return replace(final, state="failed", why="FSx shows no final backup")
-    why = unproven(copy, final, cleanup.resource.arn) or unverified(copy, final.subject, metered=False)
+    why = identity_error(copy, final, cleanup.resource.arn) or verification_error(copy, final.subject, metered=False)
     if why is None and copy.key is not None:
         why = keys.unusable(copy.key, cleanup.resource.region, now)
     state: Literal["verified", "failed"] = "failed" if why else "verified"

@@ -12,11 +12,11 @@ from typing import Final, Literal
 
 from slackwater.app.cleanup.cleanups import check_approver
 from slackwater.app.findings.findings import BadDecisionError, ConflictError, NotFoundError, reason_given
-from slackwater.model.cleanup import BACKUP_OF, OWNER, Backup, Cleanup, Copy, Said, Subject
+from slackwater.model.cleanup import BACKUP_OF, OWNER, ActorNote, Backup, Cleanup, Copy, Subject
 from slackwater.model.listing import MAX_PAGE
 from slackwater.model.policy import Policy
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem, Volume
-from slackwater.model.tracking import LedgerEntry, Sighting, TrackedFinding, TrackedResource, Write
+from slackwater.model.tracking import FindingRecord, LedgerEntry, TrackedFinding, TrackedResource, Write
 from slackwater.ports.cleanup import BackupLister
 from slackwater.ports.errors import AwsError
 from slackwater.ports.store import CleanupStore
@@ -94,7 +94,7 @@ class Backups:
                 if isinstance(answer, AwsError):
                     gaps.append(f"{kind} in {region}: {answer}")
                 else:
-                    found += [self._told(copy, kind, region, own, recorded) for copy in answer]
+                    found += [self._listed_backup(copy, kind, region, own, recorded) for copy in answer]
         found.sort(key=lambda one: (one.copy.made_at, one.copy.id or ""))
         return BackupList(backups=tuple(found), installation=own, gaps=tuple(gaps))
 
@@ -114,7 +114,7 @@ class Backups:
             PolicyError: the policy cannot be used.
         """
         check_approver(who, self.policy().cleanup)
-        if not (said := Said(who=who, why=reason_given(why), at=now)).why:
+        if not (note := ActorNote(who=who, why=reason_given(why), at=now)).why:
             raise BadDecisionError("why", "is needed")
         if (before := self.store.get(_id(backup_id))) is not None:
             return before
@@ -129,9 +129,9 @@ class Backups:
         if lister.needs_place and not places:
             raise BadDecisionError("places", f"say where: {lister.needs_place}")
         recorded = lister.recorded(one.region, one.copy, places)
-        finding, cleanup = _adopted(one, recorded, said)
+        finding, cleanup = _adopted(one, recorded, note)
         entry = LedgerEntry(
-            happening="adopted", at=now, who=who, was=None, now=finding.status, why=said.why, revision=1, audit_id="",
+            happening="adopted", at=now, who=who, was=None, now=finding.status, why=note.why, revision=1, audit_id="",
             evidence=finding.sighting,
         )  # fmt: skip
         if not self.store.write(cleanup, Write(finding=finding, entry=entry, expects=0)):
@@ -150,7 +150,9 @@ class Backups:
             )
         return found
 
-    def _told(self, copy: Copy, kind: str, region: str, own: str | None, recorded: Mapping[str, Cleanup]) -> ListedBackup:
+    def _listed_backup(
+        self, copy: Copy, kind: str, region: str, own: str | None, recorded: Mapping[str, Cleanup]
+    ) -> ListedBackup:
         cleanup = recorded.get(copy.id or "")
         whose: Whose = "other" if copy.installation else "older"
         if (cleanup and not cleanup.adopted) or (copy.installation and copy.installation == own):
@@ -191,12 +193,12 @@ def _id(backup_id: str) -> str:
     return f"adopted{sha256(backup_id.encode()).hexdigest()[:16]}"
 
 
-def _adopted(one: ListedBackup, recorded: Mapping[str, object], said: Said) -> tuple[TrackedFinding, Cleanup]:
+def _adopted(one: ListedBackup, recorded: Mapping[str, object], note: ActorNote) -> tuple[TrackedFinding, Cleanup]:
     """The records of what a backup is of: resolved, and cleaned up by somebody else."""
     copy, id_, of = one.copy, _id(one.copy.id or ""), one.of.rpartition("/")[2]
     name = copy.tags.get("Name", "").removesuffix(" before it was deleted") or of
     resource = TrackedResource(arn=one.of, id=of, type=one.kind, name=name, account=one.account, region=one.region)
-    sighting = Sighting(
+    record = FindingRecord(
         id=id_,
         detector=DETECTORS[one.kind],
         kind="waste",
@@ -204,18 +206,18 @@ def _adopted(one: ListedBackup, recorded: Mapping[str, object], said: Said) -> t
         confidence="high",
         resource=resource,
         owner=copy.tags.get(OWNER),
-        summary=f"{of} was deleted by another installation; {said.who} adopted its backup {copy.id}",
+        summary=f"{of} was deleted by another installation; {note.who} adopted its backup {copy.id}",
         monthly_savings_usd=None,
         fingerprint=id_,
         deletes=True,
     )
     finding = TrackedFinding(
-        sighting=sighting,
+        sighting=record,
         status="resolved",
         decision=None,
-        opened_at=said.at,
-        last_seen_at=said.at,
-        resolved_at=said.at,
+        opened_at=note.at,
+        last_seen_at=note.at,
+        resolved_at=note.at,
         audit_id="",
         revision=1,
     )
@@ -235,20 +237,20 @@ def _adopted(one: ListedBackup, recorded: Mapping[str, object], said: Said) -> t
         finding_id=id_,
         attempt=1,
         execution=f"{id_}-1",
-        detector=sighting.detector,
+        detector=record.detector,
         resource=resource,
-        owner=sighting.owner,
+        owner=record.owner,
         fingerprint=id_,
         setting=None,
-        requested_by=said.who,
-        started_at=said.at,
+        requested_by=note.who,
+        started_at=note.at,
         promised_monthly_usd=None,
         stage="done",
         recorded=recorded,
         backups=(backup,),
-        ended_at=said.at,
-        why=f"{said.who} adopted {copy.id}: {said.why}",
-        adopted=said,
+        ended_at=note.at,
+        why=f"{note.who} adopted {copy.id}: {note.why}",
+        adopted=note,
         revision=1,
     )
     return finding, cleanup

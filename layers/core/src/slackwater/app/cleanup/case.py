@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from slackwater.engine.cleanup import may_approve, not_listed, too_early
+from slackwater.engine.cleanup import cleanup_blocker, may_approve, timing_blocker
 from slackwater.model.cleanup import Cleanup
 from slackwater.model.policy import Policy
 from slackwater.model.tracking import SERVICE, Happening, LedgerEntry, Status, TrackedFinding, Write
@@ -151,9 +151,9 @@ class Cases:
         if stop := cleanup.stopped or control.stopped:
             everything = "" if cleanup.stopped else "all clean-ups were "
             return f"{everything}stopped by {stop.who}{f': {stop.why}' if stop.why else ''}"
-        if why := not_listed(finding.sighting, policy.cleanup):
+        if why := cleanup_blocker(finding.sighting, policy.cleanup):
             return why
-        if cleanup.stage == "working" and (why := too_early(cleanup, policy.cleanup, self.clock())):
+        if cleanup.stage == "working" and (why := timing_blocker(cleanup, policy.cleanup, self.clock())):
             return why
         expected: tuple[Status, ...] = ("cleaning",) if cleanup.stage == "working" else WAITING
         if finding.status not in expected:
@@ -185,7 +185,7 @@ class Cases:
         """
         return self._written(cleanup, None)
 
-    def tell(
+    def record_event(
         self, cleanup: Cleanup, happening: Happening, why: str, *, status: Status | None = None, who: str = SERVICE
     ) -> tuple[Cleanup, TrackedFinding]:
         """Store it together with an entry of its finding's ledger, and the status that it makes of the finding.

@@ -18,19 +18,19 @@ from slackwater.app.policy.file import PolicyError
 from slackwater.app.telemetry import LOGGER
 from slackwater.engine.cleanup import (
     UNATTENDED,
+    account_blocker,
     act_after,
-    elsewhere,
-    managed_elsewhere,
+    cap_blocker,
+    cleanup_blocker,
+    manager_blocker,
     may_approve,
     may_stop,
-    not_listed,
-    over_cap,
     recent,
-    restored,
+    restored_blocker,
     unattended,
 )
 from slackwater.engine.savings import Savings, realised, savings
-from slackwater.model.cleanup import Begun, Cleanup, Control, Said, Stage, left_by
+from slackwater.model.cleanup import ActorNote, Begun, Cleanup, Control, Stage, left_by
 from slackwater.model.listing import MAX_PAGE, FindingQuery, Page
 from slackwater.model.ownership import managed_by
 from slackwater.model.policy import CleanupSection, Policy, UnattendedTag
@@ -75,7 +75,7 @@ class CapError(ConflictError):
 class StoppedError(ConflictError):
     """Somebody stopped all clean-ups: nothing was begun."""
 
-    def __init__(self, stopped: Said) -> None:
+    def __init__(self, stopped: ActorNote) -> None:
         """Say who, when and why."""
         super().__init__(f"nothing was begun: {stopped_words(stopped)}; `slackwater cleanup stop --all --lift` lets them go on")
         self.stopped = stopped
@@ -116,7 +116,7 @@ class Plan:
 
     candidates: tuple[Candidate, ...]
     over_cap: str | None
-    stopped: Said | None
+    stopped: ActorNote | None
     enabled: bool
 
 
@@ -185,7 +185,7 @@ class Cleanups:
         control = self.store.control()
         return Plan(
             candidates=candidates,
-            over_cap=over_cap(_wanted(candidates, now), control, policy.cleanup, now),
+            over_cap=cap_blocker(_wanted(candidates, now), control, policy.cleanup, now),
             stopped=control.stopped,
             enabled=self.starter is not None,
         )
@@ -229,9 +229,9 @@ class Cleanups:
 
     def _judged(self, finding: TrackedFinding, seen: _Seen, cleanup: CleanupSection, now: datetime) -> Candidate:
         """A finding with what a run would make of it."""
-        sighting, last = finding.sighting, self.store.get(finding.id)
-        rule = unattended(sighting, seen.tags, cleanup)
-        deletes = sighting.setting is None
+        record, last = finding.sighting, self.store.get(finding.id)
+        rule = unattended(record, seen.tags, cleanup)
+        deletes = record.setting is None
         one = Candidate(
             finding=finding,
             state="ready",
@@ -250,10 +250,10 @@ class Cleanups:
         why = (
             _not_now(finding)
             or (last and _spoiled(last))
-            or elsewhere(sighting.resource.account, self.account)
-            or not_listed(sighting, cleanup)
-            or (deletes and restored(seen.tags))
-            or not_let(finding, rule, last, cleanup, now)
+            or account_blocker(record.resource.account, self.account)
+            or cleanup_blocker(record, cleanup)
+            or (deletes and restored_blocker(seen.tags))
+            or permission_blocker(finding, rule, last, cleanup, now)
             or seen.problem
             or self._held(finding)
         )
@@ -280,17 +280,17 @@ class Cleanups:
         policy = self.policy()
         check_approver(who, policy.cleanup)
         seen = self._finding(id).sighting
-        if why := elsewhere(seen.resource.account, self.account):
+        if why := account_blocker(seen.resource.account, self.account):
             raise NotAllowedError(why)
         last = self.store.get(id)
-        marked = last.marked if last and not last.ended else None
+        tagging = last.marked if last and not last.ended else None
         finding = self.findings.approved(
             id,
             seen.fingerprint if fingerprint is None else fingerprint,
             who=who,
             cleanup=policy.cleanup,
             now=now,
-            acts_after=marked.act_after if marked else None,
+            acts_after=tagging.act_after if tagging else None,
         )
         if self.starter is None:
             return Approved(finding=finding, candidate=None)
@@ -327,7 +327,7 @@ class Cleanups:
                 raise StoppedError(control.stopped)
             candidates = self._candidates(ids, policy, now)
             wanted = _wanted(candidates, now)
-            if why := over_cap(wanted, control, policy.cleanup, now):
+            if why := cap_blocker(wanted, control, policy.cleanup, now):
                 self.breached(why, len(wanted), policy)
                 raise CapError(why)
             if not wanted or self.store.write_control(_counted(control, wanted, now)):
@@ -400,14 +400,14 @@ class Cleanups:
             NotFoundError: there is no clean-up of this finding.
         """
         self._check_stopper(who)
-        said = Said(who=who, why=reason_given(why), at=now)
+        note = ActorNote(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
             if cleanup.ended or cleanup.stage == "undoing":
                 raise ConflictError(f"the clean-up of finding {id} {_cannot_stop(cleanup.stage)}")
             stopped = cleanup
             if cleanup.stopped is None:
-                stopped = replace(cleanup, stopped=said, revision=cleanup.revision + 1)
+                stopped = replace(cleanup, stopped=note, revision=cleanup.revision + 1)
                 if not self.store.write(stopped):
                     continue
             return self._at_work(stopped) if self.starter else stopped
@@ -432,18 +432,18 @@ class Cleanups:
             self.starter.start(id_, stopped.execution)
         return stopped
 
-    def stop_all(self, *, who: str, why: str = "", now: datetime) -> Said:
+    def stop_all(self, *, who: str, why: str = "", now: datetime) -> ActorNote:
         """Stop all that are under way, and let none begin, until somebody lets them go on; who stopped them first.
 
         Raises:
             BadDecisionError, ConflictError, NotAllowedError: as `stop`.
         """
         self._check_stopper(who)
-        said = Said(who=who, why=reason_given(why), at=now)
-        control = self._switched(lambda control: control if control.stopped else replace(control, stopped=said))
-        return control.stopped or said
+        note = ActorNote(who=who, why=reason_given(why), at=now)
+        control = self._switched(lambda control: control if control.stopped else replace(control, stopped=note))
+        return control.stopped or note
 
-    def go_on(self, *, who: str) -> Said | None:
+    def resume(self, *, who: str) -> ActorNote | None:
         """Let clean-ups begin again; who had stopped them, if anybody had.
 
         Raises:
@@ -452,14 +452,14 @@ class Cleanups:
             PolicyError: the policy cannot be used.
         """
         check_approver(who, self.policy().cleanup)
-        before: list[Said | None] = []
+        before: list[ActorNote | None] = []
 
         def lifted(control: Control) -> Control:
             before.append(control.stopped)
             return replace(control, stopped=None)
 
         self._switched(lifted)
-        return next((said for said in before if said), None)
+        return next((note for note in before if note), None)
 
     def undo(self, id: str, *, who: str, why: str = "", now: datetime) -> Cleanup:
         """Have what was deleted restored, or what was changed put back. Asked again while that is under way, it stays one undo.
@@ -477,7 +477,7 @@ class Cleanups:
         if self.starter is None:
             raise NotEnabledError
         check_approver(who, self.policy().cleanup)
-        said = Said(who=who, why=reason_given(why), at=now)
+        note = ActorNote(who=who, why=reason_given(why), at=now)
         for _ in range(ATTEMPTS):
             cleanup = self._cleanup(id)
             under_way = cleanup.undo_execution if cleanup.stage == "undoing" else None
@@ -486,7 +486,7 @@ class Cleanups:
                 return cleanup
             if not under_way and (problem := not_undoable(cleanup)) and not _restorable(cleanup):
                 raise ConflictError(f"the clean-up of finding {id} cannot be undone: {problem}")
-            undoing = _undoing(cleanup, said)
+            undoing = _undoing(cleanup, note)
             if self.store.write(undoing):
                 self.starter.undo(id, _name(undoing))
                 return undoing
@@ -550,43 +550,43 @@ def _seen(finding: TrackedFinding, of_target: Sight, managed_tags: Sequence[str]
     tags = evidence["resource"]["tags"] if evidence else None
     region = finding.sighting.resource.region
     problem = None if of_target.whole else f"audit {finding.audit_id} did not see all of {region}: a whole one has to"
-    return _Seen(problem or managed_elsewhere(managed_by(tags, managed_tags)), tags, evidence)
+    return _Seen(problem or manager_blocker(managed_by(tags, managed_tags)), tags, evidence)
 
 
-def not_let(
+def permission_blocker(
     finding: TrackedFinding, rule: UnattendedTag | None, last: Cleanup | None, cleanup: CleanupSection, now: datetime
 ) -> str | None:
     """Why nobody lets this finding be cleaned up now; None where a standing approval does, or the policy without one."""
     why = _not_approved(finding, last, cleanup, now)
     if why is None or rule is None:
         return why
-    against = _against(last)
-    return f"{against.who} stopped or undid it {_time(against.at)}: it needs an approval now" if against else None
+    veto = _veto(last)
+    return f"{veto.who} stopped or undid it {_time(veto.at)}: it needs an approval now" if veto else None
 
 
 def _not_approved(finding: TrackedFinding, last: Cleanup | None, cleanup: CleanupSection, now: datetime) -> str | None:
     """Why no approval stands. One is good for one clean-up: what was called off or stopped since needs another."""
-    decision, sighting = finding.decision, finding.sighting
+    decision, record = finding.decision, finding.sighting
     if finding.status != "approved" or decision is None:
         return f"nobody has approved it: `slackwater cleanup approve {finding.id}` does"
     again = f"`slackwater findings reopen {finding.id}`, then approve it again"
     if decision.until is not None and decision.until <= now:
         return f"the approval ended {_time(decision.until)}: `slackwater cleanup approve {finding.id}` gives another"
-    if (decision.fingerprint, decision.setting) != (sighting.fingerprint, sighting.setting):
+    if (decision.fingerprint, decision.setting) != (record.fingerprint, record.setting):
         return f"it has changed since it was approved: {again}"
     if not may_approve(decision.who, cleanup):
         return f"{decision.who} approved it, and the policy does not name them any more: {again}"
-    if (against := _against(last)) and decision.at <= against.at:
-        return f"{against.who} stopped or undid it {_time(against.at)}, after it was approved: {again}"
+    if (veto := _veto(last)) and decision.at <= veto.at:
+        return f"{veto.who} stopped or undid it {_time(veto.at)}, after it was approved: {again}"
     if last and last.stage == "called-off" and last.ended_at and decision.at <= last.ended_at:
         return f"what was approved was called off {_time(last.ended_at)} ({last.why}): {again}"
     return None
 
 
-def _against(last: Cleanup | None) -> Said | None:
+def _veto(last: Cleanup | None) -> ActorNote | None:
     """What somebody said last against the clean-up that was last begun."""
-    said = [one for one in (last.stopped, last.undone) if one] if last else []
-    return max(said, key=lambda one: one.at, default=None)
+    note = [one for one in (last.stopped, last.undone) if one] if last else []
+    return max(note, key=lambda one: one.at, default=None)
 
 
 def not_undoable(cleanup: Cleanup) -> str | None:
@@ -614,7 +614,7 @@ def not_undoable(cleanup: Cleanup) -> str | None:
     return None
 
 
-def stopped_words(stopped: Said) -> str:
+def stopped_words(stopped: ActorNote) -> str:
     """`jane stopped all clean-ups 2026-11-16 09:07 UTC: we are moving house`."""
     return f"{stopped.who} stopped all clean-ups {_time(stopped.at)}{f': {stopped.why}' if stopped.why else ''}"
 
@@ -644,20 +644,20 @@ def _counted(control: Control, wanted: Collection[Begun], now: datetime) -> Cont
 
 def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
     finding, last, rule = one.finding, one.cleanup, one.rule
-    sighting = finding.sighting
+    record = finding.sighting
     attempt = last.attempt + 1 if last else 1
     return Cleanup(
         finding_id=finding.id,
         attempt=attempt,
         execution=f"{finding.id}-{attempt}",
-        detector=sighting.detector,
-        resource=sighting.resource,
-        owner=sighting.owner,
-        fingerprint=sighting.fingerprint,
-        setting=sighting.setting,
+        detector=record.detector,
+        resource=record.resource,
+        owner=record.owner,
+        fingerprint=record.fingerprint,
+        setting=record.setting,
         requested_by=who,
         started_at=now,
-        promised_monthly_usd=sighting.monthly_savings_usd,
+        promised_monthly_usd=record.monthly_savings_usd,
         unattended=rule is not None,
         scratch=one.scratch,
         approved_by=finding.decision.who if finding.status == "approved" and finding.decision else None,
@@ -666,12 +666,12 @@ def _new(one: Candidate, who: str, now: datetime) -> Cleanup:
     )
 
 
-def _undoing(cleanup: Cleanup, said: Said) -> Cleanup:
+def _undoing(cleanup: Cleanup, note: ActorNote) -> Cleanup:
     """The clean-up with another undo. What the last one left stays on record: so a restorer knows what AWS gave up."""
     return replace(
         cleanup,
         stage="undoing",
-        undone=said,
+        undone=note,
         restored=None if _put_back(cleanup) else cleanup.restored,
         undo_execution=_next(cleanup.undo_execution or cleanup.execution, "undo"),
         ended_at=None,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from slackwater.app.cleanup.back_up import UNTIL_DELETED, final_backup, settled, tags, verified_now, with_backup
+from slackwater.app.cleanup.back_up import UNTIL_DELETED, ended_final_backup, final_backup, tags, verified_now, with_backup
 from slackwater.app.cleanup.case import (
     BY_POLICY,
     GO,
@@ -26,9 +26,9 @@ from slackwater.app.cleanup.case import (
     wait_since,
 )
 from slackwater.app.cleanup.recheck import Rechecked, Rechecker, part_objection
-from slackwater.engine.cleanup import recorded_anew, unattended
+from slackwater.engine.cleanup import merge_recorded, unattended
 from slackwater.engine.efs_use import PUBLISHED_WITHIN
-from slackwater.model.cleanup import Backup, Cleanup, Look, Part, Removal
+from slackwater.model.cleanup import Backup, Cleanup, CurrentState, Removal, SubResource
 from slackwater.model.policy import Policy
 from slackwater.model.resources import EfsFileSystem, FsxFileSystem
 from slackwater.model.tracking import TrackedFinding
@@ -92,42 +92,51 @@ class Delete:
             raise UnsafeError(f"the clean-up is {cleanup.stage}: it has nothing to delete")
         if not cleanup.scratch and (not cleanup.backups or any(backup.state != "verified" for backup in cleanup.prior_backups)):
             raise UnsafeError("it has no verified backup")
-        taker = self.takers[cleanup.resource.type]
         ends = self.cases.clock() + LONGEST_STEP
         for _ in range(MOST_PARTS):
             if self.cases.clock() >= ends:
                 break
-            policy = self.policy()
-            look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
-            if look is None:
-                return self._gone(cleanup, taker)
-            if _is_going(look):
-                return self._wait_for_aws(cleanup)
-            finding = self.cases.finding(cleanup)
-            if why := self.cases.objection(cleanup, finding, policy):
-                return self.cases.over(cleanup, why)
-            if cleanup.turn and not cleanup.has_turn:
-                if ahead := self.cases.ahead(cleanup):
-                    return self._wait_for(ahead, cleanup)
-                cleanup = self.cases.write(replace(cleanup, has_turn=True))
-            seen = self.rechecker.recheck(cleanup, policy)
-            if seen.state == "gone":
-                continue  # somebody else deleted it since the look above
-            if seen.state != "same" or seen.look is None:
-                return self.cases.over(cleanup, seen.why)
-            if why := _not_let(cleanup, finding, seen.look, policy):
-                return self.cases.over(cleanup, why)
-            if not cleanup.scratch and (why := verified_now(cleanup, taker, self.keys, self._kept_from(policy))):
-                return self.cases.over(cleanup, why)
-            parts = next_parts(seen.look, self.many)
-            if not parts:
-                return self._wait_for_aws(cleanup)
-            if (fence := self._fence(cleanup, parts[0], seen)) is not None:
-                return fence
-            cleanup, why = self._remove(self._recorded_anew(cleanup, parts[0]), parts, policy)
-            if why:
-                return self.cases.over(cleanup, why)
+            cleanup, answer = self._delete_next(cleanup)
+            if answer is not None:
+                return answer
         return wait(1)
+
+    def _delete_next(self, cleanup: Cleanup) -> tuple[Cleanup, Answer | None]:
+        """Delete the next sub-resources if nobody objects and the lock is free; the answer is None if more may follow."""
+        policy = self.policy()
+        look = self.rechecker.watchers[cleanup.resource.type].look(cleanup.resource)
+        if look is None:
+            return cleanup, self._gone(cleanup, self.takers[cleanup.resource.type])
+        if _is_going(look):
+            return cleanup, self._wait_for_aws(cleanup)
+        finding = self.cases.finding(cleanup)
+        if why := self.cases.objection(cleanup, finding, policy):
+            return cleanup, self.cases.over(cleanup, why)
+        if cleanup.turn and not cleanup.has_turn:
+            if ahead := self.cases.ahead(cleanup):
+                return cleanup, self._wait_for(ahead, cleanup)
+            cleanup = self.cases.write(replace(cleanup, has_turn=True))
+        return self._delete_checked(cleanup, finding, policy)
+
+    def _delete_checked(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> tuple[Cleanup, Answer | None]:
+        """Delete the next sub-resources if the resource is as it was found, and its backup is verified."""
+        seen = self.rechecker.recheck(cleanup, policy)
+        if seen.state == "gone":
+            return cleanup, None  # somebody else has just deleted it
+        if seen.state != "same" or seen.look is None:
+            return cleanup, self.cases.over(cleanup, seen.why)
+        why = _not_let(cleanup, finding, seen.look, policy)
+        if why is None and not cleanup.scratch:
+            why = verified_now(cleanup, self.takers[cleanup.resource.type], self.keys, self._kept_from(policy))
+        if why:
+            return cleanup, self.cases.over(cleanup, why)
+        parts = next_parts(seen.look, self.many)
+        if not parts:
+            return cleanup, self._wait_for_aws(cleanup)
+        if (fence := self._fence(cleanup, parts[0], seen)) is not None:
+            return cleanup, fence
+        cleanup, why = self._remove(self._recorded_anew(cleanup, parts[0]), parts, policy)
+        return cleanup, self.cases.over(cleanup, why) if why else None
 
     def _gone(self, cleanup: Cleanup, taker: BackupTaker) -> Answer:
         """Wait for the final backup of what is gone, if there is one; whatever comes of it, the others are verified."""
@@ -135,13 +144,13 @@ class Delete:
         if final is None:
             return GO
         now = self.cases.clock()
-        ended = settled(cleanup, final, taker, self.keys, now)
+        ended = ended_final_backup(cleanup, final, taker, self.keys, now)
         if ended is None:
             return wait_since(final.asked_at, now, LOOK_AT_FINAL_S)
         self.cases.write(with_backup(cleanup, ended))
         return GO
 
-    def _remove(self, cleanup: Cleanup, parts: Sequence[Part], policy: Policy) -> tuple[Cleanup, str | None]:
+    def _remove(self, cleanup: Cleanup, parts: Sequence[SubResource], policy: Policy) -> tuple[Cleanup, str | None]:
         """Put parts on record, and ask AWS to delete them.
 
         The first one follows a look at everything. Each other one is looked at by itself, after another look at whether anybody
@@ -202,7 +211,7 @@ class Delete:
             return self.cases.over(cleanup, why)
         if cleanup.waits_since is None:
             why = f"for the clean-up of finding {ahead.finding_id}: one {cleanup.resource.type} is taken apart at a time"
-            self.cases.tell(replace(cleanup, waits_since=now), "queued", why)
+            self.cases.record_event(replace(cleanup, waits_since=now), "queued", why)
         elif now - cleanup.waits_since >= LONGEST_WAIT:
             span = f"{LONGEST_WAIT.days} days"
             why = f"others of its type had their turn for {span}, the clean-up of finding {ahead.finding_id} the last of them"
@@ -216,7 +225,7 @@ class Delete:
         look = self.rechecker.watchers[ahead.resource.type].look
         return now - ahead.ended_at >= NOT_PUT_BACK_FOR or look(ahead.resource) is None
 
-    def _fence(self, cleanup: Cleanup, part: Part, seen: Rechecked) -> Answer | None:
+    def _fence(self, cleanup: Cleanup, part: SubResource, seen: Rechecked) -> Answer | None:
         """What to wait for before an EFS file system itself is deleted; None where nothing is.
 
         Nothing can mount it any more, but what somebody did until then CloudWatch publishes late.
@@ -234,7 +243,7 @@ class Delete:
             return None
         return self.cases.over(cleanup, f"whether it was used since its clean-up began is not known: {seen.use_unknown}")
 
-    def _recorded_anew(self, cleanup: Cleanup, part: Part) -> Cleanup:
+    def _recorded_anew(self, cleanup: Cleanup, part: SubResource) -> Cleanup:
         """The clean-up with what it takes to make this part again, as it is right before it goes.
 
         Access points cannot be changed, and there may be thousands: they are recorded once, before the first of them goes.
@@ -244,7 +253,7 @@ class Delete:
             return cleanup
         taken = {one.part.id for one in cleanup.removals}
         newest = self.rechecker.watchers[cleanup.resource.type].record(cleanup.resource)
-        recorded = recorded_anew(cleanup.recorded, newest, taken)
+        recorded = merge_recorded(cleanup.recorded, newest, taken)
         return cleanup if recorded == cleanup.recorded else self.cases.write(replace(cleanup, recorded=recorded))
 
     def _off_record(self, cleanup: Cleanup, unasked: Collection[str]) -> Cleanup:
@@ -253,7 +262,7 @@ class Delete:
             return cleanup
         return self.cases.write(replace(cleanup, removals=tuple(one for one in cleanup.removals if one.part.id not in unasked)))
 
-    def _on_record(self, cleanup: Cleanup, parts: Sequence[Part]) -> Cleanup:
+    def _on_record(self, cleanup: Cleanup, parts: Sequence[SubResource]) -> Cleanup:
         """The clean-up, once it is on record that these parts are asked to go; the ledger names the first."""
         known, now = {one.part.id for one in cleanup.removals}, self.cases.clock()
         new = tuple(Removal(part=part, asked_at=now) for part in parts if part.id not in known)
@@ -264,7 +273,7 @@ class Delete:
         if cleanup.removals:
             return self.cases.write(begun)
         all_ = some([f"{one.kind} {one.id}" for one in cleanup.parts])
-        return self.cases.tell(begun, "removing", f"one after the other: {all_}")[0]
+        return self.cases.record_event(begun, "removing", f"one after the other: {all_}")[0]
 
 
 def _final_of(cleanup: Cleanup, now: datetime, policy: Policy) -> tuple[Backup, ...]:
@@ -295,7 +304,7 @@ def fence_left_s(fenced_at: datetime, now: datetime, *, caught_up: bool) -> int:
     return 0 if caught_up or now - fenced_at >= LONGEST_FENCE else LOOK_AT_FENCE_S
 
 
-def next_parts(look: Look, many: Collection[str] = ()) -> Sequence[Part]:
+def next_parts(look: CurrentState, many: Collection[str] = ()) -> Sequence[SubResource]:
     """The next to go: of the kind that comes first, all of which have to be gone before the next; none while they go.
 
     It is one part, or of the kinds in `many`, if very many are left, as many as go at a time.
@@ -305,7 +314,7 @@ def next_parts(look: Look, many: Collection[str] = ()) -> Sequence[Part]:
     return left[: MOST_AT_ONCE if first in many and len(left) > FEW else 1]
 
 
-def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: Look, policy: Policy) -> str | None:
+def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: CurrentState, policy: Policy) -> str | None:
     """Why what the policy let go for its tag must not, as the tag and the policy are now."""
     rule = unattended(finding.sighting, look.tags, policy.cleanup)
     if cleanup.approved_by == BY_POLICY and rule is None:
@@ -315,6 +324,6 @@ def _not_let(cleanup: Cleanup, finding: TrackedFinding, look: Look, policy: Poli
     return None
 
 
-def _is_going(look: Look) -> bool:
+def _is_going(look: CurrentState) -> bool:
     """Whether AWS is deleting the resource itself."""
     return bool(look.parts) and look.parts[-1].going

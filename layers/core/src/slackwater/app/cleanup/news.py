@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from slackwater.engine.cleanup import not_allowed
+from slackwater.engine.cleanup import approval_blocker
 from slackwater.engine.routes import default, route
 from slackwater.model.cleanup import Cleanup
 from slackwater.model.policy import Policy
@@ -35,7 +35,7 @@ class CleanupNews:
     outbox: Outbox
     clock: Clock
 
-    def tell(self, what: What, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
+    def announce(self, what: What, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
         """Record what is to be said of a clean-up as it is on record now, with its finding as it is now.
 
         Told again, from the same record, it comes to the same post.
@@ -49,7 +49,7 @@ class CleanupNews:
             approval_days=policy.cleanup.approval_days,
             keep_tag=next(iter(policy.exempt.keep_tags), None),
             may_decide=bool(policy.slack.deciders),
-            may_approve=bool(policy.cleanup.approvers) and not_allowed(finding.sighting, policy.cleanup) is None,
+            may_approve=bool(policy.cleanup.approvers) and approval_blocker(finding.sighting, policy.cleanup) is None,
             may_stop=bool(policy.cleanup.approvers or policy.slack.deciders),
         )
         channel = route(finding.sighting, policy.slack) or default(policy.slack)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,10 +11,10 @@ from typing import Final, Literal
 from slackwater.app.audit.scan import Audit, Sources
 from slackwater.app.cleanup.case import some
 from slackwater.engine import efs_use
-from slackwater.engine.cleanup import managed_elsewhere, never
-from slackwater.engine.exempt import tags_keep
+from slackwater.engine.cleanup import change_blocker, manager_blocker
+from slackwater.engine.exempt import tags_exempt
 from slackwater.engine.plan import MetricCall
-from slackwater.model.cleanup import MARK, Cleanup, Look, Part
+from slackwater.model.cleanup import CLEANUP_TAG, Cleanup, CurrentState, SubResource
 from slackwater.model.detector import Limits
 from slackwater.model.findings import Finding, Gap, TargetScan
 from slackwater.model.fleet import Fleet, UnreadableRecordError
@@ -31,11 +31,11 @@ from slackwater.model.resources import (
     Target,
     Volume,
 )
-from slackwater.model.stock import WholeStock
+from slackwater.model.snapshot import WholeSnapshot
 from slackwater.model.tracking import TrackedResource
 from slackwater.ports.cleanup import Watcher
 from slackwater.ports.clock import Clock
-from slackwater.ports.inventory import Inventory, Stock
+from slackwater.ports.inventory import Inventory, InventorySnapshot
 from slackwater.ports.metrics import MetricAnswer, Metrics
 
 KINDS: Final[Mapping[str, type[Record]]] = {kind.KIND: kind for kind in (Volume, EfsFileSystem, FsxFileSystem)}
@@ -68,7 +68,7 @@ class Rechecked:
 
     state: Literal["same", "changed", "unknown", "gone"]
     why: str = ""
-    look: Look | None = None
+    look: CurrentState | None = None
     finding: Finding | None = None
     detached: AttachmentEvent | None = None
     use_unknown: str = ""
@@ -138,7 +138,7 @@ class Rechecker:
                 (str(one.reason) for one in scan.unlisted), f"{cleanup.detector} does not find it any more: it is in use"
             )
             return Rechecked(state="changed", why=why)
-        if protected := never(finding.resource, fleet, deletes=cleanup.deletes):
+        if protected := change_blocker(finding.resource, fleet, deletes=cleanup.deletes):
             return Rechecked(state="changed", why=protected)
         advice = [one.advice for one in finding.recommendations]
         if finding.confidence == "low" or not any(one.deletes if cleanup.deletes else one.setting for one in advice):
@@ -148,23 +148,33 @@ class Rechecker:
         return Rechecked(state="same", finding=finding, detached=fleet.get(AttachmentEvent, cleanup.resource.id))
 
 
-def objection(cleanup: Cleanup, look: Look, policy: Policy, now: datetime) -> str | None:
-    """What a look alone has against going on; None where it has nothing. Whatever is not known yet is not compared."""
+def objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetime) -> str | None:
+    """Return what a resource's state has against going on; None if nothing.
+
+    Compares only what the clean-up has already recorded.
+    """
     if cleanup.born_at and look.born_at != cleanup.born_at:
         return "it is another resource of the same id"
-    if tags_keep(look.tags, policy.exempt, now):
+    if why := _tags_objection(cleanup, look, policy, now):
+        return why
+    return _deletion_objection(cleanup, look, policy.owners.managed_tags) if cleanup.deletes else None
+
+
+def _tags_objection(cleanup: Cleanup, look: CurrentState, policy: Policy, now: datetime) -> str | None:
+    """Return what the tags of the resource, or of what belongs to it, have against going on; None if nothing."""
+    if tags_exempt(look.tags, policy.exempt, now):
         return "a tag keeps it, or its tags could not be read"
     for id_, tags in look.children.items():
-        if tags_keep(tags, policy.exempt, now):
+        if tags_exempt(tags, policy.exempt, now):
             return f"a tag keeps {id_}, which hangs on it, or its tags could not be read"
-    marked = cleanup.marked is not None and cleanup.marked.tagged
-    if marked and (look.tags or {}).get(MARK) != cleanup.finding_id:
-        return f"{VETO}: the tag {MARK}"
-    managed_tags = policy.owners.managed_tags
-    if why := managed_elsewhere(managed_by(look.tags, managed_tags)):
-        return why
-    if not cleanup.deletes:
-        return None
+    tagged = cleanup.marked is not None and cleanup.marked.tagged
+    if tagged and (look.tags or {}).get(CLEANUP_TAG) != cleanup.finding_id:
+        return f"{VETO}: the tag {CLEANUP_TAG}"
+    return manager_blocker(managed_by(look.tags, policy.owners.managed_tags))
+
+
+def _deletion_objection(cleanup: Cleanup, look: CurrentState, managed_tags: Sequence[str]) -> str | None:
+    """Return why the resource must not be deleted in its current state; None if it may."""
     for id_, tags in look.children.items():
         if owner := managed_by(tags, managed_tags):
             return f"{id_}, which hangs on it, is managed by {owner}: it has to be changed there"
@@ -206,14 +216,14 @@ class _MetricsUntil:
         return Series.of(series.start_s, series.period_s, [*series.optional()[:whole], *[None] * (len(series) - whole)])
 
 
-def part_objection(cleanup: Cleanup, part: Part, tags: Mapping[str, str], policy: Policy, now: datetime) -> str | None:
+def part_objection(cleanup: Cleanup, part: SubResource, tags: Mapping[str, str], policy: Policy, now: datetime) -> str | None:
     """What the tags of one part have against its removal; None if nothing. Everything was looked at a moment ago."""
     name = f"{part.kind} {part.id}"
-    if tags_keep(tags, policy.exempt, now):
+    if tags_exempt(tags, policy.exempt, now):
         return f"a tag keeps {name}, which hangs on it"
     if owner := managed_by(tags, policy.owners.managed_tags):
         return f"its {name} is managed by {owner}: it has to be changed there"
-    return None if tags.get(MARK) == cleanup.finding_id else f"{VETO}: the tag {MARK} of its {name}"
+    return None if tags.get(CLEANUP_TAG) == cleanup.finding_id else f"{VETO}: the tag {CLEANUP_TAG} of its {name}"
 
 
 @dataclass(slots=True)
@@ -239,8 +249,10 @@ class _Kept:
         self.fleet = read
         return read, gaps
 
-    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
-        return WholeStock(*self.read(target, required, optional))
+    def snapshot(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> InventorySnapshot:
+        return WholeSnapshot(*self.read(target, required, optional))
 
     def _remembered(self, read: Fleet) -> Iterator[Record]:
         cleanup = self.cleanup

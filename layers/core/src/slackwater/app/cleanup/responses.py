@@ -8,7 +8,7 @@ from datetime import datetime
 from slackwater.app.cleanup.backups import BackupList
 from slackwater.app.cleanup.cleanups import Approved, Candidate, Plan, Story, Totals, not_undoable
 from slackwater.engine.savings import realised, savings
-from slackwater.model.cleanup import Cleanup, Said
+from slackwater.model.cleanup import ActorNote, Cleanup
 from slackwater.model.listing import Page
 from slackwater.views.api import to_json as service_json
 from slackwater.views.cleanup import backups as cleanup_backups
@@ -69,7 +69,7 @@ def cleanup(one: Cleanup, now: datetime) -> CleanupDocument:
     return cleanup_json.cleanup(one, realised_monthly_usd=realised(one, now), undoable=not_undoable(one) is None)
 
 
-def page(found: Page[Cleanup], totals: Totals | None, stopped: Said | None, now: datetime) -> CleanupPageDocument:
+def page(found: Page[Cleanup], totals: Totals | None, stopped: ActorNote | None, now: datetime) -> CleanupPageDocument:
     """Some clean-ups, with their sums, and the totals of all on the first page."""
     sums = savings(found.items, now)
     return {
@@ -104,7 +104,7 @@ def story(one: Story, now: datetime) -> CleanupDetailDocument:
 
 def backups(found: BackupList) -> BackupListDocument:
     """Every backup that carries our tags."""
-    told = [
+    entries = [
         cleanup_backups.listed_backup(
             one.copy,
             type=one.kind,
@@ -118,9 +118,9 @@ def backups(found: BackupList) -> BackupListDocument:
         )
         for one in found.backups
     ]
-    return cleanup_backups.backup_list(told, found.installation, found.gaps)
+    return cleanup_backups.backup_list(entries, found.installation, found.gaps)
 
 
-def switch(stopped: Said | None) -> SwitchDocument:
+def switch(stopped: ActorNote | None) -> SwitchDocument:
     """Who has stopped all clean-ups."""
     return {"stopped": cleanup_json.said(stopped)}

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from slackwater.app.cleanup.back_up import final_backup, settled, with_backup
+from slackwater.app.cleanup.back_up import ended_final_backup, final_backup, with_backup
 from slackwater.app.cleanup.case import GO, Answer, Cases, UnsafeError, some, wait_since
+from slackwater.model.cleanup import Cleanup
 from slackwater.ports.cleanup import BackupTaker, Keys, Restorer
 
 LOOK_AT_RESTORE_S: Final = 600
@@ -44,10 +45,14 @@ class Restore:
             return self.cases.failed(cleanup, why)
         if final := final_backup(cleanup):  # its execution died before it was on record what became of it
             now = self.cases.clock()
-            ended = settled(cleanup, final, self.takers[cleanup.resource.type], self.keys, now)
+            ended = ended_final_backup(cleanup, final, self.takers[cleanup.resource.type], self.keys, now)
             if ended is None:
                 return wait_since(final.asked_at, now, LOOK_AT_RESTORE_S)
             cleanup = self.cases.write(with_backup(cleanup, ended))
+        return self._restore(cleanup, undoing=undoing)
+
+    def _restore(self, cleanup: Cleanup, *, undoing: bool) -> Answer:
+        """Do one step of the restore, and record its progress."""
         restored = self.restorers[cleanup.resource.type].restore(cleanup)
         if cleanup.adopted and restored.state == "done":
             restored = replace(restored, differences=(*restored.differences, ADOPTED))
@@ -67,5 +72,5 @@ class Restore:
             self.cases.write(known)
         else:
             differences = f": {some(restored.differences, between='; ')}" if restored.differences else ""
-            self.cases.tell(known, "undone", f"what had been taken off it was put back{differences}")
+            self.cases.record_event(known, "undone", f"what had been taken off it was put back{differences}")
         return GO

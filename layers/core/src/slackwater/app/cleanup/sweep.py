@@ -9,7 +9,7 @@ from typing import Final
 
 from slackwater.app.cleanup.back_up import made_for
 from slackwater.app.cleanup.case import Cases, MovedError, UnsafeError
-from slackwater.engine.cleanup import expired
+from slackwater.engine.cleanup import expiry_reason
 from slackwater.model.cleanup import Backup, Cleanup, Copy
 from slackwater.model.listing import MAX_PAGE
 from slackwater.ports.cleanup import Sweeper
@@ -45,7 +45,7 @@ class _Held:
 
     def is_as_listed(self, listed: Mapping[str, Copy], installation: str | None, now: datetime) -> bool:
         """Whether there is nothing to delete, and nothing that the record does not say already."""
-        kept = all(id_ in listed and expired(listed[id_], installation, now) is None for id_ in self.there)
+        kept = all(id_ in listed and expiry_reason(listed[id_], installation, now) is None for id_ in self.there)
         named = not any(copy.token in self.unnamed for copy in listed.values())
         return kept and named and not any(id_ in listed for id_ in self.gone)
 
@@ -144,14 +144,14 @@ class Sweep:
 
     def _now(self, cleanup: Cleanup, backup: Backup, listed: Copy, now: datetime) -> Copy | None:
         """A listed backup, read anew if that matters, as the list may be older than the record; None where it is gone."""
-        if backup.gone_at is None and expired(listed, self.installation(), now) is None:
+        if backup.gone_at is None and expiry_reason(listed, self.installation(), now) is None:
             return listed
         sweeper = self.sweepers[cleanup.resource.type]
         return sweeper.look(cleanup.resource.account, cleanup.resource.region, listed)
 
     def _over(self, cleanup: Cleanup, copy: Copy, found: _Found) -> str | None:
         """Why a backup is over by what is on it; None where it stays. One that a person adopted is another installation's."""
-        why = None if cleanup.adopted else expired(copy, self.installation(), self.cases.clock())
+        why = None if cleanup.adopted else expiry_reason(copy, self.installation(), self.cases.clock())
         if copy.id is None or why is None:
             return None
         if self._is_the_only_copy(cleanup, self.sweepers[cleanup.resource.type]):
@@ -203,7 +203,7 @@ class Sweep:
             return self.cases.write(seen)
         why = f"somebody else deleted, or took our tags off, its backup {', '.join(lost)}"
         found.troubles.append(f"finding {cleanup.finding_id}: {why}")
-        return self.cases.tell(seen, "backup-gone", why)[0]
+        return self.cases.record_event(seen, "backup-gone", why)[0]
 
     def _lost_at(self, cleanup: Cleanup, backups: Sequence[Backup], now: datetime) -> datetime | None:
         """When neither the resource nor a backup of it was there any more; None where one of them is."""

@@ -15,7 +15,7 @@ from slackwater.app.cleanup.case import Cases
 from slackwater.app.cleanup.news import CleanupNews, What
 from slackwater.app.telemetry import LOGGER
 from slackwater.engine.cleanup import LOOK_AGAIN, act_after, due, unattended
-from slackwater.model.cleanup import ACT_AFTER, Cleanup, Marked, Notice
+from slackwater.model.cleanup import ACT_AFTER, Cleanup, Notice, Tagging
 from slackwater.model.policy import Policy, UnattendedTag
 from slackwater.model.posts import Post
 from slackwater.model.tracking import TrackedFinding
@@ -37,7 +37,7 @@ class Warnings:
     watchers: Mapping[str, Watcher]
     news: CleanupNews
 
-    def heard(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Cleanup:
+    def updated(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Cleanup:
         """Put on record what Slack has taken by now, and the date that this and the policy make of it.
 
         A date only ever moves to later.
@@ -46,75 +46,75 @@ class Warnings:
             MovedError: somebody else wrote to the record.
             AwsError: the outbox did not say.
         """
-        marked = cleanup.marked
-        if marked is None or not cleanup.deletes:
+        tagging = cleanup.marked
+        if tagging is None or not cleanup.deletes:
             return cleanup
-        if marked.notice is None and marked.delivered_at is None and not marked.unwarned:
-            marked = replace(marked, notice=Notice(since=self.cases.clock()))  # marked before deliveries were on record
-            cleanup = self.cases.write(replace(cleanup, marked=marked))
+        if tagging.notice is None and tagging.delivered_at is None and not tagging.unwarned:
+            tagging = replace(tagging, notice=Notice(since=self.cases.clock()))  # marked before deliveries were on record
+            cleanup = self.cases.write(replace(cleanup, marked=tagging))
         rule = self._rule(cleanup, finding, policy)
-        cleanup = self._delivered(cleanup, marked, policy, rule)
-        after = cleanup.marked or marked
+        cleanup = self._delivered(cleanup, tagging, policy, rule)
+        after = cleanup.marked or tagging
         if after.notice or (cleanup.unattended and rule is None):
             return cleanup
         why = "the policy's grace period is longer now"
-        if marked.delivered_at is None and after.delivered_at and after.late > MOVED:
+        if tagging.delivered_at is None and after.delivered_at and after.late > MOVED:
             why = f"the warning was delivered only at {after.delivered_at:%Y-%m-%d %H:%M} UTC"
         return self._written(cleanup, after, due(after, policy.cleanup, rule, deletes=True), why)
 
-    def _delivered(self, cleanup: Cleanup, marked: Marked, policy: Policy, rule: UnattendedTag | None) -> Cleanup:
+    def _delivered(self, cleanup: Cleanup, tagging: Tagging, policy: Policy, rule: UnattendedTag | None) -> Cleanup:
         """Put on record what has become of the post that is waited for."""
-        now, notice, post = self.cases.clock(), marked.notice, self._post(cleanup, marked)
+        now, notice, post = self.cases.clock(), tagging.notice, self._post(cleanup, tagging)
         if notice is None or post is None:
             return cleanup
         ahead = timedelta(days=notice.days or 0)
         if at := post.delivered_at:
-            late = marked.late + max(at - notice.since, timedelta(0))
-            after = replace(marked, notice=None, delivered_at=marked.delivered_at or at, late=late)
+            late = tagging.late + max(at - notice.since, timedelta(0))
+            after = replace(tagging, notice=None, delivered_at=tagging.delivered_at or at, late=late)
             if notice.days is None:
-                return self._written(cleanup, after, marked.act_after)
-            after = replace(after, warned_days=(*marked.warned_days, notice.days))
+                return self._written(cleanup, after, tagging.act_after)
+            after = replace(after, warned_days=(*tagging.warned_days, notice.days))
             why = f"the warning was delivered only at {at:%Y-%m-%d %H:%M} UTC"
-            return self._written(cleanup, after, max(marked.act_after, at + ahead), why, warned=notice.days)
+            return self._written(cleanup, after, max(tagging.act_after, at + ahead), why, warned=notice.days)
         if post.nowhere:
             waits = not policy.cleanup.delete_without_warning
-            return cleanup if waits else self._written(cleanup, replace(marked, notice=None, unwarned=True), marked.act_after)
-        if post.waits or now - post.created_at < LOOK_AGAIN or _too_late(marked, notice, now):
+            return cleanup if waits else self._written(cleanup, replace(tagging, notice=None, unwarned=True), tagging.act_after)
+        if post.waits or now - post.created_at < LOOK_AGAIN or _too_late(tagging, notice, now):
             return cleanup
         to = now + ahead
         if notice.days is None and (rule or not cleanup.unattended):
             to = act_after(now, policy.cleanup, rule, deletes=True)
-        again = replace(marked, repeats=marked.repeats + 1)
+        again = replace(tagging, repeats=tagging.repeats + 1)
         return self._written(
-            cleanup, again, max(marked.act_after, to), f"Slack has not taken the warning: {post.why or UNSAID}"
+            cleanup, again, max(tagging.act_after, to), f"Slack has not taken the warning: {post.why or UNSAID}"
         )
 
-    def given_up(self, cleanup: Cleanup) -> str | None:
+    def give_up_reason(self, cleanup: Cleanup) -> str | None:
         """Why the owner is not waited for any longer; None while a warning may still be delivered, or where none is due."""
-        marked = cleanup.marked
-        if marked is None or marked.notice is None:
+        tagging = cleanup.marked
+        if tagging is None or tagging.notice is None:
             return None
-        post = self._post(cleanup, marked)
+        post = self._post(cleanup, tagging)
         if post and post.nowhere and post.state == "failed":
             return f"its owner cannot be warned: {post.why}; cleanup.delete_without_warning would delete all the same"
-        if not _too_late(marked, marked.notice, self.cases.clock()):
+        if not _too_late(tagging, tagging.notice, self.cases.clock()):
             return None
         why = (post.why if post else None) or UNSAID
         return f"its owner could not be warned within {UNWARNED_FOR.days} days: Slack: {why}"
 
-    def tell(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
+    def announce(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> None:
         """Record the post of the warning that waits for its delivery, if it is not yet."""
         if cleanup.marked and cleanup.marked.notice:
             what, shown = _shown(cleanup, cleanup.marked)
-            self.news.tell(what, shown, finding, policy)
+            self.news.announce(what, shown, finding, policy)
 
     def withdraw(self, cleanup: Cleanup) -> None:
         """Do not post a warning any more that Slack has not got: what it announces does not happen."""
         if cleanup.marked and cleanup.marked.notice:
             self.news.withdraw(*_shown(cleanup, cleanup.marked))
 
-    def _post(self, cleanup: Cleanup, marked: Marked) -> Post | None:
-        return self.news.post(*_shown(cleanup, marked)) if marked.notice else None
+    def _post(self, cleanup: Cleanup, tagging: Tagging) -> Post | None:
+        return self.news.post(*_shown(cleanup, tagging)) if tagging.notice else None
 
     def _rule(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> UnattendedTag | None:
         """What the policy says of it now, where it was marked for a rule's short grace; None where that is not known."""
@@ -127,7 +127,7 @@ class Warnings:
             return None
         return unattended(finding.sighting, look.tags if look else None, policy.cleanup)
 
-    def _written(self, cleanup: Cleanup, after: Marked, to: datetime, why: str = "", *, warned: int | None = None) -> Cleanup:
+    def _written(self, cleanup: Cleanup, after: Tagging, to: datetime, why: str = "", *, warned: int | None = None) -> Cleanup:
         """Store it; a date that has moved is in the tag first, and in the ledger, and announced again.
 
         `warned` says how many days ahead a warning was delivered.
@@ -145,27 +145,27 @@ class Warnings:
             return cleanup
         then = f"to be deleted after {to:%Y-%m-%d %H:%M} UTC: {why}"
         if warned is not None:
-            said = f"{warned} {'day' if warned == 1 else 'days'} before it may be deleted"
-            return self.cases.tell(known, "warned", f"{said}; {then}" if moved else said)[0]
-        return self.cases.tell(known, "marked", then)[0] if moved else self.cases.write(known)
+            note = f"{warned} {'day' if warned == 1 else 'days'} before it may be deleted"
+            return self.cases.record_event(known, "warned", f"{note}; {then}" if moved else note)[0]
+        return self.cases.record_event(known, "marked", then)[0] if moved else self.cases.write(known)
 
     def _retag(self, cleanup: Cleanup, to: datetime) -> None:
         """The tag only informs. Where it cannot be changed, the record and the announcement have the date."""
         watcher = self.watchers[cleanup.resource.type]
         try:
             if look := watcher.look(cleanup.resource):
-                watcher.mark(cleanup.resource, look, {ACT_AFTER: f"{to:%Y-%m-%dT%H:%M:%SZ}"})
+                watcher.add_tags(cleanup.resource, look, {ACT_AFTER: f"{to:%Y-%m-%dT%H:%M:%SZ}"})
         except AwsError as error:
             LOGGER.warning("its tag has an earlier date", finding_id=cleanup.finding_id, reason=str(error))
 
 
-def _shown(cleanup: Cleanup, marked: Marked) -> tuple[What, Cleanup]:
+def _shown(cleanup: Cleanup, tagging: Tagging) -> tuple[What, Cleanup]:
     """What a warning says, and the clean-up as it says it: with the days that it warns of."""
-    notice = marked.notice
+    notice = tagging.notice
     if notice is None or notice.days is None:
-        return "marked", replace(cleanup, marked=marked)
-    return "warned", replace(cleanup, marked=replace(marked, warned_days=(*marked.warned_days, notice.days)))
+        return "marked", replace(cleanup, marked=tagging)
+    return "warned", replace(cleanup, marked=replace(tagging, warned_days=(*tagging.warned_days, notice.days)))
 
 
-def _too_late(marked: Marked, notice: Notice, now: datetime) -> bool:
-    return marked.late + (now - notice.since) >= UNWARNED_FOR
+def _too_late(tagging: Tagging, notice: Notice, now: datetime) -> bool:
+    return tagging.late + (now - notice.since) >= UNWARNED_FOR

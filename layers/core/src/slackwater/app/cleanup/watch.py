@@ -11,7 +11,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final, Literal, assert_never
 
-from slackwater.app.audit.step_error import StepError, said
+from slackwater.app.audit.step_error import StepError, error_text
 from slackwater.app.audit.target_documents import sight
 from slackwater.app.cleanup.case import (
     BY_POLICY,
@@ -34,8 +34,17 @@ from slackwater.app.cleanup.recheck import VETO, NotSeenError, Rechecker
 from slackwater.app.cleanup.warning import Warnings
 from slackwater.app.policy.file import PolicyError
 from slackwater.app.telemetry import LOGGER
-from slackwater.engine.cleanup import LOOK_AGAIN, act_after, due, elsewhere, look_next, may_approve, unattended, warning_due
-from slackwater.model.cleanup import ACT_AFTER, MARK, NOT_PUT_BACK, Cleanup, Marked, Notice, Said
+from slackwater.engine.cleanup import (
+    LOOK_AGAIN,
+    account_blocker,
+    act_after,
+    due,
+    look_next,
+    may_approve,
+    unattended,
+    warning_due,
+)
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, NOT_PUT_BACK, ActorNote, Cleanup, Notice, Tagging
 from slackwater.model.policy import Policy
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import Decision, Status, TrackedFinding
@@ -97,7 +106,7 @@ class Watch:
             case "record":
                 return self._record(cleanup)
             case "call_off":
-                return self._call_off(cleanup)
+                return self._cancel(cleanup)
             case "fail":
                 return self._fail(cleanup, error)
             case "not_put_back":
@@ -125,7 +134,7 @@ class Watch:
             case "recheck":
                 return self._recheck(cleanup, policy)
             case "mark":
-                return self._mark(cleanup, finding, policy)
+                return self._tag(cleanup, finding, policy)
             case "grace":
                 return self._grace(cleanup, finding, policy)
             case "approval":
@@ -137,7 +146,7 @@ class Watch:
 
     def _load(self, cleanup: Cleanup, finding: TrackedFinding) -> Answer:
         """Nothing is touched of another account, nor what an audit found where it did not see everything."""
-        if why := elsewhere(cleanup.resource.account, self.account):
+        if why := account_blocker(cleanup.resource.account, self.account):
             return self.cases.over(cleanup, why)
         resource = finding.sighting.resource
         seen = sight(self.documents, finding.audit_id, resource.account, resource.region)
@@ -159,7 +168,7 @@ class Watch:
             self.cases.write(replace(cleanup, detached=seen.detached))
         return GO
 
-    def _mark(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
+    def _tag(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
         """What it is and what it takes to make it again is recorded before its tags are put on."""
         resource, watcher = cleanup.resource, self.watchers[cleanup.resource.type]
         look = watcher.look(resource)
@@ -178,24 +187,26 @@ class Watch:
                     recorded=watcher.record(resource),
                     unattended=rule is not None,
                     scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
-                    marked=Marked(
+                    marked=Tagging(
                         at=now,
                         act_after=act_after(now, policy.cleanup, rule, deletes=cleanup.deletes),
                         notice=Notice(since=now) if cleanup.deletes else None,
                     ),
                 )
             )
-        marked = self._marked(cleanup)
-        if not marked.tagged:
-            watcher.mark(resource, look, {MARK: cleanup.finding_id, ACT_AFTER: f"{marked.act_after:%Y-%m-%dT%H:%M:%SZ}"})
-            then = "deleted" if cleanup.deletes else f"changed to {in_words(cleanup.setting)}" if cleanup.setting else ""
-            after = f" after {marked.act_after:%Y-%m-%d %H:%M} UTC, unless it is used before" if cleanup.deletes else ""
-            cleanup, finding = self.cases.tell(
-                replace(cleanup, marked=replace(marked, tagged=True)), "marked", f"to be {then}{after}"
+        tagging = self._tagging(cleanup)
+        if not tagging.tagged:
+            watcher.add_tags(
+                resource, look, {CLEANUP_TAG: cleanup.finding_id, ACT_AFTER: f"{tagging.act_after:%Y-%m-%dT%H:%M:%SZ}"}
             )
-        self._tell("marked", cleanup, finding)
+            then = "deleted" if cleanup.deletes else f"changed to {in_words(cleanup.setting)}" if cleanup.setting else ""
+            after = f" after {tagging.act_after:%Y-%m-%d %H:%M} UTC, unless it is used before" if cleanup.deletes else ""
+            cleanup, finding = self.cases.record_event(
+                replace(cleanup, marked=replace(tagging, tagged=True)), "marked", f"to be {then}{after}"
+            )
+        self._announce("marked", cleanup, finding)
         now = self.cases.clock()
-        until = marked.act_after if marked.act_after <= now else look_next(marked, policy.cleanup, now)
+        until = tagging.act_after if tagging.act_after <= now else look_next(tagging, policy.cleanup, now)
         return go(kind=_kind(cleanup), wait_until=until)
 
     def _grace(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
@@ -205,23 +216,23 @@ class Watch:
             return waits or GO
         if why := self._used(cleanup, policy):
             return self.cases.over(cleanup, why)
-        marked, now = self._marked(cleanup), self.cases.clock()
-        if marked.notice is None and (days := warning_due(marked, policy.cleanup, now)) is not None:
-            cleanup = self.cases.write(replace(cleanup, marked=replace(marked, notice=Notice(since=now, days=days))))
-            self.warnings.tell(cleanup, self.cases.finding(cleanup), policy)
+        tagging, now = self._tagging(cleanup), self.cases.clock()
+        if tagging.notice is None and (days := warning_due(tagging, policy.cleanup, now)) is not None:
+            cleanup = self.cases.write(replace(cleanup, marked=replace(tagging, notice=Notice(since=now, days=days))))
+            self.warnings.announce(cleanup, self.cases.finding(cleanup), policy)
         return waits
 
     def _not_yet(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> tuple[Cleanup, Answer | None]:
         """Wait for the end of the grace, and for a warning that is not delivered; None where neither is waited for."""
-        cleanup = self.warnings.heard(cleanup, finding, policy)
-        if why := self.warnings.given_up(cleanup):
+        cleanup = self.warnings.updated(cleanup, finding, policy)
+        if why := self.warnings.give_up_reason(cleanup):
             return cleanup, self.cases.over(cleanup, why)
-        marked, now = self._marked(cleanup), self.cases.clock()
-        if marked.notice:
-            self.warnings.tell(cleanup, self.cases.finding(cleanup), policy)
-            soon = now + longer(now - marked.notice.since, LOOK_FOR_DELIVERY)
-            return cleanup, wait_until(min(soon, look_next(marked, policy.cleanup, now)))
-        return cleanup, wait_until(look_next(marked, policy.cleanup, now)) if now < marked.act_after else None
+        tagging, now = self._tagging(cleanup), self.cases.clock()
+        if tagging.notice:
+            self.warnings.announce(cleanup, self.cases.finding(cleanup), policy)
+            soon = now + longer(now - tagging.notice.since, LOOK_FOR_DELIVERY)
+            return cleanup, wait_until(min(soon, look_next(tagging, policy.cleanup, now)))
+        return cleanup, wait_until(look_next(tagging, policy.cleanup, now)) if now < tagging.act_after else None
 
     @property
     def warnings(self) -> Warnings:
@@ -241,30 +252,30 @@ class Watch:
         cleanup, waits = self._not_yet(cleanup, finding, policy)
         if waits:
             return waits
-        marked, now = self._marked(cleanup), self.cases.clock()
+        tagging, now = self._tagging(cleanup), self.cases.clock()
         if cleanup.unattended or self._approver(cleanup, finding, policy):
             return GO
-        lapses = marked.act_after + timedelta(days=policy.cleanup.approval_days)
+        lapses = tagging.act_after + timedelta(days=policy.cleanup.approval_days)
         if now >= lapses:
             return self.cases.over(cleanup, f"nobody approved it until {lapses:%Y-%m-%d %H:%M} UTC")
-        if marked.looked_at is None or now - marked.looked_at >= LOOK_AGAIN:
+        if tagging.looked_at is None or now - tagging.looked_at >= LOOK_AGAIN:
             if why := self._used(cleanup, policy):
                 return self.cases.over(cleanup, why)
-            cleanup = self.cases.write(replace(cleanup, marked=replace(marked, looked_at=now)))
-        self._tell("asked", cleanup, finding)
-        return wait_until(min(lapses, now + max(LOOK_FOR_APPROVAL, (now - marked.act_after) / LOOKS)))
+            cleanup = self.cases.write(replace(cleanup, marked=replace(tagging, looked_at=now)))
+        self._announce("asked", cleanup, finding)
+        return wait_until(min(lapses, now + max(LOOK_FOR_APPROVAL, (now - tagging.act_after) / LOOKS)))
 
     def _begin(self, cleanup: Cleanup, finding: TrackedFinding, policy: Policy) -> Answer:
         """The last word before anything is done: the grace is over, the approval stands, and nothing has changed."""
         if cleanup.stage == "working":
             return go(kind=_kind(cleanup))
-        marked = self._marked(cleanup)
-        if self.cases.clock() < marked.act_after:
-            raise UnsafeError(f"nothing may be done before {marked.act_after:%Y-%m-%d %H:%M} UTC")
+        tagging = self._tagging(cleanup)
+        if self.cases.clock() < tagging.act_after:
+            raise UnsafeError(f"nothing may be done before {tagging.act_after:%Y-%m-%d %H:%M} UTC")
         cleanup, waits = self._not_yet(cleanup, finding, policy)
         if waits:
             return waits if waits == OVER else self.cases.over(cleanup, "its grace period is longer now, and not over")
-        marked = self._marked(cleanup)
+        tagging = self._tagging(cleanup)
         look = self.watchers[cleanup.resource.type].look(cleanup.resource)
         rule = unattended(finding.sighting, look.tags if look else None, policy.cleanup)
         approval = self._approver(cleanup, finding, policy)
@@ -276,7 +287,7 @@ class Watch:
             return self.cases.over(cleanup, seen.why)
         if approval and seen.finding.fingerprint != approval.fingerprint:
             return self.cases.over(cleanup, "it is not what was approved any more")
-        whole_grace = due(marked, policy.cleanup, None, deletes=cleanup.deletes)
+        whole_grace = due(tagging, policy.cleanup, None, deletes=cleanup.deletes)
         if cleanup.unattended and rule is None and self.cases.clock() < whole_grace:
             return self.cases.over(cleanup, "it was marked for the short grace of a rule that does not hold any more")
         by = approval.who if approval else BY_POLICY
@@ -289,7 +300,7 @@ class Watch:
             scratch=rule is not None and rule.its_data_is_scratch_and_needs_no_backup,
             fingerprint=seen.finding.fingerprint,
         )
-        self.cases.tell(begun, "cleaning", f"approved by {by}; nothing has changed since", status="cleaning")
+        self.cases.record_event(begun, "cleaning", f"approved by {by}; nothing has changed since", status="cleaning")
         return go(kind=_kind(begun))
 
     def _preflight(self, cleanup: Cleanup) -> Answer:
@@ -302,7 +313,7 @@ class Watch:
             return self.cases.over(cleanup, "it is gone already")
         if (ahead := self.cases.ahead(cleanup)) and (why := failed_half_way(ahead)):
             return self.cases.over(cleanup, why)
-        denied = self.permissions.denied(watcher.removal_actions(resource, look), {MARK: cleanup.finding_id})
+        denied = self.permissions.denied(watcher.removal_actions(resource, look), {CLEANUP_TAG: cleanup.finding_id})
         if denied:
             return self.cases.over(cleanup, f"the role that deletes may not: {some(denied)}")
         if not cleanup.backups and not cleanup.removals:
@@ -324,9 +335,9 @@ class Watch:
         decision = finding.decision
         if finding.status != "approved" or decision is None or decision.status != "approved":
             return None
-        stands = decision.until is not None and self.cases.clock() < decision.until
+        is_valid = decision.until is not None and self.cases.clock() < decision.until
         same = decision.fingerprint == finding.sighting.fingerprint and decision.setting == cleanup.setting
-        return decision if stands and same and may_approve(decision.who, policy.cleanup) else None
+        return decision if is_valid and same and may_approve(decision.who, policy.cleanup) else None
 
     # -- The end
 
@@ -361,28 +372,30 @@ class Watch:
             if cleanup.stage != "working":
                 raise UnsafeError(f"the clean-up is {cleanup.stage}: nothing can have been done")
             if not cleanup.deletes:
-                self._unmark(cleanup)
+                self._remove_tags(cleanup)
             why = done_words(cleanup)
             done = replace(cleanup, stage="done", ended_at=self.cases.clock(), why=why, has_turn=False)
-            cleanup, _ = self.cases.tell(done, "cleaned", why, status="resolved")
-        self._tell("done", cleanup, self.cases.finding(cleanup))
+            cleanup, _ = self.cases.record_event(done, "cleaned", why, status="resolved")
+        self._announce("done", cleanup, self.cases.finding(cleanup))
         return GO
 
-    def _call_off(self, cleanup: Cleanup) -> Answer:
+    def _cancel(self, cleanup: Cleanup) -> Answer:
         """Take the mark off; what had been removed is to be put back. An approval was for this clean-up, and goes with it.
 
         Who takes the mark off says no, as who stops it does.
         """
         if not cleanup.ended:
-            self._unmark(cleanup)
+            self._remove_tags(cleanup)
             self.warnings.withdraw(cleanup)
             now = self.cases.clock()
-            said_no = cleanup.stopped
-            if cleanup.why.startswith(VETO) and said_no is None:
-                said_no = Said(who="whoever took its mark off", why=cleanup.why, at=now)
-            off = replace(cleanup, stage="called-off", ended_at=now, stopped=said_no)
-            cleanup, _ = self.cases.tell(off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup))
-        self._tell("called-off", cleanup, self.cases.finding(cleanup))
+            veto = cleanup.stopped
+            if cleanup.why.startswith(VETO) and veto is None:
+                veto = ActorNote(who="whoever took its mark off", why=cleanup.why, at=now)
+            off = replace(cleanup, stage="called-off", ended_at=now, stopped=veto)
+            cleanup, _ = self.cases.record_event(
+                off, "called-off", _with_rest(cleanup.why, cleanup), status=self._reopened(cleanup)
+            )
+        self._announce("called-off", cleanup, self.cases.finding(cleanup))
         return go(put_back=self._puts_back(cleanup))
 
     def _fail(self, cleanup: Cleanup, error: StepError | None) -> Answer:
@@ -398,10 +411,10 @@ class Watch:
             status: Status | None = "failed" if self.cases.finding(cleanup).status in {*WAITING, "cleaning"} else None
             half = cleanup.has_turn and bool(cleanup.removals)  # who waits is called off by one that failed with its turn
             failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what, has_turn=half)
-            cleanup, _ = self.cases.tell(failed, "failed", what, status=status)
-        self._unmark_if_possible(cleanup)
+            cleanup, _ = self.cases.record_event(failed, "failed", what, status=status)
+        self._remove_tags_if_possible(cleanup)
         if cleanup.stage == "failed":
-            self._tell("failed", cleanup, self.cases.finding(cleanup))
+            self._announce("failed", cleanup, self.cases.finding(cleanup))
         put_back = cleanup.stage in {"failed", "called-off"} and self._puts_back(cleanup)
         return go(put_back=put_back, **({"failed": True} if new else {}))
 
@@ -414,21 +427,21 @@ class Watch:
         again = "" if cleanup.not_restored else f"; `slackwater cleanup undo {cleanup.finding_id}` tries again"
         what = f"{NOT_PUT_BACK}: {gone}; {_what_failed(cleanup, error)}{again}"
         failed = replace(cleanup, stage="failed", ended_at=cleanup.ended_at or self.cases.clock(), why=what)
-        cleanup, _ = self.cases.tell(failed, "failed", what, status="failed")
-        self._tell("failed", cleanup, self.cases.finding(cleanup))
+        cleanup, _ = self.cases.record_event(failed, "failed", what, status="failed")
+        self._announce("failed", cleanup, self.cases.finding(cleanup))
         return go(failed=True)
 
-    def _unmark_if_possible(self, cleanup: Cleanup) -> None:
+    def _remove_tags_if_possible(self, cleanup: Cleanup) -> None:
         """Of something that failed: so may this, and what failed is on record already."""
         try:
-            self._unmark(cleanup)
+            self._remove_tags(cleanup)
             self.warnings.withdraw(cleanup)
         except AwsError as still:
             LOGGER.warning("its mark is still on", finding_id=cleanup.finding_id, reason=str(still))
 
-    def _unmark(self, cleanup: Cleanup) -> None:
+    def _remove_tags(self, cleanup: Cleanup) -> None:
         if cleanup.marked:
-            self.watchers[cleanup.resource.type].unmark(cleanup.resource, (MARK, ACT_AFTER))
+            self.watchers[cleanup.resource.type].remove_tags(cleanup.resource, (CLEANUP_TAG, ACT_AFTER))
 
     def _reopened(self, cleanup: Cleanup) -> Status | None:
         return "open" if self.cases.finding(cleanup).status in {"approved", "cleaning"} else None
@@ -443,7 +456,7 @@ class Watch:
             return go(kind="delete")
         watcher = self.watchers[cleanup.resource.type]
         if look := watcher.look(cleanup.resource):
-            watcher.mark(cleanup.resource, look, {MARK: cleanup.finding_id})
+            watcher.add_tags(cleanup.resource, look, {CLEANUP_TAG: cleanup.finding_id})
         return go(kind="change")
 
     def _undone(self, cleanup: Cleanup) -> Answer:
@@ -451,12 +464,12 @@ class Watch:
             if cleanup.stage != "undoing":
                 raise UnsafeError(f"the clean-up is {cleanup.stage}: nothing can have been undone")
             if not cleanup.deletes:
-                self._unmark(cleanup)
+                self._remove_tags(cleanup)
             why = undone_words(cleanup)
             there = not cleanup.deletes or (cleanup.restored is not None and cleanup.restored.id == cleanup.resource.id)
             undone = replace(cleanup, stage="undone", ended_at=self.cases.clock(), why=why)
-            cleanup, _ = self.cases.tell(undone, "undone", why, status="open" if there else None)
-        self._tell("undone", cleanup, self.cases.finding(cleanup))
+            cleanup, _ = self.cases.record_event(undone, "undone", why, status="open" if there else None)
+        self._announce("undone", cleanup, self.cases.finding(cleanup))
         return GO
 
     def _undo_failed(self, cleanup: Cleanup, error: StepError | None) -> Answer:
@@ -465,27 +478,27 @@ class Watch:
         if new:
             what = f"the undo failed: {_what_failed(cleanup, error)}"
             failed = replace(cleanup, stage="failed", ended_at=self.cases.clock(), why=what)
-            cleanup, _ = self.cases.tell(failed, "failed", what)
-        self._unmark_if_possible(cleanup)
+            cleanup, _ = self.cases.record_event(failed, "failed", what)
+        self._remove_tags_if_possible(cleanup)
         if cleanup.stage == "failed":
-            self._tell("failed", cleanup, self.cases.finding(cleanup))
+            self._announce("failed", cleanup, self.cases.finding(cleanup))
         return go(**({"failed": True} if new else {}))
 
     # -- Parts of these
 
-    def _marked(self, cleanup: Cleanup) -> Marked:
+    def _tagging(self, cleanup: Cleanup) -> Tagging:
         if cleanup.marked is None:
             raise UnsafeError("it was not marked")
         return cleanup.marked
 
-    def _tell(self, what: What, cleanup: Cleanup, finding: TrackedFinding) -> None:
+    def _announce(self, what: What, cleanup: Cleanup, finding: TrackedFinding) -> None:
         """Have Slack told, once: a post's id is the same each time. A policy that cannot be read must not keep a clean-up."""
         try:
             policy = self.policy()
         except PolicyError as error:
             LOGGER.warning("Slack is not told", finding_id=cleanup.finding_id, reason=str(error))
         else:
-            self.news.tell(what, cleanup, finding, policy)
+            self.news.announce(what, cleanup, finding, policy)
 
 
 def done_words(cleanup: Cleanup) -> str:
@@ -519,9 +532,9 @@ def undone_words(cleanup: Cleanup) -> str:
 
 
 def _what_failed(cleanup: Cleanup, error: StepError | None) -> str:
-    """What a step wrote down, and what the state machine says, unless that only points there."""
-    told = said(error) if error and ON_RECORD not in error.get("Cause", "") else ""
-    words = (cleanup.why, "" if told in cleanup.why else told)
+    """Return what a step recorded, and the state machine's error unless it only refers to that."""
+    message = error_text(error) if error and ON_RECORD not in error.get("Cause", "") else ""
+    words = (cleanup.why, "" if message in cleanup.why else message)
     return "; ".join(one for one in words if one) or "for a reason that nobody gave"
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from slackwater.app.audit.target_documents import parts_of
-from slackwater.engine.cleanup import act_after, not_allowed
+from slackwater.engine.cleanup import act_after, approval_blocker
 from slackwater.model.listing import FindingQuery, Page
 from slackwater.model.policy import CleanupSection
 from slackwater.model.tracking import Decided, Decision, Happening, LedgerEntry, Status, TrackedFinding, Write
@@ -165,7 +165,7 @@ class Findings:
             _refuse_decided(finding, now)
             if finding.sighting.fingerprint != fingerprint:
                 raise ChangedError(f"the finding {id} has changed since")
-            if why := not_allowed(finding.sighting, cleanup):
+            if why := approval_blocker(finding.sighting, cleanup):
                 raise NotAllowedError(why)
             setting = finding.sighting.setting
             from_then_on = acts_after or act_after(now, cleanup, None, deletes=setting is None)

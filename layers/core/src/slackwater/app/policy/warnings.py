@@ -71,12 +71,10 @@ def _identity(who: str, where: KeyPath, pinned: Pinned) -> Iterator[tuple[str, s
     elif (session := SESSION.fullmatch(who)) and not session["role"].startswith(BY_IDENTITY_CENTER):
         is_pinned = pinned(session["account"], session["role"])
         if not is_pinned:
-            unless = (
-                ", unless its trust policy pins sts:RoleSessionName, which nobody could look up" if is_pinned is None else ""
-            )
+            unless = ", unless its trust policy pins sts:RoleSessionName, which could not be read" if is_pinned is None else ""
             yield (
-                f"is not one person: whoever may assume {session['role']} chooses the session's name{unless}",
-                "pin sts:RoleSessionName in the role's trust policy, or name a role that is only theirs",
+                f"does not identify one person: anyone who can assume {session['role']} chooses the session name{unless}",
+                "pin sts:RoleSessionName in the role's trust policy, or name a role that only this person can assume",
             )
 
 

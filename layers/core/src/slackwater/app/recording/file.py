@@ -17,7 +17,7 @@ from functools import cache
 from math import isnan, nan
 from pathlib import Path
 from threading import Lock
-from typing import IO, TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -43,9 +43,9 @@ class RecordingError(Exception):
 
 
 @cache
-def adapter(kind: Any) -> TypeAdapter[Any]:
+def adapter(kind: str) -> TypeAdapter[Any]:
     """Turns the records of a kind into JSON and back."""
-    return TypeAdapter(kind)
+    return TypeAdapter(KINDS[kind])
 
 
 class RecordingWriter:
@@ -60,7 +60,7 @@ class RecordingWriter:
         self.path = path.resolve()
         self._draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         self._raw = os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY), "wb")
-        self._gzip: IO[bytes] = gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=self._raw, mtime=0)
+        self._gzip = gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=self._raw, mtime=0)
         self._lock = Lock()
         self._lines = 0
 
@@ -135,7 +135,7 @@ def record_of(kind: str, value: Any) -> Record:
         RecordingError: it is not of this version.
     """
     try:
-        found = adapter(KINDS[kind]).validate_python(value, strict=False)
+        found = adapter(kind).validate_python(value, strict=False)
     except (KeyError, ValidationError) as error:
         raise RecordingError(f"{kind} is not recorded as this version has it") from error
     if not isinstance(found, Record):

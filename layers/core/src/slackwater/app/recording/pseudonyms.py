@@ -11,9 +11,11 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 
-from slackwater.engine.closed import DENIED
+from slackwater.engine.disabled_region import DENIED
+from slackwater.engine.exempt import tags_exempt
 from slackwater.model.findings import CEILING
 from slackwater.model.ownership import ANY_KEY, MANAGERS, RESTORED
 from slackwater.model.policy import ExemptSection, OwnersSection, Policy
@@ -55,7 +57,7 @@ WORDS_OF: Final = frozenset(
     {"InstanceType", "StorageClass", "fstype", "FileServer", "StorageTier", "StorageCapacityType", "DataType", "driver"}
 )
 """Dimensions whose values are AWS's words, or the operating system's."""
-SYSTEM_PATHS: Final = frozenset({"", "boot", "efi", "fsx", "home", "mnt", "opt", "srv", "tmp", "usr", "var", "data"})
+SYSTEM_PATHS: Final = frozenset({"", "boot", "efi", "fsx", "home", "mnt", "opt", "srv", "tmp", "usr", "var"})
 """Parts of a path that say nothing about anybody."""
 
 PUBLIC_KEYS: Final = frozenset(
@@ -67,8 +69,12 @@ PUBLIC_KEYS: Final = frozenset(
 class Pseudonyms:
     """Placeholders of one recording. Not thread-safe."""
 
-    def __init__(self, policy: Policy) -> None:
-        """`policy` names tags that must be told apart: each key and value gets a placeholder that says so."""
+    def __init__(self, policy: Policy, now: datetime) -> None:
+        """`policy` names tags that must be told apart: each key and value gets a placeholder that says so.
+
+        Of a day until which a tag keeps a resource only stays whether it is over `now`.
+        """
+        self._now = now
         self._made: dict[tuple[str, str], str] = {}
         self._policy_keys: dict[str, str] = {}
         self._policy_values: dict[str, str] = {}
@@ -172,10 +178,15 @@ class Pseudonyms:
         if any(value in (manager.values or {}).get(key, ()) for manager in MANAGERS):
             return value
         if key.casefold() in self._keep_until and DATE.fullmatch(value):
-            return value
+            return self._until(key, value)
         if named := self._policy_values.get(value.casefold()):
             return named if value in self._exact else named.upper()
         return self.text(value)
+
+    def _until(self, key: str, value: str) -> str:
+        """Another day, on the same side of the present."""
+        exempt = ExemptSection(keep_tags=[], keep_until_tags=[key])
+        return "2199-12-31" if tags_exempt({key: value}, exempt, self._now) else "1999-12-31"
 
     def _changed(self, holder: Any, record: Record) -> Any:
         changed = {}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from slackwater.model.fleet import Fleet
     from slackwater.model.money import PriceItem, PriceTable
     from slackwater.model.policy import Policy
-    from slackwater.ports.inventory import Inventory, Stock
+    from slackwater.ports.inventory import Inventory, InventorySnapshot
     from slackwater.ports.metrics import MetricAnswer, Metrics
     from slackwater.ports.prices import Prices
 
@@ -35,7 +35,7 @@ class Recorder:
     def __init__(self, writer: RecordingWriter, policy: Policy, now: datetime, today: date, foundations: Foundations) -> None:
         """`now` is the time that the scan judges as of; `today` the day of its prices."""
         self._writer, self._foundations, self._lock = writer, foundations, Lock()
-        self._names = Pseudonyms(policy)
+        self._names = Pseudonyms(policy, now)
         self._written = set[tuple[Target, str, str]]()
         writer.write({"schema": SCHEMA, "now": now, "today": today.isoformat()})
         writer.write({"policy": policy_document(policy, self._names)})
@@ -65,7 +65,7 @@ class Recorder:
             for record in fleet.records():
                 if isinstance(record, OF_EVERY_PART) and self._has(target, record.KIND, record.id):
                     continue
-                value = adapter(type(record)).dump_python(self._names.record(record), mode="json")
+                value = adapter(record.KIND).dump_python(self._names.record(record), mode="json")
                 self._writer.write({"target": of, "record": record.KIND, "value": value})
 
     def failures(self, target: Target, fleet: Fleet, gaps: Iterable[Gap]) -> None:
@@ -152,15 +152,17 @@ class _RecordingInventory:
         self._recorder.failures(target, fleet.whole(), gaps)
         return fleet, gaps
 
-    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
+    def snapshot(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> InventorySnapshot:
         self._recorder.kinds(target, {*required, *optional})
-        return _RecordingStock(self._recorder, target, self._inner.stock(target, required, optional))
+        return _RecordingStock(self._recorder, target, self._inner.snapshot(target, required, optional))
 
 
 class _RecordingStock:
     """A stock that writes down each part when it is left: by then nothing of it is awaited."""
 
-    def __init__(self, recorder: Recorder, target: Target, inner: Stock) -> None:
+    def __init__(self, recorder: Recorder, target: Target, inner: InventorySnapshot) -> None:
         self._recorder, self._target, self._inner = recorder, target, inner
         self._open: Fleet | None = None
         self.parts = inner.parts

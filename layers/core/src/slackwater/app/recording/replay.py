@@ -19,7 +19,7 @@ from slackwater.model.metrics import Series
 from slackwater.model.money import Price, PriceItem
 from slackwater.model.policy import ExemptSection, OwnersSection, Policy, PricesSection, ScanSection
 from slackwater.model.resources import Record, Target
-from slackwater.model.stock import WholeStock
+from slackwater.model.snapshot import WholeSnapshot
 from slackwater.ports.metrics import MetricAnswer
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from slackwater.engine.plan import MetricCall
     from slackwater.engine.registry import Registry
     from slackwater.model.money import PriceTable
-    from slackwater.ports.inventory import Stock
+    from slackwater.ports.inventory import InventorySnapshot
     from slackwater.ports.prices import Prices
 
 NOT_RECORDED: Final = "not recorded"
@@ -160,9 +160,11 @@ class RecordedInventory:
         ]
         return fleet, gaps
 
-    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
+    def snapshot(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> InventorySnapshot:
         """The same."""
-        return WholeStock(*self.read(target, required, optional))
+        return WholeSnapshot(*self.read(target, required, optional))
 
 
 class RecordedMetrics:

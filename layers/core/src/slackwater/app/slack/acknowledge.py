@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import parse_qs
 
 from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press, dumped
-from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, NobodyKnowsError, NotSlackError, SignatureCheck
+from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError, NotSlackError, SignatureCheck
 from slackwater.views.slack import modals
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -118,7 +118,7 @@ class Acknowledger:
             try:
                 self.open_modal(sent.text("trigger_id"), modals.dismissal(asked.post, asked.about, asked.response_url or ""))
                 return Reply(note="asked for the reason")
-            except (ChannelBusyError, ChannelRefusedError, NobodyKnowsError) as error:
+            except (ChannelBusyError, ChannelRefusedError, DeliveryUnknownError) as error:
                 asked = replace(asked, value=str(error))
         self.hand_over(dumped(asked))
         return Reply(asked=asked)

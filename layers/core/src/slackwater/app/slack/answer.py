@@ -29,14 +29,14 @@ from slackwater.app.telemetry import LOGGER
 from slackwater.engine.authority import may_view
 from slackwater.engine.registry import Registry, documentation
 from slackwater.model.audits import AuditRequest
-from slackwater.model.cleanup import Said
+from slackwater.model.cleanup import ActorNote
 from slackwater.model.listing import MAX_PAGE, FindingQuery
 from slackwater.model.nearest import unknown
 from slackwater.model.policy import Policy
 from slackwater.model.posts import Message, Sent
 from slackwater.model.slack_requests import Asked, Asker, Command, Dismissal, Press
 from slackwater.model.tracking import Decided, Decision, Status, TrackedFinding
-from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, NobodyKnowsError, Outbox
+from slackwater.ports.slack import ChannelBusyError, ChannelRefusedError, DeliveryUnknownError, Outbox
 from slackwater.views.slack import answers
 from slackwater.views.slack.decided import decided, stoppable
 from slackwater.views.slack.finding import SNOOZES, STOP
@@ -261,7 +261,7 @@ class Answerer:
         found = ((id_, self.findings.store.get(id_)) for id_ in ids)
         return {id_: finding for id_, finding in found if finding}
 
-    def _stops(self, ids: Collection[str]) -> dict[str, Said]:
+    def _stops(self, ids: Collection[str]) -> dict[str, ActorNote]:
         """Who stopped the newest clean-up of these findings, where somebody did."""
         found = ((id_, self.cleanups.store.get(id_)) for id_ in ids)
         return {id_: cleanup.stopped for id_, cleanup in found if cleanup and cleanup.stopped}
@@ -290,7 +290,7 @@ class Answerer:
             except ChannelRefusedError as error:
                 LOGGER.warning("refused by Slack", reason=str(error))
                 return []
-            except NobodyKnowsError as error:
+            except DeliveryUnknownError as error:
                 why = str(error)
             except ChannelBusyError as error:
                 why = str(error)

@@ -13,7 +13,7 @@ from slackwater.model.policy import SlackSection
 from slackwater.model.posts import Message, Post, Sent
 from slackwater.model.slack_secret import SlackSecret
 from slackwater.ports.clock import Clock
-from slackwater.ports.slack import Channel, ChannelBusyError, ChannelRefusedError, NobodyKnowsError
+from slackwater.ports.slack import Channel, ChannelBusyError, ChannelRefusedError, DeliveryUnknownError
 
 PAGE: Final = "docs/slack.md"
 
@@ -121,7 +121,7 @@ class SlackCheck:
     def _endpoint(self, signing_secret: str) -> Step:
         try:
             status = self.knock(signing_secret)
-        except NobodyKnowsError as error:
+        except DeliveryUnknownError as error:
             return Step(what="endpoint", state="bad", said=f"{error}; is this machine kept from it?")
         if status == HTTPStatus.OK:
             said = "it takes what is signed with this secret; whether Slack signs with it, too, the first button will show"
@@ -190,5 +190,5 @@ def _told(what: str) -> Iterator[list[Step]]:
     except ChannelRefusedError as error:
         remedy = REMEDIES.get(str(error), f"{PAGE} has a table of reasons")
         told[:] = [Step(what=what, state="bad", said=f"Slack says {error}: {remedy}")]
-    except NobodyKnowsError as error:
+    except DeliveryUnknownError as error:
         told[:] = [Step(what=what, state="bad", said=f"Slack is out of reach: {error}")]

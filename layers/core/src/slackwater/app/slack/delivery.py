@@ -15,7 +15,7 @@ from typing import Final
 
 from slackwater.model.posts import Message, Post, Sent
 from slackwater.ports.clock import Clock
-from slackwater.ports.slack import Channel, ChannelBusyError, ChannelRefusedError, NobodyKnowsError, Outbox
+from slackwater.ports.slack import Channel, ChannelBusyError, ChannelRefusedError, DeliveryUnknownError, Outbox
 from slackwater.views.slack.blocks import note
 
 AT_ONCE: Final = timedelta(seconds=20)
@@ -188,12 +188,12 @@ class Delivery:
             sent = self.channel.find(post, thread)
         except ChannelBusyError as error:
             return self._later(post, max(timedelta(seconds=error.retry_after_s), LOOK_AGAIN), str(error))
-        except (ChannelRefusedError, NobodyKnowsError) as error:
+        except (ChannelRefusedError, DeliveryUnknownError) as error:
             # To send it all the same might be to post it twice.
             why = f"nobody can look whether it was posted: {error}"
             if self._now - (post.tried_at or post.created_at) > _patience(post):
                 return self._fails(post, why)
-            if isinstance(error, NobodyKnowsError):
+            if isinstance(error, DeliveryUnknownError):
                 return self._later(post, LOOK_AGAIN, why)
             self.troubles.append(f"{post.id}: {why}")
             return self._later(post, MENDED, why)
@@ -241,7 +241,7 @@ class Delivery:
             return self._later(replace(taken, state="pending"), pause, str(error))
         except ChannelRefusedError as error:
             return self._refused(taken, str(error))
-        except NobodyKnowsError as error:
+        except DeliveryUnknownError as error:
             self._wrote(replace(taken, why=f"nobody knows whether it was posted: {error}"))
             return self._waits_until(now + _unanswered(taken))
         return self._arrived(taken, sent)

@@ -18,7 +18,7 @@ from slackwater.app.audit.publish import NoAuditError
 from slackwater.app.policy.file import PolicyError, parse_policy
 from slackwater.app.policy.stored import Policies
 from slackwater.app.slack.delivery import Delivery, Notified
-from slackwater.engine.cleanup import not_allowed
+from slackwater.engine.cleanup import approval_blocker
 from slackwater.engine.routes import default, route
 from slackwater.model import object_keys
 from slackwater.model.audits import AuditRecord
@@ -156,7 +156,7 @@ class Notifier:
             document: ScanDocument = json.loads(self._read(object_keys.head(record.id)))
             changes = _changes(LEDGER.validate_json(self._read(object_keys.news(record.id))))
             # An audit that failed may have ended before it wrote them down.
-            told = self.documents.read(object_keys.told(record.id))
+            told = self.documents.read(object_keys.changed_findings(record.id))
             found = {one["id"]: one for one in json.loads(told[0])} if told else {}
             gaps = tuple(Gap(**gap) for gap in document["scan"]["gaps"])
             unknown = document["totals"].get("unknown", 0)
@@ -172,7 +172,7 @@ class Notifier:
                 FindingNews(
                     entry=change.entry,
                     found=found.get(change.entry.evidence.id),
-                    may_approve=buttons and not_allowed(change.entry.evidence, policy.cleanup) is None,
+                    may_approve=buttons and approval_blocker(change.entry.evidence, policy.cleanup) is None,
                 )
                 for change in of[channel]
                 if change.kind == kind

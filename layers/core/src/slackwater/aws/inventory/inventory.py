@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from slackwater.aws.client.session import AwsSession
     from slackwater.aws.inventory.records import ReadRecord
     from slackwater.aws.inventory.snapshot import Earlier
-    from slackwater.ports.inventory import Stock
+    from slackwater.ports.inventory import InventorySnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +123,12 @@ class AwsInventory:
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
     ) -> tuple[Fleet, list[Gap]]:
         """All that `stock` lists, in memory at once."""
-        stock = self._stock(target, required, optional, Shelf(sys.maxsize))
-        return stock.fleet(1).whole(), [*stock.gaps]
+        snapshot = self._stock(target, required, optional, Shelf(sys.maxsize))
+        return snapshot.fleet(1).whole(), [*snapshot.gaps]
 
-    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
+    def snapshot(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> InventorySnapshot:
         """Every record of these kinds, and of those they build on. A kind that fails is a gap, and unreadable in every part.
 
         Raises:
@@ -141,7 +143,7 @@ class AwsInventory:
 
     def _stock(
         self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]], shelf: Shelf
-    ) -> Stock:
+    ) -> InventorySnapshot:
         needed = with_foundations(required, self._readers)
         wanted = needed | with_foundations(optional, self._readers)
         futures, slow = dict[type[Record], Future[Outcome]](), dict[type[Record], Future[Outcome]]()
@@ -169,7 +171,7 @@ class AwsInventory:
 
         outcomes = _outcomes(futures)
         still = Rest(frozenset(slow), rest) if slow else None
-        return shelf.stock(_failures(outcomes), gaps(outcomes), still, _broken(outcomes))
+        return shelf.snapshot(_failures(outcomes), gaps(outcomes), still, _broken(outcomes))
 
     def _read(
         self,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from slackwater.aws.inventory.records import ReadRecord
     from slackwater.aws.inventory.snapshot import Earlier
     from slackwater.model.tracking import TrackedResource
-    from slackwater.ports.inventory import Stock
+    from slackwater.ports.inventory import InventorySnapshot
 
 type Read = Callable[[AwsSession, Target, Earlier], Iterator[ReadRecord[Record]]]
 
@@ -69,9 +69,11 @@ class OneInventory:
         """The resource, where it is there, and of these kinds what belongs to it. What cannot be read is a gap, as ever."""
         return self._inventory(required, optional).read(target, required, {*optional} - VIEWS)
 
-    def stock(self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]) -> Stock:
+    def snapshot(
+        self, target: Target, required: Collection[type[Record]], optional: Collection[type[Record]]
+    ) -> InventorySnapshot:
         """The same."""
-        return self._inventory(required, optional).stock(target, required, {*optional} - VIEWS)
+        return self._inventory(required, optional).snapshot(target, required, {*optional} - VIEWS)
 
     def _inventory(self, required: Collection[type[Record]], optional: Collection[type[Record]]) -> AwsInventory:
         return AwsInventory(self._session, self._narrow(self._id, {*required, *optional}))

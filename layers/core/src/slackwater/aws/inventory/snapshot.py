@@ -42,8 +42,8 @@ from slackwater.model.resources import (
     Volume,
     VolumeRecommendation,
 )
-from slackwater.model.stock import WholeStock
-from slackwater.ports.inventory import Stock
+from slackwater.model.snapshot import WholeSnapshot
+from slackwater.ports.inventory import InventorySnapshot
 
 PART_RECORDS: Final = 25_000
 """Records of a part, about: its last household is in it whole."""
@@ -164,17 +164,17 @@ class Shelf:
                 return self._by_kind.get(kind, {}).get(id)
         return self._file.get(kind, id)
 
-    def stock(
+    def snapshot(
         self,
         unreadable: Mapping[type[Record], str],
         gaps: Sequence[Gap],
         rest: Rest | None = None,
         broken: Sequence[UnreadableRecord] = (),
-    ) -> Stock:
+    ) -> InventorySnapshot:
         """All that was put there, and the `rest`, which is waited for only where there is a file; the shelf is used up."""
         if self._file is None:
             records = (record for of_kind in self._by_kind.values() for record in of_kind.values())
-            return WholeStock(Fleet(records, unreadable, rest, broken), gaps)
+            return WholeSnapshot(Fleet(records, unreadable, rest, broken), gaps)
         if rest:
             late = rest.wait()
             self._file.add(late.records)
@@ -243,7 +243,7 @@ class ShelvedStock:
         self._file.close()
 
 
-def open_stock(path: Path) -> Stock:
+def open_snapshot(path: Path) -> InventorySnapshot:
     """The stock that another process kept in a file, which stays.
 
     Raises:
@@ -254,9 +254,9 @@ def open_stock(path: Path) -> Stock:
         unless_good.callback(file.close)
         if file.notes().get("records") != _records_version():
             raise StockError(f"{path} was written by another version")
-        stock = ShelvedStock(file)
+        snapshot = ShelvedStock(file)
         unless_good.pop_all()
-    return stock
+    return snapshot
 
 
 def discard_left_behind() -> None:
@@ -431,7 +431,7 @@ def _home(record: Record) -> str | None:
         case InstanceType() | OptimizerEnrollment():
             return None
         case Resource():
-            return record.household
+            return record.resource_group
         case AgentMetric():
             return record.instance_id
         case EfsMountTarget():

@@ -18,7 +18,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from slackwater.model import object_keys
-from slackwater.model.cleanup import Cleanup, Kept, Part, Removal
+from slackwater.model.cleanup import Cleanup, Kept, Removal, SubResource
 from slackwater.ports.errors import AwsError, BrokenAnswerError
 
 MOST_BYTES: Final = 32 * 1024
@@ -60,7 +60,9 @@ def _with_differences(cleanup: Cleanup, differences: tuple[str, ...]) -> Cleanup
 
 
 LISTS: Final[Mapping[str, _List]] = {
-    "parts": _List(TypeAdapter(tuple[Part, ...]), lambda one: one.parts, lambda one, parts: replace(one, parts=parts), _ends),
+    "parts": _List(
+        TypeAdapter(tuple[SubResource, ...]), lambda one: one.parts, lambda one, parts: replace(one, parts=parts), _ends
+    ),
     "children": _List(
         TypeAdapter(tuple[str, ...]), lambda one: one.children, lambda one, ids: replace(one, children=ids), _ends
     ),

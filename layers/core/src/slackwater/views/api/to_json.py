@@ -13,8 +13,8 @@ from slackwater.model.listing import Page
 from slackwater.model.settings import EfsLifecycleSetting, EfsThroughputSetting, Setting, VolumeSetting
 from slackwater.model.tracking import (
     Decision,
+    FindingRecord,
     LedgerEntry,
-    Sighting,
     TargetReport,
     TrackedFinding,
     TrackedResource,
@@ -72,10 +72,10 @@ def joined(parts: Sequence[TargetReport], *, whole: bool) -> TargetReport:
     )
 
 
-def sighting(finding: FindingDocument) -> Sighting:
+def sighting(finding: FindingDocument) -> FindingRecord:
     """A scan's finding without what only its scan document keeps."""
     resource, savings = finding["resource"], finding["monthly_savings_usd"]
-    return Sighting(
+    return FindingRecord(
         id=finding["id"],
         detector=finding["detector"],
         kind=finding["kind"],
@@ -202,7 +202,7 @@ def audit_event(record: AuditRecord) -> AuditEvent:
     return {"schema": EVENT_SCHEMA, "audit": audit(record)}
 
 
-def _sighting(seen: Sighting) -> SightingDocument:
+def _sighting(seen: FindingRecord) -> SightingDocument:
     return {
         "id": seen.id,
         "detector": seen.detector,

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
-from slackwater.model.cleanup import Backup, Cleanup, Observed, Restored, Said
+from slackwater.model.cleanup import ActorNote, Backup, Cleanup, Observed, Restored
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import LedgerEntry, Status, TrackedFinding
 from slackwater.views.api.to_json import ledger_entry, tracked_resource, usd
@@ -119,7 +119,7 @@ def cleanup_detail(
     }
 
 
-def said(one: Said | None) -> SaidDocument | None:
+def said(one: ActorNote | None) -> SaidDocument | None:
     """What a person said, if anybody did."""
     return None if one is None else {"who": one.who, "why": one.why, "at": rfc3339(one.at)}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal, assert_never
 
-from slackwater.model.cleanup import NOT_PUT_BACK, Backup, Cleanup, Part
+from slackwater.model.cleanup import NOT_PUT_BACK, Backup, Cleanup, SubResource
 from slackwater.model.posts import Block, Message
 from slackwater.model.settings import in_words
 from slackwater.model.tracking import TrackedFinding
@@ -327,7 +327,7 @@ def _children(cleanup: Cleanup) -> list[str]:
     return found or [f"{_kind(one)} {literal(one.id)}" for one in cleanup.parts if one.id != cleanup.resource.id]
 
 
-def _kind(part: Part) -> str:
+def _kind(part: SubResource) -> str:
     return part.kind.replace("-", " ")
 
 

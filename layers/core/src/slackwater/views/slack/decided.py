@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from slackwater.model.cleanup import Said
+from slackwater.model.cleanup import ActorNote
 from slackwater.model.posts import Block, Message
 from slackwater.model.tracking import Decision, Status, TrackedFinding
 from slackwater.views.slack.blocks import Element, note, said
@@ -21,7 +21,7 @@ GOES_ON: Final[tuple[Status, ...]] = ("approved", "cleaning")
 """What a finding can be, beside open, while its clean-up goes on."""
 
 
-def decided(message: Message, findings: Mapping[str, TrackedFinding], stops: Mapping[str, Said] | None = None) -> Message:
+def decided(message: Message, findings: Mapping[str, TrackedFinding], stops: Mapping[str, ActorNote] | None = None) -> Message:
     """The message as it reads now, out of the one that was posted first.
 
     `findings` are by id. What became of one that is not open stands where its buttons were; one that is open has them back.
@@ -35,7 +35,7 @@ def stoppable(message: Message) -> list[str]:
     return [_id(block) for block in message.blocks if block["type"] == "actions" and _offers(block, {STOP})]
 
 
-def _now(block: Block, findings: Mapping[str, TrackedFinding], stops: Mapping[str, Said]) -> Iterator[Block]:
+def _now(block: Block, findings: Mapping[str, TrackedFinding], stops: Mapping[str, ActorNote]) -> Iterator[Block]:
     if block["type"] != "actions":
         yield block
         return

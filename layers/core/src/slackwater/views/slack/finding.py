@@ -11,7 +11,7 @@ from typing import Final
 
 from slackwater.model.posts import Block
 from slackwater.model.settings import in_words
-from slackwater.model.tracking import Sighting, TrackedResource
+from slackwater.model.tracking import FindingRecord, TrackedResource
 from slackwater.model.verdicts import FindingKind, Severity
 from slackwater.views.scan.document import FindingDocument, RecommendationDocument
 from slackwater.views.scan.savings import Ways, ways
@@ -55,7 +55,7 @@ LINES: Final = (TEXT + 1) // (LINE + 1)
 NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})
 """Accounts of which nobody knows more than their ids."""
 
-type Told = tuple[Sighting, FindingDocument | None]
+type Told = tuple[FindingRecord, FindingDocument | None]
 """A finding, and how the scan document has it, where that is known."""
 
 WAYS_BACK: Final = {
@@ -82,7 +82,7 @@ def place(resource: TrackedResource, accounts: Mapping[str, str] = NAMELESS) -> 
     return f"{literal(resource.region)}, account {literal(accounts.get(resource.account, resource.account))}"
 
 
-def money(sighting: Sighting) -> str:
+def money(sighting: FindingRecord) -> str:
     """`saves 12.30 USD a month`."""
     usd = sighting.monthly_savings_usd
     return saving(None if usd is None else f"{usd:.2f}")
@@ -93,7 +93,7 @@ def worth(told: Iterable[Told]) -> tuple[Decimal, int]:
     return worth_of(_ways(one, found) for one, found in told if one.kind == "waste")
 
 
-def _ways(sighting: Sighting, found: FindingDocument | None) -> Ways:
+def _ways(sighting: FindingRecord, found: FindingDocument | None) -> Ways:
     return ways(found) if found else (sighting.resource.arn, (sighting.monthly_savings_usd,))
 
 
@@ -113,7 +113,7 @@ def comes_to(told: Sequence[Told]) -> str:
     return ", ".join(said)
 
 
-def shown(sighting: Sighting, aside: str = "", accounts: Mapping[str, str] = NAMELESS) -> tuple[Block, ...]:
+def shown(sighting: FindingRecord, aside: str = "", accounts: Mapping[str, str] = NAMELESS) -> tuple[Block, ...]:
     """A finding in two blocks: what it is and what it comes to; how sure that is, and whose."""
     told_of = (
         f"{sighting.severity.capitalize()} severity",
@@ -127,13 +127,13 @@ def shown(sighting: Sighting, aside: str = "", accounts: Mapping[str, str] = NAM
     return (title(sighting, f"\n{literal(sighting.summary, SENTENCE)}"), small(" · ".join((*told_of, *more))))
 
 
-def title(sighting: Sighting, rest: str = "") -> Block:
+def title(sighting: FindingRecord, rest: str = "") -> Block:
     """What a finding is about, and what it comes to."""
     name = f"{MARKS[sighting.severity]} {named(sighting.resource)}"
     return paragraph(run(name, "bold"), run(f" · {money(sighting)}{rest}"))
 
 
-def line(sighting: Sighting, aside: str = "", accounts: Mapping[str, str] = NAMELESS) -> str:
+def line(sighting: FindingRecord, aside: str = "", accounts: Mapping[str, str] = NAMELESS) -> str:
     """A finding in a line, of LINE characters at most."""
     resource = sighting.resource
     parts = (
@@ -154,7 +154,7 @@ def in_lines(told: Iterable[str]) -> Iterator[Block]:
 
 def choices(
     post_id: str,
-    sighting: Sighting,
+    sighting: FindingRecord,
     *,
     may_decide: bool,
     may_approve: bool,
@@ -178,7 +178,7 @@ def choices(
     return actions(f"{post_id}/{id_}", elements)
 
 
-def _confirm_stop(sighting: Sighting) -> Element:
+def _confirm_stop(sighting: FindingRecord) -> Element:
     text = (
         f"{named(sighting.resource, CONFIRM_NAME)} stays as it is: its clean-up is called off at its next step, within a day"
         " while it waits. To clean it up after all takes a new approval."
@@ -191,7 +191,7 @@ def _confirm_stop(sighting: Sighting) -> Element:
     }
 
 
-def _confirm(sighting: Sighting, acts: str | None) -> Element:
+def _confirm(sighting: FindingRecord, acts: str | None) -> Element:
     """What the press does, how much of it, and the way back: in 300 characters."""
     resource, to = sighting.resource, sighting.setting
     what = f"changed to {in_words(to)}" if to else f"deleted {acts}, unless it is used" if acts else "deleted"
@@ -212,7 +212,7 @@ def _confirm(sighting: Sighting, acts: str | None) -> Element:
     }
 
 
-def details(sighting: Sighting, found: FindingDocument | None) -> tuple[Block, ...]:
+def details(sighting: FindingRecord, found: FindingDocument | None) -> tuple[Block, ...]:
     """A finding with its evidence, what to do and what to mind; that it is no longer kept, where `found` is None."""
     about = title(sighting, f"\n{literal(sighting.summary, SENTENCE)}")
     if found is None:

@@ -23,7 +23,7 @@ from slackwater.aws.cleanup.ebs.volumes import (
 )
 from slackwater.aws.client.errors import code_of, remedies
 from slackwater.aws.inventory.ec2 import tags_of
-from slackwater.model.cleanup import Look, Part
+from slackwater.model.cleanup import CurrentState, SubResource
 from slackwater.model.settings import Setting, VolumeSetting
 from slackwater.model.units import GIB
 from slackwater.ports.errors import AwsError
@@ -54,7 +54,7 @@ class EbsWatcher:
         self._reading = reading
 
     @remedies()
-    def look(self, resource: TrackedResource) -> Look | None:
+    def look(self, resource: TrackedResource) -> CurrentState | None:
         """The volume as it is now. One that EC2 is deleting has a part that is going.
 
         Raises:
@@ -63,8 +63,8 @@ class EbsWatcher:
         found = volume(self._reading, resource)
         if found is None:
             return None
-        part = Part(kind="volume", id=resource.id, arn=resource.arn, going=found["State"] == "deleting")
-        return Look(
+        part = SubResource(kind="volume", id=resource.id, arn=resource.arn, going=found["State"] == "deleting")
+        return CurrentState(
             born_at=found["CreateTime"],
             tags=tags_of(found.get("Tags")),
             parts=(part,),
@@ -73,7 +73,7 @@ class EbsWatcher:
         )
 
     @remedies()
-    def mark(self, resource: TrackedResource, look: Look, tags: Mapping[str, str]) -> None:
+    def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
         """Put tags on it.
 
         Raises:
@@ -85,7 +85,7 @@ class EbsWatcher:
         )
 
     @remedies()
-    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
+    def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
         """Take tags off it, whatever their values; a volume that is gone is fine.
 
         Raises:
@@ -107,7 +107,7 @@ class EbsWatcher:
         """
         return recorded(there(self._reading, resource))
 
-    def removal_actions(self, resource: TrackedResource, look: Look) -> Mapping[str, Collection[str]]:
+    def removal_actions(self, resource: TrackedResource, look: CurrentState) -> Mapping[str, Collection[str]]:
         """To delete it, and nothing else."""
         return {part.arn or resource.arn: frozenset({"ec2:DeleteVolume"}) for part in look.parts}
 
@@ -133,7 +133,7 @@ class EbsRemover:
     def remove(
         self,
         resource: TrackedResource,
-        part: Part,
+        part: SubResource,
         final_tags: Mapping[str, str] | None = None,  # noqa: ARG002 -- as the port has it
     ) -> None:
         """Ask EC2 once to delete the volume; EC2 itself refuses one that is attached.

@@ -12,7 +12,7 @@ from slackwater.aws.cleanup.ebs.volumes import WITH_IOPS, WITH_THROUGHPUT, recor
 from slackwater.aws.client.errors import remedies
 from slackwater.aws.client.pages import pages
 from slackwater.aws.inventory.ec2 import tags_of
-from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM, Restored
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, RESTORED_FROM, Restored
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -147,7 +147,7 @@ def _arn(resource: TrackedResource, id: str) -> str:
 
 
 def _can_be_put_back(key: str) -> bool:
-    return key not in {MARK, ACT_AFTER} and not key.startswith("aws:")
+    return key not in {CLEANUP_TAG, ACT_AFTER} and not key.startswith("aws:")
 
 
 def _differences(was_id: str, was: Mapping[str, Any], found: Any, snapshot: str) -> Iterable[str]:
@@ -158,7 +158,9 @@ def _differences(was_id: str, was: Mapping[str, Any], found: Any, snapshot: str)
         if now[name] != was.get(name):
             yield f"its {words} is {now[name]}, not {was.get(name)}"
     tags = tags_of(found.get("Tags"))
-    if lost := sorted(key for key, value in was["tags"].items() if key not in {MARK, ACT_AFTER} and tags.get(key) != value):
+    if lost := sorted(
+        key for key, value in was["tags"].items() if key not in {CLEANUP_TAG, ACT_AFTER} and tags.get(key) != value
+    ):
         reserved = " (AWS keeps names that begin with aws: to itself)" if any(key.startswith("aws:") for key in lost) else ""
         yield f"it lacks the tags {', '.join(lost)}{reserved}"
     yield f"it has a tag {RESTORED_FROM}"

@@ -15,7 +15,7 @@ from slackwater.aws.client.errors import code_of, remedies
 from slackwater.aws.client.pages import pages
 from slackwater.aws.inventory.ec2 import tags_of
 from slackwater.aws.inventory.efs import GONE
-from slackwater.model.cleanup import Look, Part
+from slackwater.model.cleanup import CurrentState, SubResource
 from slackwater.ports.errors import AwsError, BusyError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class EfsWatcher:
         """Makes no call."""
         self._reading = reading
 
-    def look(self, resource: TrackedResource) -> Look | None:
+    def look(self, resource: TrackedResource) -> CurrentState | None:
         """The file system as it is now, with what EFS meters of it.
 
         Raises:
@@ -71,7 +71,7 @@ class EfsWatcher:
                     raise
                 return None  # it went between two questions
 
-    def mark(self, resource: TrackedResource, look: Look, tags: Mapping[str, str]) -> None:
+    def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
         """Tag its access points, and then the file system itself, whose tags stand for its mount targets too.
 
         Access points that have the tags already are left as they are: where one step has too little time, the next goes on.
@@ -90,7 +90,7 @@ class EfsWatcher:
                     unless_gone(efs.tag_resource, "AccessPointNotFound", ResourceId=part.id, Tags=listed)
             efs.tag_resource(ResourceId=resource.id, Tags=listed)  # type: ignore[arg-type]
 
-    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
+    def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
         """Untag its access points, and then the file system itself.
 
         Raises:
@@ -115,7 +115,7 @@ class EfsWatcher:
                 if code_of(error) != "FileSystemNotFound":
                     raise
 
-    def part_tags(self, resource: TrackedResource, part: Part) -> Mapping[str, str] | None:
+    def part_tags(self, resource: TrackedResource, part: SubResource) -> Mapping[str, str] | None:
         """The tags of one of its access points as they are now; None if it is gone, or going.
 
         Raises:
@@ -156,7 +156,7 @@ class EfsWatcher:
         if monotonic() >= ends:
             raise BusyError(f"{resource.id} has more access points than can be tagged in {LONGEST_S} s: the next try goes on")
 
-    def removal_actions(self, resource: TrackedResource, look: Look) -> Mapping[str, Collection[str]]:
+    def removal_actions(self, resource: TrackedResource, look: CurrentState) -> Mapping[str, Collection[str]]:
         """IAM's names of what it takes, by ARN.
 
         EFS asks for the right to delete a mount target by its file system's ARN, and EC2 for the one to delete the network
@@ -183,7 +183,7 @@ class EfsRemover:
     def remove(
         self,
         resource: TrackedResource,
-        part: Part,
+        part: SubResource,
         final_tags: Mapping[str, str] | None = None,  # noqa: ARG002 -- as the port has it
     ) -> None:
         """Ask AWS once to delete an access point, a mount target or the file system.
@@ -204,11 +204,11 @@ class EfsRemover:
                     raise AwsError(f"{part.kind} {part.id} is no part of the file system {resource.id}: it was not deleted")
 
 
-def _look(efs: EFSClient, resource: TrackedResource, found: Mapping[str, Any]) -> Look:
+def _look(efs: EFSClient, resource: TrackedResource, found: Mapping[str, Any]) -> CurrentState:
     points = list(read.access_points(efs, resource.id))
     targets = list(read.mount_targets(efs, resource.id))
     tags = found.get("Tags")
-    return Look(
+    return CurrentState(
         born_at=found["CreationTime"],
         tags=None if tags is None else tags_of(tags),
         parts=(
@@ -223,8 +223,8 @@ def _look(efs: EFSClient, resource: TrackedResource, found: Mapping[str, Any]) -
     )
 
 
-def _part(kind: str, id_: str, arn: str | None, found: Mapping[str, Any]) -> Part:
-    return Part(kind=kind, id=id_, arn=arn, going=found["LifeCycleState"] in GONE)
+def _part(kind: str, id_: str, arn: str | None, found: Mapping[str, Any]) -> SubResource:
+    return SubResource(kind=kind, id=id_, arn=arn, going=found["LifeCycleState"] in GONE)
 
 
 def _held(

@@ -14,7 +14,7 @@ from slackwater.aws.cleanup.efs import reading as read
 from slackwater.aws.client.errors import EXPIRED, NOT_KNOWN, code_of, may_pass, reason
 from slackwater.aws.inventory.ec2 import tags_of
 from slackwater.aws.inventory.efs import GONE
-from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, RESTORED_FROM
 
 if TYPE_CHECKING:
     from mypy_boto3_efs import EFSClient
@@ -187,7 +187,7 @@ def not_heard(error: ClientError) -> bool:
 
 def _own(tags: Mapping[str, str]) -> dict[str, str]:
     """The owner's tags: without AWS's, which nobody else may write, and without the mark."""
-    return {key: value for key, value in tags.items() if not key.startswith("aws:") and key not in {MARK, ACT_AFTER}}
+    return {key: value for key, value in tags.items() if not key.startswith("aws:") and key not in {CLEANUP_TAG, ACT_AFTER}}
 
 
 def _listed(tags: Mapping[str, str]) -> list[Any]:

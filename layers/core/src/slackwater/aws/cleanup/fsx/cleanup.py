@@ -29,7 +29,7 @@ from slackwater.aws.cleanup.fsx.sub_resources import (
 from slackwater.aws.client.errors import code_of, remedies
 from slackwater.aws.client.pages import pages
 from slackwater.aws.inventory.ec2 import tags_of
-from slackwater.model.cleanup import ONTAP_STAYS, Look, Part
+from slackwater.model.cleanup import ONTAP_STAYS, CurrentState, SubResource
 from slackwater.ports.errors import AwsError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class FsxWatcher:
         self._reading = reading
 
     @remedies()
-    def look(self, resource: TrackedResource) -> Look | None:
+    def look(self, resource: TrackedResource) -> CurrentState | None:
         """The file system as it is now. Its size is what is provisioned.
 
         Raises:
@@ -67,17 +67,17 @@ class FsxWatcher:
         if why is None and not going(system):
             names = access_points(self._reading, resource)
             why = f"S3 access points are attached to it: {', '.join(names)}" if names else None
-        return Look(
+        return CurrentState(
             born_at=system["CreationTime"],
             tags=tags_of(system.get("Tags")),
-            parts=(Part(kind="file-system", id=resource.id, arn=system["ResourceARN"], going=going(system)),),
+            parts=(SubResource(kind="file-system", id=resource.id, arn=system["ResourceARN"], going=going(system)),),
             held=why,
             size_bytes=known(system_bytes(system), resource.id),
             children={one["VolumeId"]: tags_of(one.get("Tags")) for one in parts.volumes},
         )
 
     @remedies()
-    def mark(self, resource: TrackedResource, look: Look, tags: Mapping[str, str]) -> None:
+    def add_tags(self, resource: TrackedResource, look: CurrentState, tags: Mapping[str, str]) -> None:
         """Put tags on it.
 
         Raises:
@@ -89,7 +89,7 @@ class FsxWatcher:
                 client.tag_resource(ResourceARN=part.arn, Tags=[{"Key": key, "Value": value} for key, value in tags.items()])
 
     @remedies()
-    def unmark(self, resource: TrackedResource, keys: Collection[str]) -> None:
+    def remove_tags(self, resource: TrackedResource, keys: Collection[str]) -> None:
         """Take tags off it. What is gone, or is being deleted, is fine.
 
         Older versions marked ONTAP's volumes and storage virtual machines as well, so it takes the tags off those, too.
@@ -130,7 +130,7 @@ class FsxWatcher:
     def removal_actions(
         self,
         resource: TrackedResource,  # noqa: ARG002 -- as the port has it
-        look: Look,
+        look: CurrentState,
     ) -> Mapping[str, Collection[str]]:
         """To delete it, and to back it up once more, on the file system's ARN."""
         needed = frozenset({"fsx:CreateBackup", "fsx:DeleteFileSystem"})
@@ -153,7 +153,7 @@ class FsxRemover:
         self._reading, self._asking = reading, asking
 
     @remedies()
-    def remove(self, resource: TrackedResource, part: Part, final_tags: Mapping[str, str] | None = None) -> str | None:
+    def remove(self, resource: TrackedResource, part: SubResource, final_tags: Mapping[str, str] | None = None) -> str | None:
         """Ask FSx once to delete the file system. With `final_tags` FSx backs it up once more before; the id of that backup.
 
         Raises:

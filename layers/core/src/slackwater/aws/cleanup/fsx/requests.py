@@ -12,7 +12,7 @@ from slackwater.aws.cleanup.fsx.record import VOLUME_SETTINGS
 from slackwater.aws.cleanup.fsx.sub_resources import path_of
 from slackwater.aws.client.errors import code_of, reason
 from slackwater.aws.inventory.fsx import CONFIGURATIONS
-from slackwater.model.cleanup import ACT_AFTER, MARK, RESTORED_FROM
+from slackwater.model.cleanup import ACT_AFTER, CLEANUP_TAG, RESTORED_FROM
 
 if TYPE_CHECKING:
     from slackwater.model.cleanup import Cleanup
@@ -100,7 +100,7 @@ def system_request(recorded: Mapping[str, Any], backup: str) -> dict[str, Any]:
 
 def tags_request(tags: Mapping[str, str], backup: str) -> list[dict[str, str]]:
     """Tags as they were, without the mark and what AWS keeps to itself, and the one by which it is known again."""
-    kept = {key: value for key, value in tags.items() if key not in {MARK, ACT_AFTER} and not key.startswith("aws:")}
+    kept = {key: value for key, value in tags.items() if key not in {CLEANUP_TAG, ACT_AFTER} and not key.startswith("aws:")}
     return [{"Key": key, "Value": value} for key, value in (kept | {RESTORED_FROM: backup}).items()]
 
 

@@ -1,4 +1,4 @@
-"""The docket: rounds, households, failures, and what it refuses of a detector."""
+"""The evaluation queue: rounds, resource groups, failures, and what it refuses from a detector."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.engine.docket import Docket, Enabled
+from slackwater.engine.evaluation import Enabled, EvaluationQueue
 from slackwater.engine.plan import MetricCall, MetricQuery
 from slackwater.model.detector import CASE_NOW, Detector, Limits, Seen
 from slackwater.model.findings import CEILING
@@ -49,12 +49,12 @@ def reads_all(*needs: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
     return judge
 
 
-def drain(docket: Docket, answer: Callable[[MetricQuery], Series | str] | None = None) -> list[MetricCall]:
+def drain(queue: EvaluationQueue, answer: Callable[[MetricQuery], Series | str] | None = None) -> list[MetricCall]:
     calls = []
-    while call := docket.next_call(idle=True):
+    while call := queue.next_call(idle=True):
         calls.append(call)
         answers = {query: answer(query) if answer else zeros(query) for query in call.queries}
-        docket.receive(
+        queue.receive(
             {query: one for query, one in answers.items() if isinstance(one, Series)},
             {query: one for query, one in answers.items() if isinstance(one, str)},
         )
@@ -77,8 +77,8 @@ def test_two_detectors_that_want_one_metric_ask_once_as_far_back_as_the_more_pat
 
         return judge
 
-    docket = Docket(Fleet([VOLUME]), [enabled(measuring(reads(14)), "a"), enabled(measuring(reads(30)), "b")], CASE_NOW)
-    calls = drain(docket)
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(measuring(reads(14)), "a"), enabled(measuring(reads(30)), "b")], CASE_NOW)
+    calls = drain(queue)
 
     assert [len(call.queries) for call in calls] == [1]
     assert sorted(lengths) == [15, 31]
@@ -95,50 +95,52 @@ def test_a_record_that_could_not_be_read_makes_those_unknown_that_need_it_and_no
         seen.fleet.get(Instance, volume.attachments[0].instance_id)
         return Flagged(summary="", confidence="high", evidence=(), advice=(), gist=())
 
-    docket = Docket(Fleet([*on.values()], broken=[broken]), [enabled(judge, reads=(Instance,))], CASE_NOW)
-    drain(docket)
+    queue = EvaluationQueue(Fleet([*on.values()], broken=[broken]), [enabled(judge, reads=(Instance,))], CASE_NOW)
+    drain(queue)
 
-    assert [one.resource.id for one in docket.flagged] == ["vol-1"]
-    assert [(one.resource.id, one.reason) for one in docket.unknown] == [("vol-2", str(broken))]
-    assert not docket.failures
+    assert [one.resource.id for one in queue.flagged] == ["vol-1"]
+    assert [(one.resource.id, one.reason) for one in queue.unknown] == [("vol-2", str(broken))]
+    assert not queue.failures
 
 
 @pytest.mark.parametrize("needs", [{"reads": (DiskMetric,)}, {"reads_if_allowed": (DiskMetric,)}])
 def test_what_belongs_to_a_resource_and_could_not_be_read_makes_it_unknown(needs: dict[str, Any]) -> None:
     broken = UnreadableRecord(DiskMetric, "disk", "a dimension has no name", ("vol-1",))
     fine = enabled(lambda *_: Fine("it is"))
-    docket = Docket(
+    queue = EvaluationQueue(
         Fleet([VOLUME, replace(VOLUME, id="vol-2")], broken=[broken]),
         [replace(fine, detector=replace(fine.detector, **needs))],
         CASE_NOW,
     )
-    drain(docket)
+    drain(queue)
 
-    assert [(one.resource.id, one.reason) for one in docket.unknown] == [("vol-1", str(broken))]
+    assert [(one.resource.id, one.reason) for one in queue.unknown] == [("vol-1", str(broken))]
 
 
 def test_a_metric_that_could_not_be_read_is_unknown_with_the_reason_and_a_failure() -> None:
-    docket = Docket(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
-    drain(docket, lambda _query: "ThrottlingException")
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
+    drain(queue, lambda _query: "ThrottlingException")
 
-    assert [(one.resource.id, one.reason) for one in docket.unknown] == [
+    assert [(one.resource.id, one.reason) for one in queue.unknown] == [
         ("vol-1", "VolumeReadOps could not be read: ThrottlingException")
     ]
-    assert docket.failures == {("cloudwatch:GetMetricData", "ThrottlingException", False): 1}
+    assert queue.failures == {("cloudwatch:GetMetricData", "ThrottlingException", False): 1}
 
 
 def test_a_metric_that_the_ceiling_held_back_is_unknown_in_the_words_of_the_ceiling_alone() -> None:
-    docket = Docket(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
-    drain(docket, lambda _query: f"{CEILING}: 25 of 25 USD were spent")
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
+    drain(queue, lambda _query: f"{CEILING}: 25 of 25 USD were spent")
 
-    assert [one.reason for one in docket.unknown] == [f"{CEILING}: 25 of 25 USD were spent"]
+    assert [one.reason for one in queue.unknown] == [f"{CEILING}: 25 of 25 USD were spent"]
 
 
 def test_a_kind_that_could_not_be_read_makes_its_dependants_unknown_without_a_call() -> None:
-    docket = Docket(Fleet([VOLUME], {Instance: "AccessDenied"}), [enabled(asks_for(reads(14)), reads=(Instance,))], CASE_NOW)
+    queue = EvaluationQueue(
+        Fleet([VOLUME], {Instance: "AccessDenied"}), [enabled(asks_for(reads(14)), reads=(Instance,))], CASE_NOW
+    )
 
-    assert drain(docket) == []
-    assert docket.unknown[0].reason == "ec2-instance records could not be read: AccessDenied"
+    assert drain(queue) == []
+    assert queue.unknown[0].reason == "ec2-instance records could not be read: AccessDenied"
 
 
 HOST = Instance(
@@ -148,12 +150,12 @@ HOST = Instance(
 
 
 @pytest.mark.parametrize("reads_it", ["reads", "reads_if_allowed"])
-def test_what_looks_at_a_kind_that_is_awaited_comes_when_all_else_is_settled(reads_it: str) -> None:
-    settled: list[int] = []
+def test_detectors_that_read_a_pending_kind_run_last(reads_it: str) -> None:
+    evaluated: list[int] = []
     seen: list[Instance | None] = []
 
     def wait() -> Late:
-        settled.append(docket.settled)
+        evaluated.append(queue.evaluated)
         return Late([HOST], {}, [])
 
     def judge(_volume: Volume, at: Seen, _limits: Limits) -> Verdict:
@@ -162,36 +164,36 @@ def test_what_looks_at_a_kind_that_is_awaited_comes_when_all_else_is_settled(rea
 
     awaiting = enabled(judge, "ebs-a", **{reads_it: (Instance,)})
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), wait))
-    docket = Docket(fleet, [awaiting, enabled(asks_for(reads(14)), "ebs-b")], CASE_NOW)
-    assert docket.next_call(idle=False) is None  # it waits for no answer while there may be more to ask
-    assert (docket.questions, settled) == (2, [])
+    queue = EvaluationQueue(fleet, [awaiting, enabled(asks_for(reads(14)), "ebs-b")], CASE_NOW)
+    assert queue.next_call(idle=False) is None  # it waits for no answer while there may be more to ask
+    assert (queue.questions, evaluated) == (2, [])
 
-    calls = drain(docket)
-    assert ([len(call.queries) for call in calls], settled, seen) == ([1], [1], [HOST])
-    assert (docket.settled, docket.fleet.awaited) == (2, frozenset())
+    calls = drain(queue)
+    assert ([len(call.queries) for call in calls], evaluated, seen) == ([1], [1], [HOST])
+    assert (queue.evaluated, queue.fleet.awaited) == (2, frozenset())
 
 
 def test_in_the_end_the_fleet_is_whole_though_no_question_looks_at_what_came_late() -> None:
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([HOST], {}, [])))
-    docket = Docket(fleet, [enabled(asks_for(reads(14)))], CASE_NOW)
-    drain(docket)
+    queue = EvaluationQueue(fleet, [enabled(asks_for(reads(14)))], CASE_NOW)
+    drain(queue)
 
-    assert docket.fleet.all(Instance) == [HOST]
+    assert queue.fleet.all(Instance) == [HOST]
 
 
 def test_a_kind_that_was_awaited_in_vain_makes_its_dependants_unknown() -> None:
     fleet = Fleet([VOLUME], rest=Rest(frozenset({Instance}), lambda: Late([], {Instance: "AccessDenied"}, [])))
-    docket = Docket(fleet, [enabled(asks_for(reads(14)), reads=(Instance,))], CASE_NOW)
+    queue = EvaluationQueue(fleet, [enabled(asks_for(reads(14)), reads=(Instance,))], CASE_NOW)
 
-    assert drain(docket) == []
-    assert docket.unknown[0].reason == "ec2-instance records could not be read: AccessDenied"
+    assert drain(queue) == []
+    assert queue.unknown[0].reason == "ec2-instance records could not be read: AccessDenied"
 
 
 def test_a_period_no_longer_kept_is_unknown_never_a_silent_empty_series() -> None:
-    docket = Docket(Fleet([VOLUME]), [enabled(asks_for(reads(30, MINUTE_S)))], CASE_NOW)
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(asks_for(reads(30, MINUTE_S)))], CASE_NOW)
 
-    assert drain(docket) == []
-    assert "kept for 15 days" in docket.unknown[0].reason
+    assert drain(queue) == []
+    assert "kept for 15 days" in queue.unknown[0].reason
 
 
 def test_a_detector_may_ask_three_times_and_not_a_fourth() -> None:
@@ -204,13 +206,13 @@ def test_a_detector_may_ask_three_times_and_not_a_fourth() -> None:
 
         return judge
 
-    docket = Docket(Fleet([VOLUME]), [enabled(greedy(3))], CASE_NOW)
-    drain(docket)
-    assert len(docket.flagged) == 1
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(greedy(3))], CASE_NOW)
+    drain(queue)
+    assert len(queue.flagged) == 1
 
-    docket = Docket(Fleet([VOLUME]), [enabled(greedy(4))], CASE_NOW)
-    drain(docket)
-    assert "asks without end" in docket.unknown[0].reason
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(greedy(4))], CASE_NOW)
+    drain(queue)
+    assert "asks without end" in queue.unknown[0].reason
 
 
 def nth(number: int) -> Need:
@@ -218,11 +220,11 @@ def nth(number: int) -> Need:
 
 
 def test_a_judgement_that_reads_metrics_stops_until_the_engine_has_collected_them() -> None:
-    docket = Docket(Fleet([VOLUME]), [enabled(reads_all(nth(1), nth(2), nth(3)))], CASE_NOW)
-    calls = drain(docket)
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(reads_all(nth(1), nth(2), nth(3)))], CASE_NOW)
+    calls = drain(queue)
 
     assert [[query.metric.name for query in call.queries] for call in calls] == [["M1"], ["M2"], ["M3"]]
-    assert (docket.settled, docket.unknown, docket.failures) == (1, [], {})
+    assert (queue.evaluated, queue.unknown, queue.failures) == (1, [], {})
 
 
 def test_metrics_that_are_read_together_are_collected_together_and_returned_in_order() -> None:
@@ -233,24 +235,24 @@ def test_metrics_that_are_read_together_are_collected_together_and_returned_in_o
         got.append((first.period_s, second.period_s))
         return FLAG
 
-    docket = Docket(Fleet([VOLUME]), [enabled(judge)], CASE_NOW)
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(judge)], CASE_NOW)
 
-    assert sum(len(call.queries) for call in drain(docket)) == 2
+    assert sum(len(call.queries) for call in drain(queue)) == 2
     assert got == [(DAY_S, HOUR_S)]
 
 
 def test_a_judgement_may_read_in_three_rounds_and_not_in_a_fourth() -> None:
-    docket = Docket(Fleet([VOLUME]), [enabled(reads_all(nth(1), nth(2), nth(3), nth(4)))], CASE_NOW)
-    drain(docket)
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(reads_all(nth(1), nth(2), nth(3), nth(4)))], CASE_NOW)
+    drain(queue)
 
-    assert "asks without end" in docket.unknown[0].reason
+    assert "asks without end" in queue.unknown[0].reason
 
 
 def test_a_metric_that_a_judgement_reads_and_that_fails_is_unknown() -> None:
-    docket = Docket(Fleet([VOLUME]), [enabled(reads_all(reads(14)))], CASE_NOW)
-    drain(docket, lambda _query: "ThrottlingException")
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(reads_all(reads(14)))], CASE_NOW)
+    drain(queue, lambda _query: "ThrottlingException")
 
-    assert docket.unknown[0].reason == "VolumeReadOps could not be read: ThrottlingException"
+    assert queue.unknown[0].reason == "VolumeReadOps could not be read: ThrottlingException"
 
 
 def broken(*_: object) -> Verdict:
@@ -264,12 +266,12 @@ def broken(*_: object) -> Verdict:
 def test_a_mistake_in_one_detector_is_told_and_loses_nothing_of_the_others(
     judge: Callable[[Volume, Seen, Limits], Verdict], said: str
 ) -> None:
-    docket = Docket(Fleet([VOLUME]), [enabled(judge, "ebs-broken"), enabled(lambda *_: FLAG, "ebs-sound")], CASE_NOW)
-    drain(docket)
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(judge, "ebs-broken"), enabled(lambda *_: FLAG, "ebs-sound")], CASE_NOW)
+    drain(queue)
 
-    assert [one.enabled.id for one in docket.flagged] == ["ebs-sound"]
-    assert [(one.detector, said in one.reason) for one in docket.unknown] == [("ebs-broken", True)]
-    assert [(what, optional) for what, _, optional in docket.failures] == [("detector:ebs-broken", False)]
+    assert [one.enabled.id for one in queue.flagged] == ["ebs-sound"]
+    assert [(one.detector, said in one.reason) for one in queue.unknown] == [("ebs-broken", True)]
+    assert [(what, optional) for what, _, optional in queue.failures] == [("detector:ebs-broken", False)]
 
 
 def test_an_optional_metric_that_fails_is_silence_and_an_optional_failure() -> None:
@@ -278,11 +280,11 @@ def test_an_optional_metric_that_fails_is_silence_and_an_optional_failure() -> N
     def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
         return Ask((optional,)) if seen.lacking([optional]) else FLAG if not seen[optional].present else Fine("")
 
-    docket = Docket(Fleet([VOLUME]), [enabled(judge)], CASE_NOW)
-    drain(docket, lambda _query: "InternalError")
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(judge)], CASE_NOW)
+    drain(queue, lambda _query: "InternalError")
 
-    assert len(docket.flagged) == 1
-    assert docket.failures == {("cloudwatch:GetMetricData", "InternalError", True): 1}
+    assert len(queue.flagged) == 1
+    assert queue.failures == {("cloudwatch:GetMetricData", "InternalError", True): 1}
 
 
 def test_a_metric_that_failed_once_and_is_read_later_counts_as_read() -> None:
@@ -293,28 +295,28 @@ def test_a_metric_that_failed_once_and_is_read_later_counts_as_read() -> None:
     def judge(volume: Volume, seen: Seen, limits: Limits) -> Verdict:
         return Ask((late,)) if seen.lacking([late]) else asks_for(reads(14))(volume, seen, limits)
 
-    docket = Docket(Fleet([VOLUME]), [first, replace(second, detector=enabled(judge).detector)], CASE_NOW)
-    drain(docket, lambda query: next(answers) or zeros(query) if query.metric == READ else zeros(query))
+    queue = EvaluationQueue(Fleet([VOLUME]), [first, replace(second, detector=enabled(judge).detector)], CASE_NOW)
+    drain(queue, lambda query: next(answers) or zeros(query) if query.metric == READ else zeros(query))
 
-    assert [one.detector for one in docket.unknown] == ["a"]
+    assert [one.detector for one in queue.unknown] == ["a"]
 
 
 def test_what_is_never_answered_is_unknown_in_the_end_and_a_failure() -> None:
-    docket = Docket(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
-    while docket.next_call(idle=True):
-        docket.receive({}, {})
-    docket.close()
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
+    while queue.next_call(idle=True):
+        queue.receive({}, {})
+    queue.close()
 
-    assert docket.settled == docket.questions == 1
-    assert docket.unknown[0].reason == "a metric it asked for was never answered"
-    assert [what for what, _, _ in docket.failures] == ["detector:ebs-test"]
+    assert queue.evaluated == queue.questions == 1
+    assert queue.unknown[0].reason == "a metric it asked for was never answered"
+    assert [what for what, _, _ in queue.failures] == ["detector:ebs-test"]
 
 
 def test_a_call_that_is_not_full_waits_until_nothing_is_on_its_way() -> None:
-    docket = Docket(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
+    queue = EvaluationQueue(Fleet([VOLUME]), [enabled(asks_for(reads(14)))], CASE_NOW)
 
-    assert docket.next_call(idle=False) is None
-    assert docket.next_call(idle=True) is not None
+    assert queue.next_call(idle=False) is None
+    assert queue.next_call(idle=True) is not None
 
 
 def test_the_fleet_is_opened_no_further_than_full_calls_need() -> None:
@@ -326,9 +328,9 @@ def test_the_fleet_is_opened_no_further_than_full_calls_need() -> None:
         return Ask((need,)) if seen.lacking([need]) else Fine("")
 
     volumes = [replace(VOLUME, id=f"vol-{n}") for n in range(2_000)]
-    docket = Docket(Fleet(volumes), [enabled(judge)], CASE_NOW)
+    queue = EvaluationQueue(Fleet(volumes), [enabled(judge)], CASE_NOW)
 
-    assert docket.next_call(idle=True) is not None
+    assert queue.next_call(idle=True) is not None
     assert len(opened) == 500
 
 
@@ -336,29 +338,29 @@ def test_volumes_of_one_instance_that_ask_for_its_metric_ask_once() -> None:
     need = Metric("AWS/EC2", "EBSReadBytes", "Sum", "bytes").need(("InstanceId", "i-1"), period_s=DAY_S, days=14)
     on_i1 = (Attachment(instance_id="i-1", device="/dev/sdf", attached_at=None),)
     volumes = [replace(VOLUME, id=f"vol-{n}", attachments=on_i1) for n in range(5)]
-    docket = Docket(Fleet(volumes), [enabled(asks_for(need))], CASE_NOW)
+    queue = EvaluationQueue(Fleet(volumes), [enabled(asks_for(need))], CASE_NOW)
 
-    assert [len(call.queries) for call in drain(docket)] == [1]
-    assert docket.settled == docket.questions == 5
+    assert [len(call.queries) for call in drain(queue)] == [1]
+    assert queue.evaluated == queue.questions == 5
 
 
-def test_households_that_ask_for_the_same_metric_share_one_query() -> None:
+def test_resource_groups_that_need_the_same_metric_share_one_query() -> None:
     shared = Metric("AWS/FSx", "DiskIopsUtilization", "Maximum", "percent").need(
         ("FileSystemId", "fs-1"), period_s=DAY_S, days=14
     )
     volumes = [replace(VOLUME, id=f"vol-{n}") for n in range(3)]
-    docket = Docket(Fleet(volumes), [enabled(asks_for(shared))], CASE_NOW)
+    queue = EvaluationQueue(Fleet(volumes), [enabled(asks_for(shared))], CASE_NOW)
 
-    assert [len(call.queries) for call in drain(docket)] == [1]
-    assert docket.settled == 3
+    assert [len(call.queries) for call in drain(queue)] == [1]
+    assert queue.evaluated == 3
 
 
-def test_unknown_and_flagged_and_fine_are_all_settled() -> None:
+def test_each_verdict_counts_as_evaluated() -> None:
     verdicts: dict[str, Verdict] = {"vol-0": FLAG, "vol-1": Fine(""), "vol-2": Unknown("why")}
     volumes = [replace(VOLUME, id=id_) for id_ in verdicts]
-    docket = Docket(Fleet(volumes), [enabled(lambda volume, _seen, _limits: verdicts[volume.id])], CASE_NOW)
-    drain(docket)
+    queue = EvaluationQueue(Fleet(volumes), [enabled(lambda volume, _seen, _limits: verdicts[volume.id])], CASE_NOW)
+    drain(queue)
 
-    assert docket.settled == 3
-    assert [one.resource.id for one in docket.flagged] == ["vol-0"]
-    assert [one.resource.id for one in docket.unknown] == ["vol-2"]
+    assert queue.evaluated == 3
+    assert [one.resource.id for one in queue.flagged] == ["vol-0"]
+    assert [one.resource.id for one in queue.unknown] == ["vol-2"]

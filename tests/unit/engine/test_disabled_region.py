@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from slackwater.aws.inventory.inventory import READERS
-from slackwater.engine.closed import LISTED, summed_up
+from slackwater.engine.disabled_region import LISTED, summarize_gaps
 from slackwater.engine.merge import merge_one
 from slackwater.engine.observed import observed
 from slackwater.model.cleanup import Cleanup
@@ -23,7 +23,7 @@ from slackwater.model.resources import (
     Target,
     Volume,
 )
-from slackwater.model.tracking import Decision, Sighting, TargetReport, TrackedFinding, TrackedResource
+from slackwater.model.tracking import Decision, FindingRecord, TargetReport, TrackedFinding, TrackedResource
 
 HERE = Target("123456789012", "eu-south-1")
 WHO = "User: arn:aws:sts::123456789012:assumed-role/SlackwaterMember/slackwater is not authorized to perform:"
@@ -48,7 +48,7 @@ def gaps(*reasons: str, calls: tuple[str, ...] = CALLS) -> list[Gap]:
 
 
 def test_a_region_that_a_service_control_policy_closes_is_one_optional_gap() -> None:
-    assert summed_up(HERE, ALL, [*gaps(EC2, EC2, JSON), METRICS], 0) == [
+    assert summarize_gaps(HERE, ALL, [*gaps(EC2, EC2, JSON), METRICS], 0) == [
         Gap(HERE.account, HERE.region, CLOSED, "region closed by a service control policy", optional=True)
     ]
 
@@ -58,7 +58,7 @@ def test_a_region_that_a_service_control_policy_closes_is_one_optional_gap() -> 
     [f"{JSON}: {NAMED}", f"AccessDenied: {WHO} fsx:X because no service control policy allows the fsx:X action: {NAMED}"],
 )
 def test_it_names_the_policy_where_aws_does(said: str) -> None:
-    (gap,) = summed_up(HERE, ALL, gaps(EC2, said), 0)
+    (gap,) = summarize_gaps(HERE, ALL, gaps(EC2, said), 0)
     assert gap.reason == f"region closed by a service control policy: {NAMED}"
 
 
@@ -75,16 +75,16 @@ def test_it_names_the_policy_where_aws_does(said: str) -> None:
     ],
 )
 def test_where_another_thing_is_missing_or_something_was_read_the_gaps_stay(failed: list[Gap]) -> None:
-    assert summed_up(HERE, ALL, failed, 0) == failed
-    assert summed_up(HERE, ALL, gaps(EC2), 1) == gaps(EC2)  # it was closed while it was read
-    assert summed_up(HERE, ALL, gaps("AuthFailure: AWS was not able to validate"), 1)[0].what == CALLS[0]
+    assert summarize_gaps(HERE, ALL, failed, 0) == failed
+    assert summarize_gaps(HERE, ALL, gaps(EC2), 1) == gaps(EC2)  # it was closed while it was read
+    assert summarize_gaps(HERE, ALL, gaps("AuthFailure: AWS was not able to validate"), 1)[0].what == CALLS[0]
 
 
 def test_only_what_was_asked_has_to_be_closed() -> None:
     files = gaps(JSON, calls=("elasticfilesystem:DescribeFileSystems",))
-    assert [gap.what for gap in summed_up(HERE, {EfsFileSystem}, files, 0)] == [CLOSED]
-    assert summed_up(HERE, {EfsFileSystem, Volume}, files, 0) == files
-    assert summed_up(HERE, {InstanceType}, files, 0) == files
+    assert [gap.what for gap in summarize_gaps(HERE, {EfsFileSystem}, files, 0)] == [CLOSED]
+    assert summarize_gaps(HERE, {EfsFileSystem, Volume}, files, 0) == files
+    assert summarize_gaps(HERE, {InstanceType}, files, 0) == files
 
 
 def test_every_kind_of_resource_has_its_listing_which_needs_no_other() -> None:
@@ -102,18 +102,18 @@ NOT_THERE = (
 
 
 def test_a_region_that_is_not_enabled_is_one_required_gap_with_the_remedy() -> None:
-    (gap,) = summed_up(HERE, ALL, [*gaps(NOT_THERE[0], *NOT_THERE), METRICS], 0)
+    (gap,) = summarize_gaps(HERE, ALL, [*gaps(NOT_THERE[0], *NOT_THERE), METRICS], 0)
     assert (gap.what, gap.optional) == (NOT_ENABLED, False)
     assert all(said in gap.reason for said in ("not enabled", "enable it there, or leave it out (", NOT_THERE[0]))
 
 
 def test_a_region_that_is_closed_for_some_calls_and_not_enabled_for_others_stays_as_it_is() -> None:
     mixed = gaps(EC2, EC2, NOT_THERE[1])
-    assert summed_up(HERE, ALL, mixed, 0) == mixed
+    assert summarize_gaps(HERE, ALL, mixed, 0) == mixed
 
 
 def test_a_closed_target_is_complete_and_says_that_it_is_closed() -> None:
-    scan = TargetScan(target=HERE, findings=(), unknown=(), gaps=tuple(summed_up(HERE, ALL, gaps(EC2), 0)), resources={})
+    scan = TargetScan(target=HERE, findings=(), unknown=(), gaps=tuple(summarize_gaps(HERE, ALL, gaps(EC2), 0)), resources={})
     assert (scan.complete, scan.closed) == (True, True)
     other = replace(scan, gaps=(METRICS,))
     assert (other.complete, other.closed) == (True, False)
@@ -124,7 +124,7 @@ def test_a_closed_target_is_complete_and_says_that_it_is_closed() -> None:
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
 VOLUME = TrackedResource(arn="arn:vol-1", id="vol-1", type="ebs-volume", name="db", account=HERE.account, region=HERE.region)
-SEEN = Sighting(
+SEEN = FindingRecord(
     id="f-1", detector="ebs-unattached", kind="waste", severity="low", confidence="high", resource=VOLUME, owner=None,
     summary="on no instance", monthly_savings_usd=Decimal("4.50"), fingerprint="a",
 )  # fmt: skip

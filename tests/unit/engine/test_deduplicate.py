@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from slackwater.engine.docket import Enabled, FlaggedResource
-from slackwater.engine.precedence import settle
+from slackwater.engine.deduplicate import deduplicate
+from slackwater.engine.evaluation import Enabled, FlaggedResource
 from slackwater.engine.registry import registry
 from slackwater.model.resources import Target, Volume
 from slackwater.model.verdicts import Flagged
@@ -34,54 +34,54 @@ def ids(flagged: list[FlaggedResource]) -> list[str]:
 
 
 def test_the_stronger_speaks_and_names_the_weaker() -> None:
-    speaking, silenced = settle([flag("idle"), flag("unattached", outranks=("idle",))])
+    reported, suppressed = deduplicate([flag("idle"), flag("unattached", outranks=("idle",))])
 
-    assert (ids(speaking), ids(silenced)) == (["unattached/vol-1"], ["idle/vol-1"])
-    assert speaking[0].verdict.caveats == ("own", "It is the same trouble that idle would tell of; that is silent meanwhile.")
+    assert (ids(reported), ids(suppressed)) == (["unattached/vol-1"], ["idle/vol-1"])
+    assert reported[0].verdict.caveats == ("own", "The same issue was also found by idle. Only this finding is reported.")
 
 
 def test_nothing_else_about_the_stronger_changes() -> None:
     strong = flag("unattached", outranks=("idle",))
-    (said,), _ = settle([strong, flag("idle")])
+    (said,), _ = deduplicate([strong, flag("idle")])
 
     assert replace(said, verdict=replace(said.verdict, caveats=("own",))) == strong
 
 
 def test_on_another_resource_the_weaker_speaks() -> None:
-    speaking, silenced = settle([flag("unattached", outranks=("idle",)), flag("idle", "vol-2")])
+    reported, suppressed = deduplicate([flag("unattached", outranks=("idle",)), flag("idle", "vol-2")])
 
-    assert (ids(speaking), silenced) == (["unattached/vol-1", "idle/vol-2"], [])
-    assert speaking[0].verdict.caveats == ("own",)
+    assert (ids(reported), suppressed) == (["unattached/vol-1", "idle/vol-2"], [])
+    assert reported[0].verdict.caveats == ("own",)
 
 
 def test_the_weaker_is_silent_on_what_the_stronger_covers_and_is_named_with_it() -> None:
     strong = flag("export", "fsvol-1", outranks=("surplus", "iops"), covers=("fs-1",))
-    speaking, silenced = settle([flag("surplus", "fs-1"), strong, flag("iops", "fs-2"), flag("iops", "fs-1")])
+    reported, suppressed = deduplicate([flag("surplus", "fs-1"), strong, flag("iops", "fs-2"), flag("iops", "fs-1")])
 
-    assert (ids(speaking), ids(silenced)) == (["export/fsvol-1", "iops/fs-2"], ["surplus/fs-1", "iops/fs-1"])
-    assert "surplus of fs-1, iops of fs-1 would tell of" in speaking[0].verdict.caveats[-1]
+    assert (ids(reported), ids(suppressed)) == (["export/fsvol-1", "iops/fs-2"], ["surplus/fs-1", "iops/fs-1"])
+    assert "also found by surplus of fs-1, iops of fs-1" in reported[0].verdict.caveats[-1]
 
 
 def test_a_detector_that_is_not_outranked_speaks_beside_it() -> None:
-    assert settle([flag("unattached", outranks=("idle",)), flag("snapshotless")])[1] == []
+    assert deduplicate([flag("unattached", outranks=("idle",)), flag("snapshotless")])[1] == []
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)])
-def test_of_three_in_a_row_only_the_first_speaks_and_names_both(order: tuple[int, ...]) -> None:
+def test_of_three_in_a_row_only_the_first_is_reported_and_names_both(order: tuple[int, ...]) -> None:
     chain = [flag("unattached", outranks=("idle",)), flag("idle", outranks=("surplus",)), flag("surplus")]
-    speaking, silenced = settle([chain[place] for place in order])
+    reported, suppressed = deduplicate([chain[place] for place in order])
 
-    assert ids(speaking) == ["unattached/vol-1"]
-    assert {*ids(silenced)} == {"idle/vol-1", "surplus/vol-1"}
-    assert {"idle", "surplus"} <= {*speaking[0].verdict.caveats[-1].replace(",", " ").split()}
+    assert ids(reported) == ["unattached/vol-1"]
+    assert {*ids(suppressed)} == {"idle/vol-1", "surplus/vol-1"}
+    assert {"idle", "surplus"} <= {*reported[0].verdict.caveats[-1].replace(",", " ").replace(".", " ").split()}
 
 
 def test_none_is_lost_and_none_is_told_twice() -> None:
     flagged = [flag("a", outranks=("b", "c")), flag("b", outranks=("c",)), flag("c"), flag("c", "vol-2"), flag("d")]
-    speaking, silenced = settle(flagged)
+    reported, suppressed = deduplicate(flagged)
 
-    assert sorted(ids(speaking) + ids(silenced)) == sorted(ids(flagged))
-    assert ids(speaking) == ["a/vol-1", "c/vol-2", "d/vol-1"]
+    assert sorted(ids(reported) + ids(suppressed)) == sorted(ids(flagged))
+    assert ids(reported) == ["a/vol-1", "c/vol-2", "d/vol-1"]
 
 
 def test_what_detectors_outrank_are_detectors_and_never_in_a_circle() -> None:

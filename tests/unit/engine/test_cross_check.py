@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from slackwater.engine.corroborate import corroborated, witnesses
-from slackwater.engine.docket import Enabled, FlaggedResource
+from slackwater.engine.cross_check import cross_check, recommendation_kinds
+from slackwater.engine.evaluation import Enabled, FlaggedResource
 from slackwater.engine.price import price
 from slackwater.model.detector import CASE_NOW, Detector, Limits
 from slackwater.model.fleet import Fleet
@@ -63,7 +63,7 @@ def flagged(resource: Resource, kind: FindingKind = "waste") -> FlaggedResource:
 
 
 def heard(resource: Resource, *records: Record, kind: FindingKind = "waste") -> Flagged:
-    return corroborated(flagged(resource, kind), Fleet(records), CASE_NOW).verdict
+    return cross_check(flagged(resource, kind), Fleet(records), CASE_NOW).verdict
 
 
 def says(resource: Resource, *records: Record) -> str | None:
@@ -170,7 +170,7 @@ def test_only_disagreement_is_a_caveat() -> None:
 @pytest.mark.parametrize("told", [SAVES, OPTIMIZED, IDLE])
 def test_a_finding_keeps_its_confidence_its_fingerprint_its_severity_and_its_saving(told: OptimizerRecommendation) -> None:
     alone = price(flagged(ATTACHED), {})
-    found = price(corroborated(flagged(ATTACHED), Fleet([told]), CASE_NOW), {})
+    found = price(cross_check(flagged(ATTACHED), Fleet([told]), CASE_NOW), {})
 
     assert found.evidence != alone.evidence
     assert replace(found, evidence=alone.evidence, caveats=alone.caveats) == alone
@@ -183,9 +183,9 @@ def test_only_waste_on_volumes_and_instances_is_compared() -> None:
         is_replica=False,
     )  # fmt: skip
 
-    assert witnesses(flagged(ATTACHED).enabled.detector) == (IdleRecommendation, VolumeRecommendation)
-    assert witnesses(flagged(INSTANCE).enabled.detector) == (IdleRecommendation,)
-    assert witnesses(flagged(file_system).enabled.detector) == ()
-    assert witnesses(flagged(ATTACHED, "performance").enabled.detector) == ()
+    assert recommendation_kinds(flagged(ATTACHED).enabled.detector) == (IdleRecommendation, VolumeRecommendation)
+    assert recommendation_kinds(flagged(INSTANCE).enabled.detector) == (IdleRecommendation,)
+    assert recommendation_kinds(flagged(file_system).enabled.detector) == ()
+    assert recommendation_kinds(flagged(ATTACHED, "performance").enabled.detector) == ()
     assert heard(ATTACHED, SAVES, kind="performance").evidence == (BEFORE,)
     assert heard(file_system, IDLE).evidence == (BEFORE,)

@@ -1,4 +1,4 @@
-"""What a target holds, where it fits in memory."""
+"""The inventory snapshot of a target that fits in memory."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from slackwater.model.resources import RESOURCE_KINDS
 
 
 @dataclass(frozen=True, slots=True)
-class WholeStock:
-    """A `ports.Stock` of one part; `known` are its gaps but for those of what is awaited."""
+class WholeSnapshot:
+    """A `ports.InventorySnapshot` with one chunk. `known` are its gaps, without those of kinds that are still being
+    read.
+    """
 
     whole: Fleet
     known: Sequence[Gap]
@@ -22,29 +24,33 @@ class WholeStock:
 
     @property
     def gaps(self) -> Sequence[Gap]:
-        """What could not be read: waits for what is still being read."""
+        """The failed calls. Waits for kinds that are still being read."""
         return [*self.known, *self.whole.late_gaps()]
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """How many there are, by kind."""
+        """The number of resources by kind."""
         return counted(self.whole)
 
     def fleet(self, part: int) -> Fleet:
-        """All of it."""
+        """Return the one chunk.
+
+        Raises:
+            ValueError: `part` is not 1.
+        """
         if part != 1:
             raise ValueError(f"there is no part {part} of 1")
         return self.whole
 
     def __enter__(self) -> Self:
-        """Nothing is taken."""
+        """Do nothing: there is no file to open."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is to be given back."""
+        """Do nothing: there is no file to delete."""
 
 
 def counted(fleet: Fleet) -> Mapping[str, int]:
-    """How many resources there are of each kind that there is."""
+    """Return the number of resources of each kind that the fleet has."""
     counts = {kind.KIND: len(fleet.all(kind)) for kind in RESOURCE_KINDS}
     return {kind: count for kind, count in counts.items() if count}

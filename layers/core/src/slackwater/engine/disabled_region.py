@@ -1,7 +1,7 @@
-"""A region that an account cannot use at all: one gap says so, instead of one for each call that failed there.
+"""Detects a region that an account cannot use at all: one gap reports it, instead of one for each failed call.
 
 Sources: IAM User Guide, "Troubleshoot access denied error messages"; AWS Account Management Reference Guide, "Enable or
-disable AWS Regions in your account"; errors that services answer there.
+disable AWS Regions in your account"; recorded errors of the services.
 """
 
 from __future__ import annotations
@@ -20,32 +20,40 @@ LISTED: Final[Mapping[type[Record], str]] = {
     FsxFileSystem: "fsx:DescribeFileSystems",
     FsxVolume: "fsx:DescribeVolumes",
 }
-"""The calls without which nothing of a kind is seen, and that need nothing to be known before."""
+"""The call that lists each kind. It needs no other call before it."""
 
 DENIED: Final = re.compile(
     r"(?:with an explicit deny in a service control policy|because no service control policy allows)(?:.*?(arn:\S+/p-\w+))?"
 )
-"""How services say it, and the policy, which some name."""
+"""How services report a service control policy, with its ARN if they name it."""
 
 UNKNOWN_THERE: Final = re.compile(r"(?:AuthFailure|InvalidClientTokenId|OptInRequired|UnrecognizedClientException)\b.*")
-"""How services answer credentials that are good elsewhere: EC2, those of the query protocol, and those that speak JSON."""
+"""How services answer valid credentials in a region that is not enabled: EC2, the query protocol, and the JSON
+protocols.
+"""
 
 
-def summed_up(target: Target, required: Collection[type[Record]], gaps: Sequence[Gap], seen: int) -> list[Gap]:
-    """The gaps of a target's inventory, of which `seen` records were read; one alone where the account cannot be there.
+def summarize_gaps(target: Target, required: Collection[type[Record]], gaps: Sequence[Gap], seen: int) -> list[Gap]:
+    """Return the gaps of a target's inventory; a single one if the account cannot use the region at all.
 
-    Where only some of what is required failed so, or something was seen, they stay as they are.
+    If only some of the required calls failed this way, or some record was read, the gaps stay as they are.
+
+    Args:
+        target: The account and region.
+        required: The kinds of record that the detectors need.
+        gaps: The failed calls of the inventory.
+        seen: How many records were read.
     """
     failed = [gap for gap in gaps if not gap.optional]
     listed = {LISTED[kind] for kind in required if kind in LISTED}
     if seen or not listed or not listed <= {gap.what for gap in failed}:
         return [*gaps]
     if all(denied := [DENIED.search(gap.reason) for gap in failed]):
-        policies = {said[1] for said in denied if said and said[1]}
+        policies = {found[1] for found in denied if found and found[1]}
         why = f"region closed by a service control policy{f': {min(policies)}' if policies else ''}"
         return [Gap(target.account, target.region, CLOSED, why, optional=True)]
     if all(unknown := [UNKNOWN_THERE.match(gap.reason) for gap in failed]):
-        said = min(one[0] for one in unknown if one)
+        error = min(one[0] for one in unknown if one)
         why = f"the region is not enabled in the account, or not one of partition {target.partition}"
-        return [Gap(target.account, target.region, NOT_ENABLED, f"{why}: enable it there, or leave it out ({said})")]
+        return [Gap(target.account, target.region, NOT_ENABLED, f"{why}: enable it there, or leave it out ({error})")]
     return [*gaps]

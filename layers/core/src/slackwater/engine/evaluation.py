@@ -1,0 +1,273 @@
+"""Evaluates all detectors on a fleet, in rounds, with as few metric calls as possible.
+
+The queue opens one resource group (resources that share metrics) after the other. So its size depends on what waits for
+metrics, not on the size of the fleet. It never calls AWS: it returns calls and receives their results. Detectors that
+read kinds of record that are still being listed run last.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from slackwater.engine.managed import naming_the_manager
+from slackwater.engine.plan import MetricCall, MetricQuery, Packer, TooFineError, query_of, window_of
+from slackwater.engine.remedies import resolved
+from slackwater.model.detector import MAX_ROUNDS, AnyDetector, Limits, MetricsNeededError, Seen
+from slackwater.model.findings import HELD_BACK, UnknownVerdict
+from slackwater.model.fleet import Fleet, UnreadableRecordError
+from slackwater.model.metrics import Need, Series
+from slackwater.model.resources import InstanceType, Record, Resource
+from slackwater.model.verdicts import Ask, FindingKind, Fine, Flagged, Unknown, Verdict
+from slackwater.performance.unpublished import UnpublishedError
+
+BUG: Final = "a mistake of ours, please report it"
+
+
+@dataclass(frozen=True, slots=True)
+class Enabled:
+    """A detector that is on, with the limits from the policy."""
+
+    id: str
+    detector: AnyDetector
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class FlaggedResource:
+    """A resource that a detector flagged, without prices yet."""
+
+    enabled: Enabled
+    resource: Resource
+    verdict: Flagged
+
+    @property
+    def kind(self) -> FindingKind:
+        """The verdict's kind; the detector's kind if the verdict has none."""
+        return self.verdict.kind or self.enabled.detector.kind
+
+
+@dataclass(slots=True, eq=False)
+class _Question:
+    """One detector on one resource. `asked` are the metrics that it has read so far."""
+
+    enabled: Enabled
+    resource: Resource
+    rounds: int = 0
+    asked: tuple[Need, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class _ResourceGroup:
+    """The open questions about resources that share metrics; `waiting` counts the queries on their way."""
+
+    open: list[_Question]
+    answered: dict[Need, Series] = field(default_factory=dict)
+    failed: dict[Need, str] = field(default_factory=dict)
+    waiting: int = 0
+
+
+class EvaluationQueue:
+    """All questions about one target.
+
+    Take calls with `next_call` and return their results with `receive`, until there is none. Then read the verdicts.
+
+    Attributes:
+        flagged: Flagged resources, in the order of their evaluation.
+        unknown: Questions without an answer, with the reason.
+        failures: How often a call or a detector failed, by (what, reason, optional).
+        fleet: The inventory. It has all kinds once every detector that needs no pending kind is evaluated.
+        questions: How many there are: one for each enabled detector and each of its resources.
+        evaluated: How many questions have their final verdict.
+    """
+
+    def __init__(self, fleet: Fleet, enabled: Sequence[Enabled], now: datetime) -> None:
+        """Create a queue for all resources of a fleet.
+
+        Args:
+            fleet: The inventory of one target.
+            enabled: The detectors to run.
+            now: The end of every metric window, with a time zone.
+        """
+        self.flagged: list[FlaggedResource] = []
+        self.unknown: list[UnknownVerdict] = []
+        self.failures: Counter[tuple[str, str, bool]] = Counter()
+        self.fleet = fleet
+        self._now = now
+        self._packer = Packer()
+        self._ready: deque[MetricCall] = deque()
+        self._pending: dict[MetricQuery, list[tuple[_ResourceGroup, list[Need]]]] = {}
+        at_once = [one for one in enabled if not fleet.awaited & looked_at(one.detector)]
+        self._last = [one for one in enabled if one not in at_once]
+        self.questions = sum(len(fleet.all(one.detector.resource)) for one in enabled)
+        self.evaluated = 0
+        self._unopened: Iterator[list[_Question]] = iter(_by_resource_group(fleet, at_once).values())
+
+    def next_call(self, *, idle: bool) -> MetricCall | None:
+        """Return the next call to make; None if all others wait for results, or nothing is left.
+
+        Args:
+            idle: No call is on its way. Only then the queue returns a call that is not full.
+        """
+        while not self._ready and (questions := next(self._unopened, None)) is not None:
+            self._advance(_ResourceGroup(questions))
+        if not self._ready and idle:
+            self._ready.extend(self._packer.flush())
+        if not self._ready and idle and self.fleet.awaited:
+            self.fleet = self.fleet.whole()
+            self._unopened, self._last = iter(_by_resource_group(self.fleet, self._last).values()), []
+            return self.next_call(idle=idle)
+        return self._ready.popleft() if self._ready else None
+
+    def receive(self, series: Mapping[MetricQuery, Series], failed: Mapping[MetricQuery, str]) -> None:
+        """Store the result of a call: for each query either a series or the reason why there is none."""
+        for query, reason in failed.items():
+            self.failures["cloudwatch:GetMetricData", reason, query.metric.optional] += 1
+        for query in (*series, *failed):
+            for group, needs in self._pending.pop(query):
+                for need in needs:
+                    self._store(group, need, query, series, failed)
+                group.waiting -= 1
+                if not group.waiting:
+                    self._advance(group)
+
+    def _store(
+        self,
+        group: _ResourceGroup,
+        need: Need,
+        query: MetricQuery,
+        series: Mapping[MetricQuery, Series],
+        failed: Mapping[MetricQuery, str],
+    ) -> None:
+        """Store what a query returned for one need. An optional metric that failed has no points."""
+        if query in failed and not need.metric.optional:
+            group.failed[need] = failed[query]
+            return
+        group.failed.pop(need, None)
+        answer = silence(query) if query in failed else series[query]
+        start_s = window_of(need, self._now).start_s
+        group.answered[need] = answer if answer.start_s == start_s else answer.since(start_s)
+
+    def _advance(self, group: _ResourceGroup) -> None:
+        """Evaluate every open question of a group again, and queue the metrics that are missing."""
+        still_open, needs = [], set[Need]()
+        for question in group.open:
+            verdict = self._judge(question, group)
+            if isinstance(verdict, Ask):
+                still_open.append(question)
+                needs.update(verdict.needs)
+                continue
+            self.evaluated += 1
+            if isinstance(verdict, Flagged):
+                self.flagged.append(FlaggedResource(question.enabled, question.resource, verdict))
+            elif isinstance(verdict, Unknown):
+                self.unknown.append(UnknownVerdict(question.enabled.id, question.resource, verdict.reason))
+        group.open = still_open
+        self._queue(group, needs)
+
+    def _judge(self, question: _Question, group: _ResourceGroup) -> Flagged | Fine | Unknown | Ask:
+        """Evaluate one question. Ask means that the queue has to collect metrics first."""
+        if unread := self._unread(question, group):
+            return unread
+        detector, limits = question.enabled.detector, question.enabled.limits
+        try:
+            verdict = _verdict(detector, question.resource, Seen(self._now, self.fleet, group.answered), limits)
+            if isinstance(verdict, Flagged):
+                verdict = self._resolved(question, verdict)
+            if isinstance(verdict, Ask):
+                question.rounds += 1
+                if question.rounds > MAX_ROUNDS or all(need in group.answered for need in verdict.needs):
+                    return self._broken(question, f"{BUG}: it asks without end: {verdict.needs}")
+                for need in verdict.needs:
+                    window_of(need, self._now)
+                question.asked += verdict.needs
+        except (TooFineError, UnpublishedError, UnreadableRecordError) as error:
+            return Unknown(str(error))
+        except Exception as error:  # noqa: BLE001 -- a bug in one detector must not lose what the others found
+            return self._broken(question, f"{BUG}: {type(error).__name__}: {error}")
+        return verdict
+
+    def _unread(self, question: _Question, group: _ResourceGroup) -> Unknown | None:
+        """Return Unknown if a record or metric that the detector needs could not be read."""
+        for kind in question.enabled.detector.reads:
+            if kind in self.fleet.unreadable:
+                return Unknown(f"{kind.KIND} records could not be read: {self.fleet.unreadable[kind]}")
+        if self.fleet.broken:
+            others = looked_at(question.enabled.detector) - {question.enabled.detector.resource}
+            if broken := self.fleet.broken_of(question.resource, others):
+                return Unknown(str(broken))
+        for need in question.asked:
+            if need in group.failed:
+                why = group.failed[need]
+                return Unknown(why if HELD_BACK.match(why) else f"{need.metric.name} could not be read: {why}")
+        return None
+
+    def _resolved(self, question: _Question, verdict: Flagged) -> Flagged:
+        """Add the advice of the verdict's remedies. If an estimate fails, keep the finding without it."""
+        try:
+            verdict = naming_the_manager(verdict, question.resource)
+            return resolved(verdict, question.resource.target.region, self.fleet.all(InstanceType))
+        except Exception as error:  # noqa: BLE001 -- a bug in an estimate must not lose a finding
+            self._broken(question, f"{BUG}: its advice: {type(error).__name__}: {error}")
+            return replace(verdict, remedies=())
+
+    def _broken(self, question: _Question, reason: str) -> Unknown:
+        self.failures[f"detector:{question.enabled.id}", reason, False] += 1
+        return Unknown(reason)
+
+    def close(self) -> None:
+        """Report every question that still waits for metrics as unknown.
+
+        An adapter that answers every call leaves none.
+        """
+        waiting = {id(group): group for asked in self._pending.values() for group, _ in asked}
+        self._pending.clear()
+        for group in waiting.values():
+            for question in group.open:
+                self.evaluated += 1
+                verdict = self._broken(question, "a metric it asked for was never answered")
+                self.unknown.append(UnknownVerdict(question.enabled.id, question.resource, verdict.reason))
+
+    def _queue(self, group: _ResourceGroup, needs: set[Need]) -> None:
+        """Queue one query for each metric and period, as far back as the need with the most days."""
+        widest: defaultdict[tuple[object, ...], list[Need]] = defaultdict(list)
+        for need in sorted(needs - group.answered.keys(), key=lambda need: -need.days):
+            widest[need.metric, need.dimensions, need.period_s].append(need)
+        group.waiting = len(widest)
+        for same in widest.values():
+            query = query_of(same[0], self._now)
+            if query in self._pending:
+                self._pending[query].append((group, same))
+                continue
+            self._pending[query] = [(group, same)]
+            if call := self._packer.add(query):
+                self._ready.append(call)
+
+
+def silence(query: MetricQuery) -> Series:
+    """Return the series of a query for which CloudWatch has no point."""
+    return Series.of(query.window.start_s, query.period_s, [None] * query.points)
+
+
+def _verdict(detector: AnyDetector, resource: Resource, seen: Seen, limits: Limits) -> Verdict:
+    """Judge a resource. Return Ask if the detector reads metrics that the engine has not collected yet."""
+    try:
+        return detector.judge(resource, seen, limits)
+    except MetricsNeededError as needed:
+        return Ask(needed.needs)
+
+
+def looked_at(detector: AnyDetector) -> frozenset[type[Record]]:
+    """Return the kinds of record that a detector reads."""
+    return frozenset({detector.resource, *detector.reads, *detector.reads_if_allowed})
+
+
+def _by_resource_group(fleet: Fleet, enabled: Iterable[Enabled]) -> dict[str, list[_Question]]:
+    groups: defaultdict[str, list[_Question]] = defaultdict(list)
+    for one in enabled:
+        for resource in fleet.all(one.detector.resource):
+            groups[resource.resource_group].append(_Question(one, resource))
+    return groups
