@@ -1,10 +1,16 @@
 """EC2 instances that used up their network credits and fell to their network baseline.
 
 ## What it finds
-An instance of a type that bursts (its peak is above its baseline). The traffic in one direction was well above the
-baseline and then, within half an hour, stuck to it: flat, for at least six five-minute points. The CloudWatch agent's
-ENA counters (ethtool_bw_*_allowance_exceeded) confirm the finding or take it back. Without them the confidence is at
-most medium, because a rate limit of the same speed looks the same.
+An instance of a type that bursts (its peak is above its baseline). In one direction, all of this holds:
+
+- Budget: the bytes above the baseline, less what came back since, are what credits for 5 to 60 minutes at the peak carry
+  (a quarter less or more). AWS says that bursts usually last so long. Nothing else in the window used more credits.
+- Plateau: within half an hour, before credits came back, the traffic stuck to the baseline for at least six five-minute
+  points: flat, with a mean of 94 to 102 % of it.
+- Afterwards, nothing exceeds the baseline by more than the credits that came back meanwhile.
+
+The CloudWatch agent's ENA counters (ethtool_bw_*_allowance_exceeded) confirm the finding or take it back. Without them
+the confidence is at most medium, because a rate limit of the same speed looks the same.
 
 ## Why it matters
 AWS has no metric for network credits. A t3.micro proxy moves 350 MB/s and then 8, while its CPU credits are full and
@@ -14,10 +20,9 @@ its disks idle ("Your network I/O credits are zero!", 2023-12-06).
 - A rate limit in the application, at the peer or on the link may happen to equal the baseline. So may the rate of a
   file system behind it, or a single flow, which carries at most 5 Gbps.
 - The burst shows what the load could use. It may need more.
-- A plateau without a burst before it is not flagged. Neither is one without CPU credits, or from before the last start,
-  when the instance may have had another type.
-- A load that slowly falls through the baseline is no plateau: a plateau does not drift, and a short one must be
-  flatter.
+- A plateau without CPU credits is not flagged. Neither is one from before the last start, when the instance may have
+  had another type.
+- An instance that was out of credits for the whole window is not flagged: its budget is not in the window.
 
 ## What to do
 A nightly transfer that ends in time needs no change. If the slow hours hurt, take the smallest type whose baseline
@@ -55,7 +60,7 @@ class ThrottledLimits(Limits):
     window_days: int = limit(14, unit="days", ge=2, le=60, why="two weekly rhythms; five-minute points last 63 days")
     plateau_minutes: int = limit(30, unit="minutes", ge=15, le=1440, why="shorter ones do no harm and may be chance")
     # Standard deviation or drift, over mean. The shortest plateau has half of it.
-    plateau_spread_percent: float = limit(5, unit="percent", gt=0, le=20, why="of the mean: a throttled rate is flat")
+    plateau_spread_percent: float = limit(1, unit="percent", gt=0, le=20, why="of the mean; natural traffic varies more")
     after_burst_minutes: int = limit(30, unit="minutes", ge=5, le=240, why="the burst causes the plateau after it")
     screen_percent: float = limit(25, unit="percent", gt=0, le=27, why="of an hour at baseline; a plateau leaves more")
 
@@ -109,7 +114,8 @@ def _stuck(found: Traffic, limits: ThrottledLimits) -> list[Stuck]:
         for way, traffic in found.by_five_minutes.items()
         for plateau in network.plateaus(
             traffic,
-            found.baseline_gbps,
+            network.baseline(found.instance_type),
+            network.peak(found.instance_type),
             min_points=limits.plateau_minutes * MINUTE_S // FIVE_MINUTES_S,
             max_spread=limits.plateau_spread_percent / 100,
             max_gap_s=limits.after_burst_minutes * MINUTE_S,
@@ -168,6 +174,7 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], confir
     traffic, plateau = longest.traffic, longest.plateau
     directions = " and ".join(dict.fromkeys(one.direction.word for one in stuck))
     burst_mb_s, stuck_mb_s = plateau.burst_bytes_per_s / 1e6, plateau.mean_bytes_per_s / 1e6
+    spent_s, (least, most) = plateau.spent_bytes / (network.peak(kind) - network.baseline(kind)), network.BURST_MINUTES
     slow_hours = network.seconds_of((one.plateau for one in worst), FIVE_MINUTES_S) / HOUR_S
     near_one_flow = abs((kind.network_baseline_gbps or 0) / network.SINGLE_FLOW_GBPS - 1) < 0.1
     ambiguous = not confirmed and (ec2_network.may_differ(instance, kind) or near_one_flow)
@@ -186,6 +193,12 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], confir
             ec2_network.chart(label, round(stuck_mb_s, 2), traffic, span, kind),
             ec2_network.baseline_of(kind),
             Evidence(label="Burst before it", value=round(burst_mb_s, 1), unit="MB/s"),
+            Evidence(label="Budget: credits used before it", value=round(plateau.spent_bytes / 1e9, 1), unit="GB"),
+            Evidence(
+                label=f"Budget, as a burst at its peak (usually {least} to {most} minutes)",
+                value=round(spent_s / MINUTE_S, 1),
+                unit="minutes",
+            ),
             Evidence(label="Time at the baseline", value=round(slow_hours, 2), unit="hours"),
             Evidence(label="Variation at the baseline", value=round(plateau.spread * 100, 2), unit="percent"),
             Evidence(label="Other causes", value=causes, unit="words"),
@@ -246,7 +259,7 @@ RATIOS = (1.9, 1.4, 1.2, 1.12, 1.08, 1.04, 1.01, 0.98, 0.96, 0.94, 0.92, 0.91, 0
 FALLING = [(8 * ratio, 5) for ratio in RATIOS]
 INWARD = moved(*PINNED, way=IN)
 HALF_EACH_WAY = {**moved(BURST, (4, 540)), **moved(BURST, (4, 540), way=IN)}
-TWO_PLATEAUS = moved(BURST, (7.9, 300), (0, 240), BURST, (7.9, 240))
+TWO_PLATEAUS = moved(BURST, (7.9, 300), (0, 240), (39, 60), (7.9, 240))
 GONE_AT_FIRST = [144.0] * (WINDOW - 1) * 288 + a_day(144.0, (0.0, 330))
 BASE = {CREDIT_BALANCE: 144, SURPLUS_BALANCE: 0, **moved(*PINNED)}
 
@@ -282,6 +295,12 @@ DETECTOR = Detector(
         pinned("steady at its baseline, never a burst", Fine, "never stuck to its baseline", metrics=always(8)),
         last("a quarter above the baseline is no burst", Fine, (10, 60), (7.9, 540)),
         last("the burst was two hours before", Fine, BURST, (0, 120), (7.9, 540)),
+        last("a peak of ten minutes spent too little: less than four minutes of credits", Fine, (220, 10), (7.9, 540)),
+        last("five hours at 350 MB/s: no bucket holds so much", Fine, (350, 300), (7.9, 540)),
+        last("credits came back before it", Fine, BURST, (0.1, 20), (7.9, 540)),
+        last("level with 93 % of its baseline", Fine, BURST, (7.4, 540)),
+        last("above its baseline again at once", Fine, BURST, (7.9, 500), (8.6, 60)),
+        last("above it again with the credits of two hours", Flagged, BURST, (7.9, 300), (0.1, 120), (15, 60), says="5.0 h"),
         last("short bursts that recover", Fine, *((200, 10), (0.1, 50)) * 12),
         last("demand that wanders about the baseline", Fine, BURST, *((7.3, 5), (8.3, 5)) * 50),
         last("a demand that falls slowly through the baseline", Fine, *FALLING, says="never stuck"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import inf, isnan
 from statistics import fmean, pstdev
 from typing import Final
@@ -31,7 +32,13 @@ BURST_RATIO: Final = 1.30
 BRIDGED_POINTS: Final = 2
 """So many missing or low points do not end a time above the baseline."""
 PLATEAU_RATIOS: Final = (0.90, 1.05)
-"""A throttled rate is the baseline less protocol overhead. Above 1.05, it still uses credits."""
+"""A point of a throttled rate is the baseline less protocol overhead. Above 1.05, it still uses credits."""
+LEVEL_RATIOS: Final = (0.94, 1.02)
+"""The mean of a throttled rate. The metrics may leave out frame headers: 5% of a frame of 1,500 bytes."""
+BUDGET_ERROR: Final = 0.25
+"""As a fraction of the bucket. AWS says only "typically", and metered bytes may lack headers."""
+BALANCE_ERROR: Final = 0.25
+"""As a fraction of a point at the baseline. The first and last point of a plateau are only partly at the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,8 @@ class Plateau:
     """The highest rate of the burst before it."""
     burst: int
     """The index of the last point of that burst."""
+    spent_bytes: float
+    """Credits used when it begins: bytes above the baseline since the bucket was last full, less the credits that came back."""
 
     @property
     def points(self) -> int:
@@ -68,44 +77,95 @@ def transfer_s(size_bytes: float, baseline_bytes_per_s: float, burst_bytes_per_s
     return burst_s + (size_bytes - in_burst) / baseline_bytes_per_s
 
 
-def plateaus(sums: Series, baseline_gbps: float, *, min_points: int, max_spread: float, max_gap_s: int) -> list[Plateau]:
-    """Return where the rate stays at the baseline within `max_gap_s` after a burst, or after another such run.
+def plateaus(
+    sums: Series,
+    baseline_bytes_per_s: float,
+    peak_bytes_per_s: float,
+    *,
+    min_points: int,
+    max_spread: float,
+    max_gap_s: int,
+) -> list[Plateau]:
+    """Return where the rate stays at the baseline because a burst used up the credits.
+
+    A bucket of C bytes pays for what is above the baseline b, up to the peak p, and fills below it. A burst lasts
+    "typically from 5 to 60 minutes, depending on the instance size" (EC2 User Guide, "Amazon EC2 instance network
+    bandwidth"). Let spent(t) be the bytes above b, less those below it, since the bucket was last full. The bucket is
+    empty at t only if all of this holds:
+
+    - 5 min * (p - b) <= spent(t) = C <= 60 min * (p - b), and no other time has more than C spent (within
+      `BUDGET_ERROR`).
+    - From t on, the rate is b (flat, and within `LEVEL_RATIOS`). No credits came back between the burst and t, because
+      they would have been used first.
+    - From the plateau's end v until any later u, at most b * (u - v) bytes pass (within `BALANCE_ERROR`). More would
+      use credits that are not there.
 
     A demand that slowly passes through the baseline looks flat for a while. So the shortest run must be twice as flat
     as `max_spread`; a run of twice `min_points` only that flat. The first and last point of a run are only partly at
     the baseline, and are left out if the run is long enough.
 
     Args:
-        sums: Bytes per period in one direction.
-        baseline_gbps: The instance's baseline, in Gbps.
+        sums: Bytes per period in one direction. A missing point counts as idle in the budget. After a plateau, no credits
+            come back in it.
+        baseline_bytes_per_s: The rate without credits.
+        peak_bytes_per_s: The rate with credits.
         min_points: The shortest run.
         max_spread: How much the rate may vary (standard deviation), or drift from the first third to the last, as a
             fraction of the mean.
         max_gap_s: The longest time, in seconds, between a burst and its plateau.
     """
-    baseline = bytes_per_s_of_gbps(baseline_gbps)
-    rates = [value / sums.period_s for value in sums.values]
-    low, high = (ratio * baseline for ratio in PLATEAU_RATIOS)
+    rates = [value / sums.period_s / baseline_bytes_per_s for value in sums.values]
+    runs = [(*run, _pinned(rates, *run, min_points, max_spread)) for run in _runs(rates, *PLATEAU_RATIOS)]
+    net = [rate - 1 for rate in rates]
+    for first, end, pinned in runs:
+        if pinned:
+            net[first:end] = [0.0] * (end - first)  # metered bytes lack headers; no credits come back here
+    spent = _spent(-1 if isnan(used) else used for used in net)
+    low, high = LEVEL_RATIOS
+    balance = [0.0, *accumulate(0 if isnan(rate) or low <= rate <= high else rate - 1 for rate in rates)]
+    highest_from = list(accumulate(reversed(balance), max))[::-1]
+    full = (peak_bytes_per_s / baseline_bytes_per_s - 1) * 60 / sums.period_s  # a minute at the peak
+    shortest, longest = (minutes * full for minutes in BURST_MINUTES)
+    least, most = max(shortest, *spent) * (1 - BUDGET_ERROR), longest * (1 + BUDGET_ERROR)
+
     found: list[Plateau] = []
-    last_end, last_burst = None, None
-    for first, end in _runs(rates, low, high):
-        max_gap = max_gap_s // sums.period_s
-        burst = _burst_before(rates, first, BURST_RATIO * baseline, max_gap)
-        if burst is None and last_end is not None and first - last_end <= max_gap:
+    last_end, last_burst, max_gap = -1, None, max_gap_s // sums.period_s
+    for first, end, pinned in runs:
+        burst = _burst_before(rates, first, BURST_RATIO, max_gap)
+        since = last_end if burst is None else burst + 1
+        if burst is None and last_burst is not None and first - last_end <= max_gap:
             burst = last_burst  # one low or missing point does not end the plateau
-        if burst is None:
+        if burst is None or _came_back(rates[since:first]) > BALANCE_ERROR:
             continue
         if end - first >= min_points // 2:  # fewer may be a rate on its way through the baseline
             last_end, last_burst = end, burst
-        if end - first < min_points:
-            continue
-        trim = 1 if end - first >= min_points + 2 else 0
-        inner = rates[first + trim : end - trim]
-        spread, flat = pstdev(inner) / fmean(inner), max_spread * min(1, (end - first) / (2 * min_points))
-        if max(spread, _drift(inner)) < flat:
-            top = max(_run_back(rates, burst, BURST_RATIO * baseline))
-            found.append(Plateau(first, end, fmean(inner), spread, top, burst))
+        is_empty = least <= spent[first] <= most and highest_from[end] - balance[end] <= BALANCE_ERROR
+        if pinned and is_empty:
+            (mean, spread), top = pinned, max(_run_back(rates, burst, BURST_RATIO))
+            mean, top, used = (ratio * baseline_bytes_per_s for ratio in (mean, top, spent[first] * sums.period_s))
+            found.append(Plateau(first, end, mean, spread, top, burst, used))
     return found
+
+
+def _pinned(rates: Sequence[float], first: int, end: int, min_points: int, max_spread: float) -> tuple[float, float] | None:
+    """Return the mean of a run and its standard deviation over the mean; None unless it is long, flat and at the baseline."""
+    if end - first < min_points:
+        return None
+    trim = 1 if end - first >= min_points + 2 else 0
+    inner = rates[first + trim : end - trim]
+    mean, flat = fmean(inner), max_spread * min(1, (end - first) / (2 * min_points))
+    spread = pstdev(inner) / mean
+    low, high = LEVEL_RATIOS
+    return (mean, spread) if low <= mean <= high and max(spread, _drift(inner)) < flat else None
+
+
+def _spent(net: Iterable[float]) -> list[float]:
+    """Return the credits used before each period and after the last one, of a bucket that is full at the start."""
+    return list(accumulate(net, lambda gone, used: max(0.0, gone + used), initial=0.0))
+
+
+def _came_back(rates: Iterable[float]) -> float:
+    return sum(1 - rate for rate in rates if not isnan(rate))
 
 
 def _drift(rates: Sequence[float]) -> float:
@@ -115,6 +175,16 @@ def _drift(rates: Sequence[float]) -> float:
 
 
 def runs_above(sums: Series, baseline_gbps: float, *, min_points: int) -> list[range]:
+    """Return the runs whose rate needs credits, as indexes of `sums`, with at least `min_points` points above the
+    baseline.
+
+    One or two missing or low points do not end a run, and do not count.
+
+    Args:
+        sums: Bytes per period in one direction.
+        baseline_gbps: The instance's baseline, in Gbps.
+        min_points: The smallest number of points.
+    """
     """Return the runs whose rate needs credits, as indexes of `sums`, with at least `min_points` points above the
     baseline.
 
@@ -147,12 +217,8 @@ def drawn_s(sums: Series, baseline_bytes_per_s: float, peak_bytes_per_s: float) 
         baseline_bytes_per_s: The instance's baseline.
         peak_bytes_per_s: The instance's peak.
     """
-    gone, deepest = 0.0, 0.0
-    for value in sums.values:
-        used = 0.0 if isnan(value) else value
-        gone = max(0.0, gone + used - baseline_bytes_per_s * sums.period_s)
-        deepest = max(deepest, gone)
-    return deepest / (peak_bytes_per_s - baseline_bytes_per_s)
+    net = ((0.0 if isnan(value) else value) - baseline_bytes_per_s * sums.period_s for value in sums.values)
+    return max(_spent(net)) / (peak_bytes_per_s - baseline_bytes_per_s)
 
 
 def _runs(rates: Sequence[float], low: float, high: float) -> Iterator[tuple[int, int]]:
