@@ -30,7 +30,7 @@ from slackwater.aws.cleanup.efs.change import EfsChanger
 from slackwater.aws.cleanup.efs.missing import Hands
 from slackwater.aws.cleanup.keys import KmsKeys
 from slackwater.engine import cleanup as rails
-from slackwater.engine.cleanup import expired
+from slackwater.engine.cleanup import expiry_reason
 from slackwater.model.cleanup import Cleanup, Restored
 from slackwater.model.policy import Policy
 from slackwater.model.posts import Post
@@ -190,7 +190,7 @@ def sweep_what_is_listed(self: Sweep) -> Swept:
     """Delete each expired backup of this installation, also those that are on no record."""
     for sweeper in self.sweepers.values():
         for copy in list(sweeper.copies(ACCOUNT, REGION)):
-            if expired(copy, self.installation(), self.cases.clock()):
+            if expiry_reason(copy, self.installation(), self.cases.clock()):
                 sweeper.delete(ACCOUNT, REGION, copy)
     return Swept(deleted=(), kept=(), troubles=())
 
