@@ -319,6 +319,9 @@ def test_twenty_vcpu_hours_a_month_are_worth_a_word(vcpu_hours: float, expected:
 def test_the_ways_out_are_for_the_time_before_the_credits_are_gone() -> None:
     verdict = flagged(NETWORK, UPLOADS)
 
+    assert verdict.summary == (
+        "14 of 14 days above its network baseline of 93.8 MB/s (out) for 30 minutes without a break, up to 250 MB/s"
+    )
     assert [way.action for way in verdict.advice] == [
         "let-it-take-longer",
         "change-instance-type-to-m5.2xlarge",

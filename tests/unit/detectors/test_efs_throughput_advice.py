@@ -401,6 +401,12 @@ def test_what_is_still_known_is_priced_both_ways_and_the_cheaper_comes_first() -
     assert "--provisioned-throughput-in-mibps 4" in (found["change-to-provisioned"].command or "")
 
 
+def test_stored_fingerprints_keep_their_words() -> None:
+    words = [flagged(*one).gist[0] for one in ((MODE, AT_LIMIT), (CREDITS, GONE), (CREDITS, GOING))]
+
+    assert words == ["at its limit", "gone", "going"]
+
+
 def test_a_burst_at_its_limit_hides_the_demand_too() -> None:
     hours = ([3.0] * 23 + [99.0]) * 16
     said = flagged(CREDITS, GOING, metrics=draining.by_hour([min(h, 3.4) if i < 150 else h for i, h in enumerate(hours)]))

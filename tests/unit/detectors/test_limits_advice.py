@@ -379,6 +379,12 @@ def test_three_hours_on_three_days_do_not() -> None:
     assert isinstance(played(THROTTLED, BATCH, metrics=metrics), Fine)
 
 
+def test_the_summary_says_how_long_and_on_how_many_days() -> None:
+    every_day = flagged(THROTTLED, "40 minutes every day, with nothing left of the burst")
+
+    assert every_day.summary == "5.2 hours at the EBS throughput limit of m6i.large on 8 of 8 days"
+
+
 def test_two_metrics_make_it_grave() -> None:
     both, check, balance = (flagged(THROTTLED, title) for title in (BATCH, SMALL, UNCHECKED))
 

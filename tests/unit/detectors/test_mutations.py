@@ -31,7 +31,7 @@ BROKEN = {
     "efs-idle": ("if recent.missing:", "if False:"),
     "efs-orphaned": ("return Fine(why)", "pass"),
     "efs-serial-small-writes": ("if at_once and faster", "if faster"),
-    "efs-single-client": ("if max(seen[clients].present, default=0) > FIVE_MINUTES", "if False"),
+    "efs-single-client": ("if max(clients.present, default=0) > FIVE_MINUTES", "if False"),
     "efs-single-zone-use": ("return Fine(why)", "pass"),
     "efs-throughput-mismatch": ("if limited := demand", "if limited := False and demand"),
     "fsx-idle": ("if growth > limits.growth_mib * MIB:", "if False:"),

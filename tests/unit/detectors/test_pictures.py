@@ -238,7 +238,7 @@ def test_an_amount_that_is_not_advised_is_not_drawn() -> None:
         "more than the baseline, day and night",
         "faster of late: the two ways to the date differ",
         "less comes back at each weekend than each week takes",
-        "five days old, and draining since it was made",
+        "five days old, and draining since it was created",
         "ten days old, drained from Monday to Friday, and seen at the end of the weekend",
     ],
 )

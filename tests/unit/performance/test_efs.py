@@ -377,3 +377,12 @@ def test_what_is_metered_at_most_is_the_burst_the_amount_or_what_the_region_allo
     assert efs.metered_ceiling("provisioned", SYSTEM, 300) == 300 * MIB
     assert efs.metered_ceiling("provisioned", SYSTEM, 2_000) == GIB
     assert efs.metered_ceiling("provisioned", SYSTEM, 50) == 200 * MIB
+
+
+@pytest.mark.parametrize(("mib_s", "amount"), [(299.5, 300), (1_024, 1_024), (1_024.5, None), (40, None)])
+def test_what_to_provision_is_what_the_region_offers_above_what_the_size_earns(mib_s: float, amount: int | None) -> None:
+    assert efs.provisioned_for(SYSTEM, mib_s * MIB) == amount
+
+
+def test_what_elastic_bills_is_compared_as_written_gib() -> None:
+    assert efs.as_written_gib(efs.elastic_units(10 * GIB, 5 * GIB)) == 10

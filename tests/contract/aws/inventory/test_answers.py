@@ -16,10 +16,13 @@ from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.inventory.inventory import READERS, AwsInventory
 from slackwater.aws.metrics.cloudwatch import CloudWatchMetrics
 from slackwater.aws.pricing.price_list import PriceList
+from slackwater.engine.docket import Docket, Enabled
 from slackwater.engine.plan import MetricCall, MetricQuery, Window
+from slackwater.engine.registry import registry
 from slackwater.model import resources as kinds
+from slackwater.model.detector import CASE_NOW
 from slackwater.model.fleet import Fleet, UnreadableRecord
-from slackwater.model.metrics import Metric
+from slackwater.model.metrics import Metric, Series
 from slackwater.model.money import ebs_iops, ebs_storage
 from slackwater.model.resources import Record, Target
 from support.aws_answers import EMPTY, MADE, UNHEARD_OF, AnsweringSession, broken, item_shape, operation, placed, texts, whole
@@ -498,3 +501,24 @@ def test_an_efs_answer_without_tags_is_protected_and_not_bare(session: Answering
     (found,) = READERS[kinds.EfsFileSystem].read(session, HERE, BEFORE)
     assert isinstance(found, kinds.EfsFileSystem)
     assert found.tags is None
+
+
+JUDGED = {kinds.Volume, kinds.Instance, kinds.InstanceType, kinds.EfsFileSystem, kinds.FsxFileSystem, kinds.FsxVolume}
+
+
+@pytest.mark.parametrize("listing", [one for one in LISTINGS if one.kind in JUDGED], ids=lambda one: one.kind.__name__)
+def test_detectors_make_no_mistake_about_records_with_members_absent_or_unheard_of(
+    session: AnsweringSession, listing: Listing
+) -> None:
+    played = Played(session, listing)
+    enabled = [Enabled(id_, one, one.limits()) for id_, one in registry().items()]
+    for number in range(effort(60, 6)):
+        chance = random.Random(number)
+        items = [broken(played.shape, one, chance, chance.choice(ODDS)) for one in played.items]
+        found, unreadable = played.read(items, items)
+        before = {(type(one), one.id): one for kind in READERS for one in BEFORE.all(kind)}
+        records = before | {(type(one), one.id): one for one in found.values()}
+        docket = Docket(Fleet(records.values(), broken=unreadable), enabled, CASE_NOW)
+        while call := docket.next_call(idle=True):
+            docket.receive({one: Series.of(one.window.start_s, one.period_s, [5.0] * one.points) for one in call.queries}, {})
+        assert not docket.failures, (number, docket.failures)

@@ -1,9 +1,9 @@
 """Volumes that run out of burst credits, again and again or within a day.
 
 ## What it finds
-An attached gp2, st1 or sc1 volume without burst credits. Its BurstBalance was gone for an hour or more on at least
-three of seven days, or has been gone for nine hours, or will be gone within 24 hours. Slackwater projects that from the
-same hours of the two days before. If it has less, it uses a fall of half a day without a break, with low confidence.
+An attached gp2, st1 or sc1 volume that runs out of burst credits. Its BurstBalance was gone for an hour or more on at
+least three of seven days, or has been gone for nine hours, or will be gone within 24 hours. Slackwater projects that
+from the same hours of the two days before. Otherwise it uses a fall of half a day without a break, with low confidence.
 
 ## Why it matters
 Without credits a volume falls from its burst to its baseline: a 100 GiB gp2 from 3,000 IOPS to 300, a 1 TiB st1 from
@@ -11,7 +11,8 @@ Without credits a volume falls from its burst to its baseline: a 100 GiB gp2 fro
 
 ## When it is wrong
 - A nightly batch that uses half of the credits is fine, and so is one that uses all of them once a week.
-- Work that ends earlier than the projection leaves credits. A weekly rhythm shows only in eight days of points.
+- Work that ends earlier than the projection leaves credits. A weekly rhythm shows only in eight days of points; without
+  them the confidence is low.
 - Without credits a volume does what its baseline allows, not what the work wants. The proposal has all of its burst
   then.
 - On st1 and sc1, small I/O that EBS cannot merge costs a credit of 1 MiB each. Larger I/O makes the credits last.
@@ -57,8 +58,8 @@ class BurstLimits(Limits):
     empty_percent: float = limit(1, unit="percent", gt=0, le=20, why="the smallest gp2 earns that in nine idle minutes")
     empty_minutes: int = limit(60, unit="minutes", ge=5, le=1440, why="of a day; fewer are the end of a batch")
     empty_days: int = limit(3, unit="days", ge=1, le=7, why="of seven; fewer are a weekly batch, or happened once")
-    gone_hours: int = limit(9, unit="hours", ge=1, le=168, why="without a break until now; a batch is shorter")
-    fall_hours: int = limit(12, unit="hours", ge=6, le=168, why="without a break until now; a batch takes up to ten")
+    gone_hours: int = limit(9, unit="hours", ge=1, le=168, why="without a break until now; nightly batches wait less")
+    fall_hours: int = limit(12, unit="hours", ge=6, le=168, why="until now; a batch uses full credits in up to ten")
     fall_percent: float = limit(3, unit="percent", gt=0, le=50, why="from day to day; less is noise")
     headroom_percent: float = limit(20, unit="percent", ge=0, le=400, why="kept above the busiest minute")
     missing_hours: int = limit(24, unit="hours", ge=0, le=192, why="a missing day may be the one without credits")
@@ -258,7 +259,7 @@ def _options(
 def _gp3(volume: Volume, to: formulas.Gp3) -> Advice:
     return Advice(
         action="move-to-gp3",
-        summary=f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s, without credits.",
+        summary=f"gp3 with {to.iops:,} IOPS and {to.mib_s:,} MiB/s, which needs no credits.",
         changes=difference(formulas.monthly_units(volume), formulas.units("gp3", volume.size_gib, to.iops, to.mib_s)),
         risk=f"Work that wants more stays limited until you raise the setting. {ebs.ONLINE}",
         reversible=True,
@@ -311,9 +312,10 @@ M5 = examples.instance_type("m5.large", ebs_mbps=(650, 4_750), ebs_iops=(3_600, 
 HOST, STOPPED, XEN = (BUILDS, M5), (replace(BUILDS, state="stopped"), M5), (BUILDS, replace(M5, hypervisor="xen"))
 ANY = examples.volume(BUILDS, id="vol-0123456789abcdef1", volume_type="gp2")
 GP2 = replace(ANY, size_gib=100, iops=300, throughput_mib_s=None)
-HOUR_OLD, FOUR_DAYS_OLD = (replace(GP2.attachments[0], attached_at=days_ago(age)) for age in (1 / 24, 4))
+HOUR_OLD, FOUR_DAYS = (replace(GP2.attachments[0], attached_at=days_ago(age)) for age in (1 / 24, 4))
 UNSEEN: Final[list[float | None]] = [None] * A_DAY
 NIGHTLY, DOWN = [dip(0, 2)] * 7, (down(100, 70), down(70, 40), down(40, 10))
+SCANS, DRAINING = balance(*[dip(0.2, 5)] * 4), balance(*DOWN)
 LATE = {
     **balance([100.0] * 13 + [0.0] * 4 + [None] + [0.0] * 4 + [None] * 2),
     **by_five_minutes((100.0, 2_172), (0.0, 50), (None, 3), (0.0, 76), (None, 3)),
@@ -325,6 +327,7 @@ WEEKDAYS = (down(40, 20), FULL, FULL, FULL, down(100, 80), down(80, 60), down(60
 TWO_DAYS = ([0.0] * 20 + [100.0] * 4, FULL, [0.0] * 20 + [100.0] * 4, FULL)
 
 gp2 = Cases(GP2, records=HOST)
+young = Cases(replace(GP2, attachments=(FOUR_DAYS,)), records=HOST)
 st1 = Cases(replace(GP2, volume_type="st1", size_gib=1_024, iops=None), records=HOST)
 
 DETECTOR = Detector(
@@ -336,32 +339,16 @@ DETECTOR = Detector(
     judge=judge,
     outranks=("ebs-outdated-type",),
     cases=(
-        gp2(
-            "gone for two hours every night",
-            Flagged,
-            "for 14.0 hours on 7 of 7 days: 300 IOPS instead of 3,000 IOPS",
-            metrics=balance(*NIGHTLY),
-        ),
-        st1(
-            "an st1 whose scans last longer than its credits",
-            Flagged,
-            "40 MiB/s instead of 250 MiB/s",
-            metrics=balance(*[dip(0.2, 5)] * 4),
-        ),
+        gp2("gone for two hours every night", Flagged, "14.0 hours on 7 of 7 days: 300", metrics=balance(*NIGHTLY)),
+        st1("an st1 whose scans last longer than its credits", Flagged, "40 MiB/s instead of 250 MiB/s", metrics=SCANS),
         gp2("gone since yesterday", Flagged, "last 20.0 hours", metrics=balance(dip(80, 2), [100.0] * 4 + [0.0] * 20)),
         gp2("gone for eleven hours, with lost and late points", Flagged, "the last 11.0 hours", metrics=LATE),
         gp2("gone for 20 hours on two of the seven days", Fine, "in 40 hours on 2 of 7", metrics=balance(*TWO_DAYS)),
         gp2("it has fallen to 9 % in a day", Flagged, "about 2 more hours", metrics=balance(down(100, 9))),
         gp2("a little less every day, and no point of a week ago", Flagged, "about 8", metrics=balance(*LOST_HOUR)),
         gp2("a little less every day, of which seven are known", Flagged, "about 8 more", metrics=balance(*SEVEN_DAYS)),
-        gp2("a little less every day", Flagged, "about 8 more hours", metrics=balance(*DOWN)),
-        gp2(
-            "a little less every day since it was attached four days ago",
-            Flagged,
-            "about 8 more hours",
-            attachments=(FOUR_DAYS_OLD,),
-            metrics=balance(*DOWN),
-        ),
+        gp2("a little less every day", Flagged, "about 8 more hours", metrics=DRAINING),
+        young("a little less every day since it was attached four days ago", Flagged, "8 more", metrics=DRAINING),
         gp2("on a Xen instance", Flagged, records=XEN, metrics=balance(*NIGHTLY)),
         gp2("a nightly batch that takes four tenths of them", Fine, "come back", metrics=balance(*[dip(60, 3)] * 8)),
         gp2("a nightly batch whose last ten minutes have none", Fine, "in 7 hours on 7 of 7", metrics=ENDS_EMPTY),

@@ -328,9 +328,12 @@ DATA, LOG, SHARED = volume("data", 4_000, 1_000), volume("log", 3_000, 500), vol
 ON_TWO = replace(SHARED, attachments=(SHARED.attachments[0], replace(SHARED.attachments[0], instance_id="i-2")))
 UNEQUAL, EQUAL = on(DATA, LOG), on(volume("data", 3_000, 500), LOG)
 BUSY, CALM = peaks(read_mib_s=225, written_mib_s=225), peaks(read_mib_s=30, written_mib_s=30)
+IO1, IO2, FASTER = volume("db", 64_000, None, "io1"), volume("db", 32_000, None, "io2"), volume("data", 4_000, 500)
 INCLUDED = [volume(name) for name in "abcdefgh"]
+SIX = INCLUDED[:6]
 
 bound = Cases(WORKER, records=on(volume("spool", 4_000, 1_000)))
+xen = Cases(replace(WORKER, instance_type="i3.16xlarge"))
 t3 = Cases(replace(WORKER, instance_type="t3.micro"))
 weighted = Cases(replace(WORKER, bandwidth_weighting="ebs-1"))
 
@@ -348,38 +351,16 @@ DETECTOR = Detector(
             Flagged,
             "1,000 MiB/s provisioned on spool, but m5.large reaches at most 566: 433 are never usable",
         ),
-        bound(
-            "32,000 IOPS on an instance that carries 18,750",
-            Flagged,
-            "32,000 IOPS provisioned on db, but m5.large reaches at most 18,750: 13,250",
-            records=on(volume("db", 32_000, None, "io2")),
-        ),
-        bound(
-            "an io1 of 64,000 IOPS on Xen, which carries 32,000 to one",
-            Flagged,
-            "32,000 are never usable",
-            instance_type="i3.16xlarge",
-            records=on(volume("db", 64_000, None, "io1")),
-        ),
-        bound(
-            "two volumes of 500 MiB/s each, never busy",
-            Flagged,
-            "1,000 MiB/s provisioned on 2 volumes, but m5.large reaches at most 566: 434 are never usable at once",
-            records=EQUAL,
-            metrics=CALM,
-        ),
+        bound("32,000 IOPS on an instance that carries 18,750", Flagged, "at most 18,750: 13,250 are", records=on(IO2)),
+        xen("an io1 of 64,000 IOPS on Xen, which carries 32,000 to one", Flagged, "32,000 are never", records=on(IO1)),
+        bound("two volumes of 500 MiB/s each, never busy", Flagged, "434 are never", records=EQUAL, metrics=CALM),
         bound("1,000 and 500 MiB/s, never busy", Flagged, "934 are never usable at", records=UNEQUAL, metrics=CALM),
         bound("1,000 and 500 MiB/s, which take turns", Flagged, "566: 433 are never", records=UNEQUAL, metrics=BUSY),
         bound("1,000 and 500 MiB/s, without metrics", Flagged, "566: 433 are never usable", records=UNEQUAL),
         bound("two volumes of 500 MiB/s each, which take turns", Fine, "take turns", records=EQUAL, metrics=BUSY),
         bound("two volumes of 500 MiB/s each, without metrics", Unknown, "may take turns", records=EQUAL),
-        t3("several volumes as every gp3 is, on a T3 that carries one of them", Fine, "none", records=on(*INCLUDED[:6])),
-        bound(
-            "a faster volume among several as every gp3 is",
-            Fine,
-            "it can reach what its volumes pay for",
-            records=on(volume("data", 4_000, 500), *INCLUDED),
-        ),
+        t3("several volumes as every gp3 is, on a T3 that carries one of them", Fine, "none", records=on(*SIX)),
+        bound("a faster volume among several as every gp3 is", Fine, "it can reach", records=on(FASTER, *INCLUDED)),
         bound("above the baseline, below the maximum", Fine, records=on(volume("data", 6_000, 500))),
         t3("250 MiB/s on a T3, which carries 249", Fine, records=on(volume("data", 3_000, 250))),
         weighted("700 MiB/s, with a bandwidth weighting for EBS", Fine, records=on(volume("data", 3_000, 700))),

@@ -275,9 +275,12 @@ GP2 = examples.volume(ERP, id="vol-0111122223333aaaa", volume_type="gp2", iops=1
 FOUR_DAYS_AGO = replace(GP2.attachments[0], attached_at=days_ago(4))
 READ, WRITTEN = 40.0 * MIB * MINUTE_S, 20.0 * MIB * MINUTE_S
 CALM = {READ_BYTES.peak: READ, WRITTEN_BYTES.peak: WRITTEN, THROUGHPUT_EXCEEDED: 0.0, BALANCE: 90.0}
+LOST_NIGHT, ONE_DAY = {WRITTEN_BYTES.peak: days(WRITTEN, {27: None})}, {BALANCE: days(None, {range(2): 90.0})}
+AT_128 = peaks(read_mib_s=128, written_mib_s=0)
 DAY, NIGHT, RAISED = range(6), range(144, 150), days(0.0, {0: 1.0})
 ONCE, LOST = {READ_BYTES.peak: days(READ, {27: 6.2 * READ})}, {READ_BYTES.peak: days(READ, {7: None})}
 
+EXCEEDED = {**reading(40, 1_000), IOPS_EXCEEDED: RAISED}
 BY_TURNS = {**peaks(read_mib_s=100, written_mib_s=90), **peaks(DAY, read_mib_s=100), **peaks(NIGHT, written_mib_s=90)}
 ON_XEN = {
     (READ_BYTES.total, FIVE_MINUTES_S): 30.0 * MIB * FIVE_MINUTES_S,
@@ -289,6 +292,7 @@ ON_XEN = {
 gp2 = Cases(GP2, CALM, records=HOST)
 large = Cases(replace(GP2, size_gib=3_000, iops=9_000), records=HOST)
 io1 = Cases(replace(GP2, volume_type="io1", iops=10_000), records=HOST)
+shared = Cases(replace(GP2, volume_type="io1", iops=10_000, multi_attach=True), records=HOST)
 magnetic = Cases(replace(GP2, volume_type="standard", size_gib=200, iops=None), records=HOST)
 bare = Cases(GP2, records=HOST)
 
@@ -308,56 +312,17 @@ DETECTOR = Detector(
         gp2("gp2 that ran out of credits", Flagged, "and 250 MiB/s is", metrics={BALANCE: days(90.0, {15: 0.0})}),
         gp2("gp2 without BurstBalance", Flagged, "may have run out of credits", metrics={BALANCE: None}),
         gp2("gp2 whose throughput exceeded check raised once", Flagged, "250", metrics={THROUGHPUT_EXCEEDED: RAISED}),
-        gp2(
-            "100 GiB gp2 at its 128 MiB/s",
-            Flagged,
-            "3,000 IOPS and 128 MiB/s",
-            size_gib=100,
-            iops=300,
-            metrics=peaks(read_mib_s=128, written_mib_s=0),
-        ),
+        gp2("100 GiB gp2 at its 128 MiB/s", Flagged, "IOPS and 128 MiB/s", size_gib=100, iops=300, metrics=AT_128),
         large("3,000 GiB gp2 that uses 5,000 of 9,000 IOPS", Flagged, "6,192 IOPS and 125", metrics=reading(40, 5_000)),
-        large(
-            "3,000 GiB gp2 whose IOPS exceeded check raised once",
-            Flagged,
-            "9,000 IOPS and 250 MiB/s",
-            metrics={**reading(40, 1_000), IOPS_EXCEEDED: RAISED},
-        ),
+        large("3,000 GiB gp2 whose IOPS exceeded check raised once", Flagged, "9,000 IOPS and 250", metrics=EXCEEDED),
         io1("io1 with 10,000 IOPS, of which 1,500 are used", Flagged, "3,000 IOPS and 125", metrics=reading(40, 1_500)),
         io1("io1 at its limit", Flagged, "gp3 with 10,000 IOPS and 125 MiB/s", metrics=reading(80, 9_900)),
-        io1("io1 on several instances", Fine, "gp3 has no Multi-Attach", multi_attach=True),
-        io1(
-            "io1 on several instances, with 40,000 IOPS",
-            Flagged,
-            "io2 costs less",
-            multi_attach=True,
-            iops=40_000,
-            size_gib=1_000,
-        ),
-        gp2(
-            "gp2 with BurstBalance on one day only",
-            Flagged,
-            "may have run out of credits (BurstBalance has missing days) in 35 days: gp3 with 3,000 IOPS and 250 MiB/s",
-            metrics={BALANCE: days(None, {range(2): 90.0})},
-        ),
-        gp2(
-            "one busy night a month, four weeks ago, and its point is not there",
-            Unknown,
-            "no point on 1 of the 35 days since",
-            metrics={WRITTEN_BYTES.peak: days(WRITTEN, {27: None})},
-        ),
-        magnetic(
-            "magnetic, and at its limit every night",
-            Flagged,
-            "at its limit of 200 IOPS on 35 of 35 days",
-            metrics=operations(120, 80, DAY),
-        ),
-        magnetic(
-            "magnetic, reads by day and writes by night",
-            Fine,
-            "depends on the price of its I/O",
-            metrics=operations(120, 120, DAY, NIGHT),
-        ),
+        shared("io1 on several instances", Fine, "gp3 has no Multi-Attach"),
+        shared("io1 on several instances, with 40,000 IOPS", Flagged, "io2 costs less", iops=40_000, size_gib=1_000),
+        gp2("gp2 with BurstBalance on one day only", Flagged, "(BurstBalance has missing days) in 35", metrics=ONE_DAY),
+        gp2("a busy night four weeks ago, without a point", Unknown, "on 1 of the 35 days since", metrics=LOST_NIGHT),
+        magnetic("magnetic, and at its limit every night", Flagged, "200 IOPS on 35", metrics=operations(120, 80, DAY)),
+        magnetic("magnetic, reads by day and writes by night", Fine, "I/O", metrics=operations(120, 120, DAY, NIGHT)),
         magnetic("magnetic, and millions of I/O a month", Fine, "unknown", metrics=operations(60, 30, range(288))),
         magnetic("magnetic, and no metrics", Unknown, "14 of the last 14 days"),
         bare("on a Xen instance, by five-minute means", Flagged, "at most 30.0 MiB/s", records=XEN, metrics=ON_XEN),

@@ -91,7 +91,8 @@ def judge(volume: Volume, seen: Seen, limits: SurplusSizeLimits) -> Verdict:
         return disks
     if not disks:
         denied = seen.fleet.unreadable.get(DiskMetric)
-        return Unknown(f"the agent's metrics could not be listed: {denied}") if denied else Fine("no agent reports it")
+        why = f"the agent's metrics could not be listed: {denied}"
+        return Unknown(why) if denied else Fine("no agent reports how full it is")
 
     attached, reported = ebs.attached_at(volume), seen.read(*(_need(disk, limits) for disk in disks))
     if seen.age(attached) < timedelta(days=limits.least_days + 1):
@@ -150,7 +151,7 @@ def _caveats(
 ) -> tuple[str, ...]:
     caveats, days = [], use.finished
     if not disks[0].volume_id:
-        caveats.append("The agent names no volume. This is the only data volume of its instance.")
+        caveats.append("The agent names no volume. Slackwater assumes this one, the only data volume of its instance.")
     if days.missing:
         caveats.append(f"Only {len(days.present)} of {len(days)} days have a point. A monthly job may be missing.")
     if use.peak + use.later >= limits.used_percent:
@@ -290,7 +291,10 @@ def _copy(volume: Volume, smaller: Volume) -> Advice:
             " of the old one, and delete it after a week."
         ),
         changes=difference(formulas.monthly_units(volume), formulas.monthly_units(smaller)),
-        risk="Its programs stop during the second copy. You can enlarge a volume at any time, but never shrink it.",
+        risk=(
+            "Its programs stop during the second copy. Unless you name them, the new volume has neither the tags nor"
+            " the encryption key of the old one."
+        ),
         reversible=True,
         command=(
             f"aws ec2 create-volume --region {volume.target.region} --availability-zone {volume.availability_zone}"
@@ -335,6 +339,7 @@ SYSTEM = (HOST, disk("/", device="nvme0n1p1"), disk("/boot/efi", fstype="vfat", 
 DATA, HOME, LVM = disk(), disk("/home", device="nvme0n1p3"), disk(device="mapper/data-home")
 MEMORY, ZFS = disk("/run", fstype="tmpfs", device="tmpfs"), disk("/tank", fstype="zfs", device="tank")
 TWO = (HOST, SECOND, DATA, disk("/scratch"))
+COPY, LOST = {USED: days(10.0, {range(13): 30.0})}, {USED: days(10.0, {28: None})}
 WEEKLY, STEADY = [20.0 + 3 * (day // 7) for day in range(36)], [20 + day / 3 for day in range(36)]
 
 empty = Cases(ARCHIVE, {USED: 10.0}, records=(HOST, NAMED))
@@ -358,22 +363,12 @@ DETECTOR = Detector(
         empty("an agent that names another volume only", Fine, "no agent", records=(HOST, NAMED_OTHER)),
         empty("an agent was installed three weeks ago", Flagged, "in 20 days", metrics={USED: [10.0] * 21}),
         empty("an export that fills it once a month", Fine, "85 % full", metrics={USED: days(10.0, {23: 85.0})}),
-        empty(
-            "a single copy twelve days ago, and no more since",
-            Flagged,
-            "at most 300.0 GiB (30 %) used in 35 days: 420 GiB are enough",
-            metrics={USED: days(10.0, {range(13): 30.0})},
-        ),
+        empty("a single copy twelve days ago", Flagged, "300.0 GiB (30 %) used in 35 days: 420 GiB are", metrics=COPY),
         empty("it fills up on one day of every week", Fine, "fills up", metrics={USED: WEEKLY}),
         empty("it fills up: a tenth a month", Fine, "fills up", metrics={USED: STEADY}),
         empty("half of it is used", Fine, "50 % full", metrics={USED: 50.0}),
         empty("a day without the agent", Unknown, "1 of the last 14 days", metrics={USED: days(10.0, {7: None})}),
-        empty(
-            "a day without the agent four weeks ago",
-            Unknown,
-            "no point on 1 of the 35 days since 2026-10-12",
-            metrics={USED: days(10.0, {28: None})},
-        ),
+        empty("a day without the agent four weeks ago", Unknown, "1 of the 35 days since 2026-10-12", metrics=LOST),
         empty("attached ten days ago", Fine, "less than 14 whole days ago", attachments=(TEN_DAYS_AGO,)),
         bare("no agent", Fine, "no agent"),
         bare("the agent's metrics could not be listed", Unknown, "denied", unreadable={DiskMetric: "denied"}),

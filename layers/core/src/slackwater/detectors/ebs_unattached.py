@@ -150,7 +150,8 @@ def _left(volume: Volume, seen: Seen, event: AttachmentEvent | None, idle: Serie
         return Left(until, "medium", how, attached_to, "metric")
     oldest = max(volume.created_at, idle.start, event.at if event else volume.created_at)
     if event:
-        how = f"attached to {event.instance_id or 'an instance'} then, and detached at an unknown time"
+        to = event.instance_id or "an instance"
+        how = f"attached to {to} on {event.at:%Y-%m-%d}, and detached at an unknown time"
         return Left(oldest, "low", how, event.instance_id)
     trail = "CloudTrail could not be read" if unreadable else "no event in CloudTrail"
     return Left(oldest, "low", f"no sign of an instance ({trail}, no metric)")
@@ -226,7 +227,7 @@ DETECTOR = Detector(
             records=event(50, "AttachVolume"),
             metrics=MONTH_AGO,
         ),
-        old("attached to an instance that never ran", Flagged, "aaaa then", records=event(40, "AttachVolume")),
+        old("attached to an instance that never ran", Flagged, "aaaa on 2026-10-07", records=event(40, "AttachVolume")),
         old("attached again, and terminated three days ago", Fine, "7 days", records=event(60), metrics=THREE_DAYS_AGO),
         old("detached two days ago", Fine, "DetachVolume less than 7 days", records=event(2)),
         old("no event; it last published a month ago", Flagged, "on no running instance since", metrics=MONTH_AGO),

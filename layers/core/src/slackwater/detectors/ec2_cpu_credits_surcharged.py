@@ -211,18 +211,18 @@ def _standard(surcharge: Surcharge, baseline: float, limits: SurchargedLimits) -
     instance, used, earned = surcharge.instance, surcharge.used, surcharge.earned
     owner, fits = instance.managed_by, used is not None and used <= earned * limits.fits_percent / 100
     if fits:
-        then = "The work fits into the credits that it earns, but takes longer."
+        then = "The work fits into the earned credits, but takes longer."
     elif used is None:
-        then = f"Its load is unknown. If it uses more than the {earned:g} credits an hour it earns, it falls behind."
+        then = f"The load is unknown. Above the {earned:g} credits an hour that the instance earns, it falls behind."
     else:
-        then = f"But it uses {used:.0f} credits an hour and earns {earned:g}, so it may never catch up."
+        then = f"The instance uses {used:.0f} credits an hour and earns {earned:g}, so it may never catch up."
     command = (
         f"aws ec2 modify-instance-credit-specification --region {instance.target.region}"
         f" --instance-credit-specification InstanceId={instance.id},CpuCredits=standard"
     )
     return Advice(
         action="standard-credits",
-        summary=f"Set standard mode if the work may be slower. It has no surcharge. {then}"
+        summary=f"Set standard mode, which has no surcharge, if the work may be slower. {then}"
         + (f" Change it in {owner}, which manages it." if owner else ""),
         changes=(surcharge.change(surcharge.total),) if fits else None,
         risk=f"It falls to its baseline of {baseline:g} % when its credits are gone. AWS charges at once what it owes.",

@@ -157,7 +157,7 @@ def _why_fine(checks: Mapping[Measure, Series], limits: EbsThrottledLimits) -> s
     worst = max(sum(minutes) for one in checks.values() for minutes in [*_raised(one, limits).values(), [0.0]])
     if not worst:
         return f"no hour was at the EBS limit for {limits.raised_percent:g} % of its minutes"
-    return f"it was at its EBS limit for at most {worst:,.0f} minutes a day, like a batch"
+    return f"it was at its EBS limit for at most {worst:,.0f} minutes a day"
 
 
 def _raised(checks: Series, limits: EbsThrottledLimits) -> dict[int, list[float]]:

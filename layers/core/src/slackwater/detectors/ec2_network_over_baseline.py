@@ -41,8 +41,7 @@ from slackwater.rules import ec2_network, examples
 from slackwater.rules.ec2_network import IN, OUT, Direction, Traffic
 from slackwater.rules.examples import Cases, Metrics, a_day, and_hourly, days_ago
 
-FULL_DAY: Final = 0.8
-"""Share of a day. Traffic that takes longer at the baseline leaves no room for a retry."""
+FULL_DAY: Final = 0.8  # traffic that takes more of a day leaves no room for a retry
 
 
 class OverBaselineLimits(Limits):
@@ -55,16 +54,16 @@ class OverBaselineLimits(Limits):
 
 
 class Over(NamedTuple):
-    """One direction's time above the baseline."""
+    """One direction's times above the baseline (`runs`, indexes into `traffic`), and how many days have one.
+
+    `drawn_s` are the seconds of burst at the peak that use as many credits as the deepest draw.
+    """
 
     direction: Direction
     traffic: Series
     runs: Sequence[range]
-    """The times above the baseline, as indexes into `traffic`."""
     days: int
-    """How many days have one."""
     drawn_s: float
-    """Seconds of burst at the peak that use as many credits as the deepest draw."""
 
 
 def judge(instance: Instance, seen: Seen, limits: OverBaselineLimits) -> Verdict:
@@ -120,40 +119,34 @@ def _dark_days(series: Series, *, at_least_s: float) -> int:
 def _flag(instance: Instance, kind: InstanceType, over: Sequence[Over], limits: OverBaselineLimits) -> Flagged:
     worst = max(over, key=lambda way: way.drawn_s)
     traffic, longest, (least, most) = worst.traffic, max(worst.runs, key=len), network.BURST_MINUTES
-    start_s, end_s = (traffic.start_s + i * traffic.period_s for i in (longest.start, longest.stop))
+    span = traffic.start_s + longest.start * traffic.period_s, traffic.start_s + longest.stop * traffic.period_s
     rates = [traffic.values[i] / traffic.period_s for run in worst.runs for i in run]
     highest = max(rate for rate in rates if not isnan(rate))
     baseline_mb_s = network.baseline(kind) / 1e6
     words, differs = " and ".join(way.direction.word for way in over), ec2_network.may_differ(instance, kind)
+    label = f"Network {worst.direction.word} around the longest time above the baseline"
+    draw = f"Deepest draw, as a burst at its peak (usually {least} to {most} minutes)"
+    other = f"{kind.id} has several network cards or a changed bandwidth weighting, so its baseline may differ."
     return Flagged(
         summary=(
             f"{worst.days} of {limits.window_days} days above its network baseline of {baseline_mb_s:,.1f} MB/s"
-            f" ({words}) for {limits.above_minutes} minutes without a break, up to {highest / 1e6:,.0f} MB/s: it depends"
-            " on network credits"
+            f" ({words}) for {limits.above_minutes} minutes without a break, up to {highest / 1e6:,.0f} MB/s"
         ),
         severity="medium" if worst.drawn_s >= least * MINUTE_S else "low",
         confidence="low" if differs else "medium",
         evidence=(
-            ec2_network.chart(
-                f"Network {worst.direction.word} around the longest time above the baseline",
-                round(highest / 1e6, 2),
-                traffic,
-                start_s,
-                end_s,
-                kind,
-            ),
+            ec2_network.chart(label, round(highest / 1e6, 2), traffic, span, kind),
             ec2_network.baseline_of(kind),
             Evidence(label="Days above it", value=worst.days, unit="days"),
-            Evidence(label="Longest time above it", value=round((end_s - start_s) / HOUR_S, 2), unit="hours"),
-            Evidence(
-                label=f"Deepest draw, as a burst at its peak (usually {least} to {most} minutes)",
-                value=round(worst.drawn_s / MINUTE_S, 1),
-                unit="minutes",
-            ),
+            Evidence(label="Longest time above it", value=round((span[1] - span[0]) / HOUR_S, 2), unit="hours"),
+            Evidence(label=draw, value=round(worst.drawn_s / MINUTE_S, 1), unit="minutes"),
         ),
         advice=_slower(worst, kind),
         gist=(kind.id, words),
-        caveats=_caveats(kind, differs=differs),
+        caveats=(
+            other if differs else "CloudWatch hides peaks shorter than five minutes, so it may need more than this.",
+            "No metric shows how many credits are left. Bursting is best effort: a busy host may not grant it.",
+        ),
         remedies=(ec2_network.options(instance, traffic, highest, "Before the credits are gone"),),
     )
 
@@ -163,37 +156,20 @@ def _slower(way: Over, kind: InstanceType) -> tuple[Advice, ...]:
     baseline, a_day = network.baseline(kind), DAY_S // way.traffic.period_s
     days = (way.traffic.values[i : i + a_day] for i in range(0, len(way.traffic), a_day))
     needed_s = max(sum(value for value in day if not isnan(value)) for day in days) / baseline
-    if needed_s > DAY_S * FULL_DAY:
-        return ()
-    return (
-        Advice(
-            action="let-it-take-longer",
-            summary=(
-                f"If it can wait, start earlier or finish later: at {int(baseline / 1e6):,} MB/s, the busiest day's"
-                f" traffic takes {needed_s / HOUR_S:,.1f} hours and no credits."
-            ),
-            changes=(),
-            risk="It is slower all the time, not only after the credits are gone.",
-            reversible=True,
+    slower = Advice(
+        action="let-it-take-longer",
+        summary=(
+            f"If it can wait, start earlier or finish later: at {int(baseline / 1e6):,} MB/s, the busiest day's traffic"
+            f" takes {needed_s / HOUR_S:,.1f} hours and no credits."
         ),
+        changes=(),
+        risk="It is slower all the time, not only after the credits are gone.",
+        reversible=True,
     )
-
-
-def _caveats(kind: InstanceType, *, differs: bool) -> tuple[str, ...]:
-    other = f"{kind.id} has several network cards or a changed bandwidth weighting, so its baseline may differ."
-    return (
-        other if differs else "CloudWatch hides peaks shorter than five minutes, so it may need more than this.",
-        "No metric shows how many credits are left. Bursting is best effort: a busy host may not grant it.",
-    )
+    return (slower,) if needed_s <= DAY_S * FULL_DAY else ()
 
 
 UPLOADER = examples.instance(id="i-0dddddddddddddddd", tags={"Name": "uploader"}, launched_at=days_ago(100))
-TYPES = (
-    examples.instance_type("m5.large", network_gbps=(0.75, 10)),  # 93.75 MB/s
-    examples.instance_type("m5.2xlarge", vcpus=8, network_gbps=(2.5, 10)),
-    examples.instance_type("m6i.2xlarge", vcpus=8, network_gbps=(3.125, 12.5)),
-    examples.instance_type("m6i.8xlarge", vcpus=32, network_gbps=(12.5, 12.5)),
-)
 
 
 def points(days: int, *rates: tuple[float, int], every: int = 1) -> list[float | None]:
@@ -209,6 +185,7 @@ def moved(days: int, *rates: tuple[float, int], every: int = 1, inward: bool = F
 
 
 HOURLY = {(way.traffic, HOUR_S): 1e6 for way in (IN, OUT)}
+DAILY = moved(14, (250, 60))
 EVERY_HOUR = moved(14, *((400, 10), (1, 50)) * 24)
 TWO_THIRDS = moved(14, (62, 600), inward=True)
 TWICE = moved(7, (250, 60), inward=True)
@@ -216,8 +193,8 @@ FOUR_DAYS = points(4, (250, 30))
 A_DAY_DARK = and_hourly(OUT.traffic, [*FOUR_DAYS[:288], *[None] * 288, *FOUR_DAYS[576:]])
 A_WEEK_DARK = {(OUT.traffic, HOUR_S): [None] * 7 * 24 + [1e6] * 7 * 24}
 
-uploads = Cases(UPLOADER, HOURLY, records=TYPES, days=14)
-bare = Cases(UPLOADER, records=TYPES)
+uploads = Cases(UPLOADER, HOURLY, records=examples.BURSTING, days=14)
+bare = Cases(UPLOADER, records=examples.BURSTING)
 
 DETECTOR = Detector(
     title="EC2 instance that needs more than its network baseline",
@@ -227,12 +204,7 @@ DETECTOR = Detector(
     reads=(InstanceType,),
     judge=judge,
     cases=(
-        uploads(
-            "an hour at 250 MB/s every day, on a baseline of 94",
-            Flagged,
-            "14 of 14 days above its network baseline of 93.8 MB/s (out) for 30 minutes without a break, up to 250",
-            metrics=moved(14, (250, 60)),
-        ),
+        uploads("an hour at 250 MB/s every day, on a baseline of 94", Flagged, "14 of 14 days above", metrics=DAILY),
         uploads("half an hour on five days", Flagged, "5 of 14 days", metrics=moved(5, (250, 30))),
         uploads("in and out alike: a proxy moves every byte twice", Flagged, "(in and out)", metrics=TWICE),
         uploads("half an hour on four days", Fine, "on 4 of 14 days", metrics=moved(4, (250, 30))),
@@ -241,13 +213,7 @@ DETECTOR = Detector(
         uploads("ten minutes of every hour: the credits come back", Fine, metrics=EVERY_HOUR),
         uploads("at its baseline for hours, and never above it", Fine, metrics=moved(14, (95, 600))),
         uploads("two thirds of the baseline each way: the directions do not add up", Fine, metrics=TWO_THIRDS),
-        uploads(
-            "above it every day, until it was started as another type four days ago",
-            Fine,
-            "on 4 of 14 days",
-            launched_at=days_ago(4),
-            metrics=moved(14, (250, 60)),
-        ),
+        uploads("above it until it became another type", Fine, "on 4 of", launched_at=days_ago(4), metrics=DAILY),
         uploads("four days above it, and a day without points", Unknown, "NetworkOut has no", metrics=A_DAY_DARK),
         uploads("hardly any traffic: settled by the hour", Fine, "no hour"),
         uploads("a week without a point", Unknown, "on 7 of 14 days", metrics=A_WEEK_DARK),

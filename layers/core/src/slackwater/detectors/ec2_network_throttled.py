@@ -173,6 +173,8 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], confir
     ambiguous = not confirmed and (ec2_network.may_differ(instance, kind) or near_one_flow)
     counted = "The ENA driver held packets back meanwhile." if confirmed else "No ENA counter confirms it."
     causes = f"Not CPU credits or EBS, which has its own limit. {counted}"
+    label = f"Network {longest.direction.word} around the longest plateau"
+    span = traffic.start_s + plateau.burst * FIVE_MINUTES_S, longest.span[1]
     return Flagged(
         summary=(
             f"{slow_hours:,.1f} hours at {stuck_mb_s:,.1f} MB/s ({directions}), its network baseline, after a burst at"
@@ -181,14 +183,7 @@ def _flag(instance: Instance, kind: InstanceType, stuck: Sequence[Stuck], confir
         severity="high" if confirmed and slow_hours >= 1 else "medium",
         confidence="high" if confirmed else "low" if ambiguous else "medium",
         evidence=(
-            ec2_network.chart(
-                f"Network {longest.direction.word} around the longest plateau",
-                round(stuck_mb_s, 2),
-                traffic,
-                traffic.start_s + plateau.burst * FIVE_MINUTES_S,
-                longest.span[1],
-                kind,
-            ),
+            ec2_network.chart(label, round(stuck_mb_s, 2), traffic, span, kind),
             ec2_network.baseline_of(kind),
             Evidence(label="Burst before it", value=round(burst_mb_s, 1), unit="MB/s"),
             Evidence(label="Time at the baseline", value=round(slow_hours, 2), unit="hours"),
@@ -219,13 +214,6 @@ def _caveats(kind: InstanceType, *, ambiguous: bool, confirmed: bool) -> tuple[s
 WINDOW = 14
 PROXY = examples.instance(
     id="i-0cccccccccccccccc", tags={"Name": "s3-proxy"}, instance_type="t3.micro", launched_at=days_ago(100)
-)
-TYPES = (
-    examples.instance_type("t3.micro", network_gbps=(0.064, 5)),
-    examples.instance_type("t3.2xlarge", vcpus=8, network_gbps=(2.048, 5)),
-    examples.instance_type("m5.large", network_gbps=(0.75, 10)),
-    examples.instance_type("m6i.2xlarge", vcpus=8, network_gbps=(3.125, 12.5)),
-    examples.instance_type("m6i.8xlarge", vcpus=32, network_gbps=(12.5, 12.5)),
 )
 COUNTERS = tuple(
     AgentMetric(
@@ -262,9 +250,9 @@ TWO_PLATEAUS = moved(BURST, (7.9, 300), (0, 240), BURST, (7.9, 240))
 GONE_AT_FIRST = [144.0] * (WINDOW - 1) * 288 + a_day(144.0, (0.0, 330))
 BASE = {CREDIT_BALANCE: 144, SURPLUS_BALANCE: 0, **moved(*PINNED)}
 
-pinned = Cases(PROXY, BASE, records=TYPES, period_s=FIVE_MINUTES_S, days=WINDOW)
-counted = replace(pinned, metrics={**BASE, IN_SHAPED: ROSE}, records=(*TYPES, *COUNTERS))
-bare = Cases(PROXY, records=TYPES)
+pinned = Cases(PROXY, BASE, records=examples.BURSTING, period_s=FIVE_MINUTES_S, days=WINDOW)
+counted = replace(pinned, metrics={**BASE, IN_SHAPED: ROSE}, records=(*examples.BURSTING, *COUNTERS))
+bare = Cases(PROXY, records=examples.BURSTING)
 
 
 def last(title: str, expect: type[Verdict], *rates: tuple[float | None, int], says: str = "", **fields: Any) -> Case:

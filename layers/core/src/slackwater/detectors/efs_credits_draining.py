@@ -128,11 +128,6 @@ class Going:
     rhythm: int
     repeated: bool
 
-    def forecast(self, balance: Series, full: int) -> Series:
-        """The balance in bytes, from where it ends until nothing is left."""
-        shares = islice(self.course.ahead(self.rhythm), self.hours - 1)
-        return Series.of(balance.end_s, HOUR_S, [*(share * full for share in shares), 0.0])
-
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -245,7 +240,10 @@ def _going(shares: Sequence[float], limits: DrainingLimits) -> Going | Fine | Un
 
 def _evidence(state: State, going: Going | None = None) -> list[Evidence]:
     balance, rates, baseline = state.balance, state.last_day, round(state.baseline / MIB, 3)
-    left, ahead = balance.present[-1], going.forecast(balance, state.full) if going else None
+    left, ahead = balance.present[-1], None
+    if going:
+        shares = islice(going.course.ahead(going.rhythm), going.hours - 1)
+        ahead = Series.of(balance.end_s, HOUR_S, [*(share * state.full for share in shares), 0.0])
     mean, line = round(sum(rates.present) / len(rates.present) / MIB, 3), (Line("Baseline", baseline),)
     now = [round(rate / MIB, 3) for rate in state.permitted.present[-1:]]
     return [
@@ -280,7 +278,11 @@ def _flag_gone(state: State, *, gone: bool) -> Flagged:
 
 
 def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> Flagged:
-    by_rate = _hours_by_rate(state)
+    left, standard = state.balance.present[-1], state.file_system.standard_bytes
+    # At the average rate of the last day, or else of the week.
+    rates = (sum(one.present) / len(one.present) for one in (state.last_day, state.metered))
+    seconds = (formulas.seconds_to_empty(left, rate, standard) for rate in rates)
+    by_rate = next((one / HOUR_S for one in seconds if one is not None), None)
     both = sorted([going.hours, *([by_rate] if by_rate is not None else [])])
     agree = by_rate is not None and both[-1] <= both[0] * (1 + APART)
     first, last = (f"{seen.now + timedelta(hours=hours):%Y-%m-%d}" for hours in (both[0], both[-1]))
@@ -290,7 +292,7 @@ def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> 
     balance = f"in {duration_words(going.hours * HOUR_S)}"
     return Flagged(
         summary=(
-            f"{100 * state.balance.present[-1] / state.full:.0f} % of its burst credits are left. If the last {rhythm}"
+            f"{100 * left / state.full:.0f} % of its burst credits are left. If the last {rhythm}"
             f" repeats, they are gone {when}, and it has {binary_rate_words(state.baseline)}"
         ),
         kind="risk",
@@ -309,16 +311,6 @@ def _flag_going(seen: Seen, state: State, going: Going, moved: Month | None) -> 
         ),
         cheapest_first=True,
     )
-
-
-def _hours_by_rate(state: State) -> float | None:
-    """In how many hours they are gone at the average rate of the last day, or else of the week. None for never."""
-    for rates in (state.last_day.present, state.metered.present):
-        mean = sum(rates) / len(rates)
-        seconds = formulas.seconds_to_empty(state.balance.present[-1], mean, state.file_system.standard_bytes)
-        if seconds is not None:
-            return seconds / HOUR_S
-    return None
 
 
 def _options(state: State, moved: Month | None) -> tuple[Advice, ...]:

@@ -66,7 +66,8 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: OrphanedLimits) -> Ver
     clients, metered, stored = seen.read(*efs.daily(file_system, window, CLIENTS, METERED, STORED))
     newest = clients.since(seen.now.timestamp() - limits.quiet_days * DAY_S)
     if minutes := sum(newest.present):
-        return Fine(f"clients were connected for {minutes:,.0f} minutes in {limits.quiet_days} days, by a mount target")
+        connected = f"{minutes:,.0f} minutes in {limits.quiet_days} days"
+        return Fine(f"clients were connected for {connected}, so it had a mount target")
     doubt = _doubt(metered, seen.finished(stored, file_system.created_at))
     return Flagged(
         summary=f"{efs.describe(file_system)} that nothing can mount: it has no mount target",

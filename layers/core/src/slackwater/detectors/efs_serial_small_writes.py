@@ -99,14 +99,6 @@ class Writes(NamedTuple):
     start_s: int
 
 
-class Waits(NamedTuple):
-    """Points at which small writes had one rate and no other limit, their longest run, and whether it never ends."""
-
-    points: Sequence[int]
-    longest: int
-    always: bool
-
-
 def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimits) -> Verdict:
     """Flag a file system that is written in small writes at one rate, far from every limit."""
     if file_system.state != "available":
@@ -141,7 +133,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: SerialSmallWritesLimit
     rate = fmean(writes.per_s[i] for i in points)
     if nfs.waiting_writers(rate, one_zone=file_system.availability_zone is not None) > limits.most_writers:
         return Fine(f"{rate:,.0f} writes a second come from many parallel writers already")
-    return _flag(file_system, writes, Waits(points, longest, bool(always)), others)
+    return _flag(file_system, writes, points, longest, others, always=bool(always))
 
 
 def _is_busy(by_hour: Series, limits: SerialSmallWritesLimits) -> bool:
@@ -181,9 +173,9 @@ def _is_flat(writes: Writes, run: Sequence[int], limits: SerialSmallWritesLimits
     return fmean((rate - mean) ** 2 for rate in rates) < (limits.flat_percent / 100 * mean) ** 2
 
 
-def _runs(writes: Writes, limits: SerialSmallWritesLimits) -> list[Sequence[int]]:
+def _runs(writes: Writes, limits: SerialSmallWritesLimits) -> list[range]:
     """The runs that began at once after a rest, are flat to their end, and were not faster for long afterwards."""
-    per_s, wanted, runs, i = writes.per_s, limits.flat_points, list[Sequence[int]](), REST_POINTS + 1
+    per_s, wanted, runs, i = writes.per_s, limits.flat_points, list[range](), REST_POINTS + 1
     rest = max(limits.busy_writes_per_s, USUAL * median(rate for rate in per_s if not isnan(rate)))
     while i + wanted <= len(per_s):
         if not _rested(per_s, i, rest) or not _is_flat(writes, range(i, i + wanted), limits):
@@ -200,14 +192,10 @@ def _runs(writes: Writes, limits: SerialSmallWritesLimits) -> list[Sequence[int]
         if at_once and faster <= FASTER_POINTS:
             runs.append(range(i, end))
         i = after
-    return runs if _are_the_rule(per_s, runs) else []
-
-
-def _are_the_rule(per_s: Sequence[float], runs: Sequence[Sequence[int]]) -> bool:
-    """Whether most writes are in such runs. A rate that varies is also flat for half an hour sometimes."""
-    flat = [i for run in runs for i in run]
-    least = AT_REST * min((fmean(per_s[i] for i in run) for run in runs), default=0)
-    return len(flat) >= MOST * sum(rate >= least for rate in per_s)
+    flat = [rate for run in runs for rate in per_s[run.start : run.stop]]
+    least = AT_REST * min((fmean(per_s[run.start : run.stop]) for run in runs), default=0)
+    # A rate that varies is also flat for half an hour sometimes: most writes must be in such runs.
+    return runs if len(flat) >= MOST * sum(rate >= least for rate in per_s) else []
 
 
 def _never_varies(writes: Writes, limits: SerialSmallWritesLimits) -> Sequence[int]:
@@ -229,17 +217,20 @@ def _is_far(i: int, others: Sequence[Series], limits: SerialSmallWritesLimits) -
     return throughput_far and all(percent < limits.io_percent for percent in io_limits)
 
 
-def _flag(file_system: EfsFileSystem, writes: Writes, waits: Waits, others: Sequence[Series]) -> Flagged:
-    one_zone, points, (permitted, metered, *io_limits) = file_system.availability_zone is not None, waits.points, others
+def _flag(
+    fs: EfsFileSystem, writes: Writes, points: Sequence[int], longest: int, others: Sequence[Series], *, always: bool
+) -> Flagged:
+    """`points` had small writes at one rate and no other limit, up to `longest` in a row."""
+    one_zone, (permitted, metered, *io_limits) = fs.availability_zone is not None, others
     rate = fmean(writes.per_s[i] for i in points)
     kib = sum(writes.per_s[i] * writes.mean_bytes[i] for i in points) / sum(writes.per_s[i] for i in points) / KIB
     used = max(metered.values[i] / FIVE_MINUTES_S / permitted.values[i] for i in points)
     writers = nfs.waiting_writers(rate, one_zone=one_zone)
-    hours, longest_s = len(points) * FIVE_MINUTES_S / HOUR_S, waits.longest * FIVE_MINUTES_S
+    hours, longest_s = len(points) * FIVE_MINUTES_S / HOUR_S, longest * FIVE_MINUTES_S
     line = Line("One writer that waits for each answer", round(rate / writers, 1))
     around = max(0, points[0] - DAY_S // FIVE_MINUTES_S // 2), points[0] + DAY_S // FIVE_MINUTES_S // 2
     chart = Series.of(writes.start_s + around[0] * FIVE_MINUTES_S, FIVE_MINUTES_S, writes.per_s[slice(*around)])
-    lasts = "all the time" if waits.always else f"for up to {duration_words(longest_s)} in a row"
+    lasts = "all the time" if always else f"for up to {duration_words(longest_s)} in a row"
     storage = "efs-one-zone" if one_zone else "efs-regional"
     inputs = {  # each write as a file of its own: only the ratio of the speeds is used
         "files": max(1, round(rate * longest_s)),
@@ -254,7 +245,7 @@ def _flag(file_system: EfsFileSystem, writes: Writes, waits: Waits, others: Sequ
             f" {used:.1%} of the permitted throughput: each write seems to wait for the one before"
         ),
         severity="medium" if hours >= A_DAY_OF_WAITING_HOURS else "low",
-        confidence="low" if waits.always else "medium",
+        confidence="low" if always else "medium",
         evidence=(
             Evidence(label="Writes by five minutes", value=round(rate), unit="writes/s", series=chart, lines=(line,)),
             Evidence(label="Average size of a write", value=round(kib, 1), unit="KiB"),
@@ -265,9 +256,9 @@ def _flag(file_system: EfsFileSystem, writes: Writes, waits: Waits, others: Sequ
             *(Evidence(label="Most of the I/O limit used", value=round(one, 1), unit="percent") for one in busiest),
         ),
         advice=(),
-        gist=(one_zone, waits.always),
+        gist=(one_zone, always),
         caveats=("A program that chooses to send so many writes looks the same. Ask whether anyone waits for it.",),
-        remedies=tuple(Remedy(kind="small-files", inputs=inputs, advise=partial(_advice, file_system, o)) for o in OPTIONS),
+        remedies=tuple(Remedy(kind="small-files", inputs=inputs, advise=partial(_advice, fs, o)) for o in OPTIONS),
     )
 
 

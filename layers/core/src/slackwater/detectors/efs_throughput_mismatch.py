@@ -127,7 +127,7 @@ def judge(file_system: EfsFileSystem, seen: Seen, limits: MismatchLimits) -> Ver
         return Fine(FREE)
     if limited := demand.at_limit(limits.at_limit_percent / 100).count(True):
         why = f"for {duration_words(limited * FIVE_MINUTES_S)}, so its demand is unknown"
-        return Unknown(f"it was at a limit {why}") if elastic else Fine(f"it used all that it pays for {why}")
+        return Unknown(f"it was at a limit {why}") if elastic else Fine(f"it used all of its throughput {why}")
     return _judge_cost(demand, seen, limits, ceiling, paid)
 
 
@@ -363,7 +363,7 @@ DETECTOR = Detector(
         paid(
             "at what is provisioned for twenty minutes every night: nothing can be sized",
             Fine,
-            "used all that it pays for for 4 h 40 min",
+            "used all of its throughput for 4 h 40 min",
             metrics=moving((256.0, 20), (3.0, 1420)),
         ),
         paid("less provisioned than its size earns: it bursts, and pays nothing", Fine, "costs", provisioned_mib_s=10),
@@ -387,7 +387,7 @@ DETECTOR = Detector(
             metrics=MORE_SMALL,
         ),
         elastic("Elastic, and hardly anything moves", Fine, "less than 10 GiB", metrics=moving((0.003, 1440))),
-        elastic("Elastic for three days, and out of burst credits before", Unknown, "at a limit", metrics=NEWLY_ELASTIC),
+        elastic("Elastic for three days, and out of burst credits before", Unknown, "limit", metrics=NEWLY_ELASTIC),
         elastic("Elastic, with data in Archive", Fine, "Archive", stored_bytes={"Standard": 50 * GIB, "Archive": GIB}),
         paid("a replica", Fine, "replication", is_replica=True),
         paid("a week old", Fine, "younger than 14 days", created_at=days_ago(7)),

@@ -126,7 +126,7 @@ def lowest_credits(metered_bytes: Iterable[float], period_s: float, standard_byt
 
 
 def credits_left(file_system: EfsFileSystem, metered: Iterable[Series], times: float = 1) -> float:
-    """The fewest credits, in bytes and from full, if so many times as much as in these series is metered."""
+    """Return the fewest credits left in bytes, from full, if `times` as much as in one of these series is metered."""
     standard = file_system.standard_bytes
     full = full_credits_bytes(standard)
     return min(lowest_credits((used * times for used in one.values), one.period_s, standard, full) for one in metered)
@@ -177,7 +177,8 @@ HIGH_REGIONS: Final[Mapping[EfsMode, frozenset[str]]] = {
     "bursting": FOUR_REGIONS | {"ap-southeast-2"},
     "provisioned": FOUR_REGIONS,
     "elastic": FOUR_REGIONS
-    | {"ap-south-1", "ap-northeast-1", "ap-northeast-2", "ap-southeast-1", "ap-southeast-2", "eu-central-1", "eu-west-2"},
+    | {"ap-south-1", "ap-northeast-1", "ap-northeast-2", "ap-southeast-1"}
+    | {"ap-southeast-2", "eu-central-1", "eu-west-2"},
 }
 """Regions in which a Regional file system may be faster than elsewhere ("Amazon EFS quotas", total throughput)."""
 HIGH: Final[Mapping[EfsMode, Allowance]] = {
@@ -276,12 +277,12 @@ def provisioned_units(provisioned_mib_s: float, standard_bytes: float) -> Change
 
 
 def paid_mib_s(file_system: EfsFileSystem, provisioned_mib_s: float) -> float:
-    """What of a provisioned amount the price of storage does not include."""
+    """Return the part of a provisioned amount that the price of storage does not include."""
     return float(provisioned_units(provisioned_mib_s, file_system.standard_bytes).quantity)
 
 
 def as_written_gib(elastic: tuple[Change, ...]) -> float:
-    """The GiB written that cost as much as this bill of Elastic throughput: a read costs half as much (Amazon EFS pricing)."""
+    """Return the GiB written that cost as much as this bill of Elastic. Reads cost half (Amazon EFS pricing)."""
     read, written = elastic
     return float(read.quantity) / 2 + float(written.quantity)
 
@@ -427,12 +428,7 @@ def cheapest(modes: Mapping[EfsMode, Fit], cost: Callable[..., Decimal | None]) 
 
 
 def _fit(
-    load: Load,
-    units: tuple[Change, ...] | None,
-    allowed: Allowance,
-    operations: Allowance,
-    *,
-    bursts_on: float | None,
+    load: Load, units: tuple[Change, ...] | None, allowed: Allowance, operations: Allowance, *, bursts_on: float | None
 ) -> Fit:
     """Return how well a mode carries a load. `bursts_on` is the size that earns credits; None without credits."""
     too_fast = [
@@ -456,10 +452,11 @@ def _fit(
             note = f"Burst credits last for {duration_words(last_s)}"
         elif not load.moved_bytes and load.peak_bytes_per_s > baseline:
             note = (
-                f"Burst credits last while no more than {size_words(baseline * load.month_s)} are written a month, or three"
-                " times as much is read"
+                f"Burst credits last while no more than {size_words(baseline * load.month_s)} are written a month, or"
+                " three times as much is read"
             )
-    return Fit(allowed=allowed, units=units, too_fast=tuple(too_fast), credits_last_s=last_s, runs_dry=runs_dry, note=note)
+    too = tuple(too_fast)
+    return Fit(allowed=allowed, units=units, too_fast=too, credits_last_s=last_s, runs_dry=runs_dry, note=note)
 
 
 def bursts(file_system: EfsFileSystem) -> bool:
@@ -483,7 +480,7 @@ def metered_ceiling(mode: EfsMode, file_system: EfsFileSystem, provisioned_mib_s
 
 
 def provisioned_for(file_system: EfsFileSystem, metered_bytes_per_s: float) -> int | None:
-    """The MiB/s to provision. None if AWS does not offer as much, or if the size earns more."""
+    """Return the MiB/s to provision. None if AWS does not offer as much, or if the size earns more."""
     amount = max(PROVISIONED_MIB_S[0], ceil(metered_bytes_per_s / MIB * (1 - NOISE)))
     offered = metered_ceiling("provisioned", file_system, amount) >= amount * MIB
     return amount if offered and not is_bursting(amount * MIB, file_system.standard_bytes) else None

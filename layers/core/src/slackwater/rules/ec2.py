@@ -56,7 +56,7 @@ def change_type(instance: Instance, instance_type: str, summary: str, changes: t
         summary=f"{summary}{not_by_command(instance)}",
         changes=None if instance.lifecycle else changes,
         risk=(
-            "You stop and start it: minutes of downtime, and a new public address unless it is an Elastic IP address."
+            "The instance stops and starts: minutes of downtime, and a new public address unless it is an Elastic IP."
             + local_data(instance)
         ),
         reversible=True,
@@ -86,7 +86,7 @@ def not_by_command(instance: Instance) -> str:
     if owner := instance.managed_by:
         return f" Change it in {owner}, which manages it."
     if instance.tags is None:
-        return " Its tags could not be read. If an Auto Scaling group runs it, change the type there."
+        return " Its tags could not be read. If an Auto Scaling group runs it, change it there."
     if instance.lifecycle:
         return f" It is {instance.lifecycle}, so you may not be able to stop it. Start another instance instead."
     return ""
@@ -98,18 +98,9 @@ def local_data(instance: Instance) -> str:
 
 
 def larger(instance: Instance, this: InstanceType, needed: Allowance, seen: Seen, *, when: str, what: str) -> Advice | None:
-    """Recommend the smallest size of the family whose EBS baseline carries a load.
+    """Recommend the smallest size of the family whose EBS baseline carries a load. None if it is this, or none does.
 
-    Args:
-        instance: The instance.
-        this: Its type.
-        needed: The load.
-        seen: For the types of the region.
-        when: When to do it; opens the sentence ("If the slow hours hurt").
-        what: The load in words.
-
-    Returns:
-        None if no size carries it, or if this one does.
+    `when` opens the sentence ("If the slow hours hurt"), and `what` is the load in words.
     """
     family = (one for one in seen.fleet.all(InstanceType) if one.family == this.family)
     found = ebs.smallest_that_carries(family, needed)
@@ -136,7 +127,7 @@ def shift_to_ebs(instance: Instance) -> Advice:
             f" from the network. IOPS stay the same.{not_by_command(instance)}"
         ),
         changes=(),
-        risk=f"The network has less bandwidth. You stop and start the instance.{local_data(instance)}",
+        risk=f"The network has less bandwidth. The instance stops and starts.{local_data(instance)}",
         reversible=True,
         command=restart(
             instance,

@@ -26,17 +26,13 @@ DAYS_PER_MONTH: Final = 365 / 12
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """In or out. Each has its own allowance and its own credits.
-
-    Attributes:
-        word: For people, and for fingerprints: it must never change.
-        traffic: Bytes.
-        shaped: The ENA counter of what was held back, as the CloudWatch agent names it.
-    """
+    """In or out. Each has its own allowance and its own credits."""
 
     word: str
+    """For people and for fingerprints, so it must never change."""
     traffic: Metric
     shaped: str
+    """The CloudWatch agent's name of the ENA counter of what was held back."""
 
 
 IN: Final = Direction("in", Metric("AWS/EC2", "NetworkIn", "Sum", "bytes"), "ethtool_bw_in_allowance_exceeded")
@@ -55,16 +51,9 @@ class Traffic:
 
 
 def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float) -> Traffic | Fine | Unknown:
-    """Read the traffic of an instance whose type bursts.
+    """Read the traffic of an instance whose type bursts, or return why it is not judged.
 
-    Args:
-        instance: The instance.
-        seen: For its type and metrics.
-        days: How far back.
-        screen_percent: A direction is read by five minutes if one of its hours has this share of an hour at baseline.
-
-    Returns:
-        The traffic, or the verdict if its type does not burst or the metrics are missing.
+    A direction is read by five minutes if one of its hours has `screen_percent` of an hour at baseline.
     """
     kind = seen.fleet.get(InstanceType, instance.instance_type)
     if instance.state != "running":
@@ -84,10 +73,10 @@ def traffic(instance: Instance, seen: Seen, *, days: int, screen_percent: float)
     return Traffic(kind, kind.network_baseline_gbps, by_hour, dict(zip(busy, closer, strict=True)))
 
 
-def chart(label: str, value: float, traffic: Series, start_s: float, end_s: float, kind: InstanceType) -> Evidence:
-    """Draw MB/s by five minutes, from an hour before `start_s` to an hour after `end_s`, but at most a day."""
-    start_s -= HOUR_S
-    part = traffic.between(start_s, min(end_s + HOUR_S, start_s + DAY_S))
+def chart(label: str, value: float, traffic: Series, span: tuple[float, float], kind: InstanceType) -> Evidence:
+    """Draw MB/s by five minutes, from an hour before a span (epoch seconds) to an hour after it, but at most a day."""
+    start_s, end_s = span[0] - HOUR_S, span[1] + HOUR_S
+    part = traffic.between(start_s, min(end_s, start_s + DAY_S))
     levels = baseline_and_burst(network.baseline(kind) / 1e6, network.peak(kind) / 1e6)
     return Evidence(label=label, value=value, unit="MB/s", series=part.over(part.period_s * 1e6), lines=levels)
 
@@ -106,11 +95,7 @@ def may_differ(instance: Instance, kind: InstanceType) -> bool:
 def options(instance: Instance, traffic: Series, needed_bytes_per_s: float, when: str) -> Remedy:
     """Types that carry a rate without credits, and endpoints that bypass the instance.
 
-    Args:
-        instance: The instance.
-        traffic: Bytes of the direction that needs more; priced as the traffic of a month.
-        needed_bytes_per_s: The rate.
-        when: When to change the type; opens the sentence ("If the slow hours hurt").
+    `traffic` is priced as that of a month. `when` says when to change the type ("If the slow hours hurt").
     """
     monthly_gib = sum(traffic.present) / GIB / (len(traffic) * traffic.period_s / DAY_S) * DAYS_PER_MONTH
     return Remedy(

@@ -279,3 +279,13 @@ _VOLUME: Final = Volume(
     availability_zone="ap-northeast-1a",
     multi_attach=False,
 )
+
+BURSTING: Final = (
+    instance_type("t3.micro", network_gbps=(0.064, 5)),
+    instance_type("t3.2xlarge", vcpus=8, network_gbps=(2.048, 5)),
+    instance_type("m5.large", network_gbps=(0.75, 10)),
+    instance_type("m5.2xlarge", vcpus=8, network_gbps=(2.5, 10)),
+    instance_type("m6i.2xlarge", vcpus=8, network_gbps=(3.125, 12.5)),
+    instance_type("m6i.8xlarge", vcpus=32, network_gbps=(12.5, 12.5)),
+)
+"""Types whose network bursts, but for m6i.8xlarge."""

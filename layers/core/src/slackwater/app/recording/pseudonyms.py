@@ -39,7 +39,10 @@ NAMES_SOMETHING: Final = re.compile(r"\d{12}|(?:[a-z]+-)?[0-9a-f]{8,}")
 ID: Final = re.compile(r"([a-z]{1,8}-)[0-9A-Za-z-]+")
 DEVICE: Final = re.compile(r"(?:/dev/)?(?:xvd|sd|nvme|hd)[a-z0-9]{0,6}")
 ADDRESSED: Final = re.compile(r"(arn:[a-z-]+:[a-z0-9-]*:[a-z0-9-]*):(\d*):(.*)")
-OPTION: Final = re.compile(r"[a-z_]{1,24}(?:=\d{1,6})?")
+OPTION: Final = re.compile(
+    r"(?:no_)?(?:root_squash|all_squash|subtree_check|wdelay|acl)|rw|ro|a?sync|(?:no)?hide|(?:in)?secure|crossmnt|anon[ug]id=\d{1,5}"
+)
+"""Options of NFS exports (exports(5)): they are typed by people, so others may say anything."""
 DATE: Final = re.compile(r"\s*\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)?)?\s*")
 PRINCIPAL: Final = re.compile(r"[a-z0-9.-]{1,40}\.amazonaws\.com(?:\.cn)?")
 CODE: Final = re.compile(r"[A-Z][A-Za-z]{2,60}(?:\.[A-Z][A-Za-z]{2,40})?(?=[:\s.]|$)")
