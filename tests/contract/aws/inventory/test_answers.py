@@ -16,7 +16,7 @@ from slackwater.aws.client.meter import CallMeter
 from slackwater.aws.inventory.inventory import READERS, AwsInventory
 from slackwater.aws.metrics.cloudwatch import CloudWatchMetrics
 from slackwater.aws.pricing.price_list import PriceList
-from slackwater.engine.docket import Docket, Enabled
+from slackwater.engine.evaluation import EvaluationQueue, Enabled
 from slackwater.engine.plan import MetricCall, MetricQuery, Window
 from slackwater.engine.registry import registry
 from slackwater.model import resources as kinds
@@ -518,7 +518,7 @@ def test_detectors_make_no_mistake_about_records_with_members_absent_or_unheard_
         found, unreadable = played.read(items, items)
         before = {(type(one), one.id): one for kind in READERS for one in BEFORE.all(kind)}
         records = before | {(type(one), one.id): one for one in found.values()}
-        docket = Docket(Fleet(records.values(), broken=unreadable), enabled, CASE_NOW)
-        while call := docket.next_call(idle=True):
-            docket.receive({one: Series.of(one.window.start_s, one.period_s, [5.0] * one.points) for one in call.queries}, {})
-        assert not docket.failures, (number, docket.failures)
+        queue = EvaluationQueue(Fleet(records.values(), broken=unreadable), enabled, CASE_NOW)
+        while call := queue.next_call(idle=True):
+            queue.receive({one: Series.of(one.window.start_s, one.period_s, [5.0] * one.points) for one in call.queries}, {})
+        assert not queue.failures, (number, queue.failures)
