@@ -15,7 +15,7 @@ from slackwater.model.fleet import Fleet, Late, Rest, UnreadableRecord
 from slackwater.model.metrics import Metric, Need, Series
 from slackwater.model.resources import Attachment, DiskMetric, Instance, Target, Volume
 from slackwater.model.units import DAY_S, HOUR_S, MINUTE_S
-from slackwater.model.verdicts import Ask, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import Fine, Flagged, Unknown, Verdict
 
 TARGET = Target("123456789012", "us-east-1")
 VOLUME = Volume(
@@ -37,7 +37,7 @@ def reads(days: float, period_s: int = DAY_S) -> Need:
 
 
 def asks_for(need: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
-    return lambda _volume, seen, _limits: Ask((need,)) if seen.lacking([need]) else Fine(f"{len(seen[need])} points")
+    return lambda _volume, seen, _limits: Fine(f"{len(seen.read(need)[0])} points")
 
 
 def reads_all(*needs: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
@@ -70,9 +70,7 @@ def test_two_detectors_that_want_one_metric_ask_once_as_far_back_as_the_more_pat
 
     def measuring(need: Need) -> Callable[[Volume, Seen, Limits], Verdict]:
         def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
-            if seen.lacking([need]):
-                return Ask((need,))
-            lengths.append(len(seen[need]))
+            lengths.append(len(seen.read(need)[0]))
             return Fine("")
 
         return judge
@@ -200,8 +198,7 @@ def test_a_detector_may_ask_three_times_and_not_a_fourth() -> None:
     def greedy(rounds: int) -> Callable[[Volume, Seen, Limits], Verdict]:
         def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
             for days in range(1, rounds + 1):
-                if lacking := seen.lacking([Metric("N", f"M{days}", "Sum", "").need(period_s=DAY_S, days=1)]):
-                    return Ask(lacking)
+                seen.read(Metric("N", f"M{days}", "Sum", "").need(period_s=DAY_S, days=1))
             return FLAG
 
         return judge
@@ -255,13 +252,19 @@ def test_a_metric_that_a_judgement_reads_and_that_fails_is_unknown() -> None:
     assert queue.unknown[0].reason == "VolumeReadOps could not be read: ThrottlingException"
 
 
+def asks_without_end(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
+    for days in range(1, 100):
+        seen.read(reads(days))
+    return FLAG
+
+
 def broken(*_: object) -> Verdict:
     raise ZeroDivisionError("division by zero")
 
 
 @pytest.mark.parametrize(
     ("judge", "said"),
-    [(lambda *_: Ask((reads(1),)), "it asks without end"), (broken, "ZeroDivisionError: division by zero")],
+    [(asks_without_end, "it asks without end"), (broken, "ZeroDivisionError: division by zero")],
 )
 def test_a_mistake_in_one_detector_is_told_and_loses_nothing_of_the_others(
     judge: Callable[[Volume, Seen, Limits], Verdict], said: str
@@ -278,7 +281,8 @@ def test_an_optional_metric_that_fails_is_silence_and_an_optional_failure() -> N
     optional = replace(READ, optional=True).need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
 
     def judge(_volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
-        return Ask((optional,)) if seen.lacking([optional]) else FLAG if not seen[optional].present else Fine("")
+        (series,) = seen.read(optional)
+        return Fine("") if series.present else FLAG
 
     queue = EvaluationQueue(Fleet([VOLUME]), [enabled(judge)], CASE_NOW)
     drain(queue, lambda _query: "InternalError")
@@ -293,7 +297,8 @@ def test_a_metric_that_failed_once_and_is_read_later_counts_as_read() -> None:
     late = Metric("AWS/EBS", "VolumeWriteOps", "Sum", "operations").need(("VolumeId", "vol-1"), period_s=DAY_S, days=14)
 
     def judge(volume: Volume, seen: Seen, limits: Limits) -> Verdict:
-        return Ask((late,)) if seen.lacking([late]) else asks_for(reads(14))(volume, seen, limits)
+        seen.read(late)
+        return asks_for(reads(14))(volume, seen, limits)
 
     queue = EvaluationQueue(Fleet([VOLUME]), [first, replace(second, detector=enabled(judge).detector)], CASE_NOW)
     drain(queue, lambda query: next(answers) or zeros(query) if query.metric == READ else zeros(query))
@@ -325,7 +330,8 @@ def test_the_fleet_is_opened_no_further_than_full_calls_need() -> None:
     def judge(volume: Volume, seen: Seen, _limits: Limits) -> Verdict:
         opened.append(volume.id)
         need = READ.need(("VolumeId", volume.id), period_s=DAY_S, days=14)
-        return Ask((need,)) if seen.lacking([need]) else Fine("")
+        seen.read(need)
+        return Fine("")
 
     volumes = [replace(VOLUME, id=f"vol-{n}") for n in range(2_000)]
     queue = EvaluationQueue(Fleet(volumes), [enabled(judge)], CASE_NOW)

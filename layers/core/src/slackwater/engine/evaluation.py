@@ -21,7 +21,7 @@ from slackwater.model.findings import HELD_BACK, UnknownVerdict
 from slackwater.model.fleet import Fleet, UnreadableRecordError
 from slackwater.model.metrics import Need, Series
 from slackwater.model.resources import InstanceType, Record, Resource
-from slackwater.model.verdicts import Ask, FindingKind, Fine, Flagged, Unknown, Verdict
+from slackwater.model.verdicts import FindingKind, Flagged, Unknown, Verdict
 from slackwater.performance.unpublished import UnpublishedError
 
 BUG: Final = "a mistake of ours, please report it"
@@ -155,10 +155,11 @@ class EvaluationQueue:
         """Evaluate every open question of a group again, and queue the metrics that are missing."""
         still_open, needs = [], set[Need]()
         for question in group.open:
-            verdict = self._judge(question, group)
-            if isinstance(verdict, Ask):
+            try:
+                verdict = self._judge(question, group)
+            except MetricsNeededError as needed:
                 still_open.append(question)
-                needs.update(verdict.needs)
+                needs.update(needed.needs)
                 continue
             self.evaluated += 1
             if isinstance(verdict, Flagged):
@@ -168,27 +169,37 @@ class EvaluationQueue:
         group.open = still_open
         self._queue(group, needs)
 
-    def _judge(self, question: _Question, group: _ResourceGroup) -> Flagged | Fine | Unknown | Ask:
-        """Evaluate one question. Ask means that the queue has to collect metrics first."""
+    def _judge(self, question: _Question, group: _ResourceGroup) -> Verdict:
+        """Evaluate one question.
+
+        Raises:
+            MetricsNeededError: The queue has to collect these metrics first.
+        """
         if unread := self._unread(question, group):
             return unread
         detector, limits = question.enabled.detector, question.enabled.limits
         try:
-            verdict = _verdict(detector, question.resource, Seen(self._now, self.fleet, group.answered), limits)
-            if isinstance(verdict, Flagged):
-                verdict = self._resolved(question, verdict)
-            if isinstance(verdict, Ask):
-                question.rounds += 1
-                if question.rounds > MAX_ROUNDS or all(need in group.answered for need in verdict.needs):
-                    return self._broken(question, f"{BUG}: it asks without end: {verdict.needs}")
-                for need in verdict.needs:
-                    window_of(need, self._now)
-                question.asked += verdict.needs
-        except (TooFineError, UnpublishedError, UnreadableRecordError) as error:
+            verdict = detector.judge(question.resource, Seen(self._now, self.fleet, group.answered), limits)
+            return self._resolved(question, verdict) if isinstance(verdict, Flagged) else verdict
+        except MetricsNeededError as needed:
+            return self._ask(question, needed)
+        except (UnpublishedError, UnreadableRecordError) as error:
             return Unknown(str(error))
         except Exception as error:  # noqa: BLE001 -- a bug in one detector must not lose what the others found
             return self._broken(question, f"{BUG}: {type(error).__name__}: {error}")
-        return verdict
+
+    def _ask(self, question: _Question, needed: MetricsNeededError) -> Unknown:
+        """Raise the error again, or return why the metrics cannot be collected."""
+        question.rounds += 1
+        if question.rounds > MAX_ROUNDS:
+            return self._broken(question, f"{BUG}: it asks without end: {needed.needs}")
+        try:
+            for need in needed.needs:
+                window_of(need, self._now)
+        except TooFineError as error:
+            return Unknown(str(error))
+        question.asked += needed.needs
+        raise needed
 
     def _unread(self, question: _Question, group: _ResourceGroup) -> Unknown | None:
         """Return Unknown if a record or metric that the detector needs could not be read."""
@@ -250,14 +261,6 @@ class EvaluationQueue:
 def silence(query: MetricQuery) -> Series:
     """Return the series of a query for which CloudWatch has no point."""
     return Series.of(query.window.start_s, query.period_s, [None] * query.points)
-
-
-def _verdict(detector: AnyDetector, resource: Resource, seen: Seen, limits: Limits) -> Verdict:
-    """Judge a resource. Return Ask if the detector reads metrics that the engine has not collected yet."""
-    try:
-        return detector.judge(resource, seen, limits)
-    except MetricsNeededError as needed:
-        return Ask(needed.needs)
 
 
 def looked_at(detector: AnyDetector) -> frozenset[type[Record]]:

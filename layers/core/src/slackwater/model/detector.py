@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -67,17 +67,9 @@ class Seen:
         Raises:
             MetricsNeededError: The engine has not collected all of them. It does so and judges again, from the top.
         """
-        if missing := self.lacking(needs):
+        if missing := tuple(need for need in needs if need not in self._answered):
             raise MetricsNeededError(missing)
         return tuple(self._answered[need] for need in needs)
-
-    def lacking(self, needs: Iterable[Need]) -> tuple[Need, ...]:
-        """Return the needs that the engine has not collected yet."""
-        return tuple(need for need in needs if need not in self._answered)
-
-    def __getitem__(self, need: Need) -> Series:
-        """Return the series of a need. It may have no points."""
-        return self._answered[need]
 
     def finished(self, series: Series, since: datetime) -> Series:
         """Return the points of a series whose whole period is between `since` and now."""

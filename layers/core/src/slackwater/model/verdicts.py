@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from slackwater.model.estimates import Alternative
-from slackwater.model.metrics import Need, Series
+from slackwater.model.metrics import Series
 from slackwater.model.money import Change
 from slackwater.model.settings import Setting
 
@@ -118,11 +118,4 @@ class Unknown:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """The detector needs these metrics first."""
-
-    needs: tuple[Need, ...] = field(default=())
-
-
-type Verdict = Flagged | Fine | Unknown | Ask
+type Verdict = Flagged | Fine | Unknown
